@@ -1,0 +1,46 @@
+"""Find out whether a model amplifies the bias of the data it was trained on."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from skbiasamp import metrics
+    from skbiasamp.auditors import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+    from skbiasamp.contingency import Contingency
+    from skbiasamp.results import AuditResult
+
+# Public name -> the room it lives in. Names are imported when they are first asked for, so
+# that importing the package imports nothing that the caller does not use.
+_ROOMS = {
+    "AuditResult": "results",
+    "Contingency": "contingency",
+    "DirectionalAuditor": "auditors",
+    "MALSAuditor": "auditors",
+    "MultiAttributeAuditor": "auditors",
+}
+_SUBMODULES = {"metrics"}
+
+__all__ = [
+    "AuditResult",
+    "Contingency",
+    "DirectionalAuditor",
+    "MALSAuditor",
+    "MultiAttributeAuditor",
+    "metrics",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"skbiasamp.{name}")
+    if name in _ROOMS:
+        value = getattr(importlib.import_module(f"skbiasamp.{_ROOMS[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'skbiasamp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,54 @@
+"""Any labels in, clean indicator columns with names out.
+
+Every error about the user's input is raised in this room, so that each is said once and
+in one voice: what was wrong, what was seen, what to do.
+
+The order of work is the library's one idea. One-label columns become small integer codes
+without looking at their values, the codes are counted jointly, and only the handful of
+*distinct* rows is then interpreted (which values are missing, which are groups, which are
+classes). Labels that cannot be counted that way (indicator matrices, probabilities,
+fractional weights) keep one cell a row and go through the same interpretation.
+"""
+
+from skbiasamp._labels._errors import (
+    DIRECTIONS,
+    GROUPS,
+    MISSING_POLICIES,
+    Array,
+    Names,
+    check_concentration,
+    check_known,
+    check_option,
+    check_table,
+    quote,
+    require_group_pred,
+    require_groups,
+    require_labels,
+    require_task_pred,
+    too_many_combinations,
+)
+from skbiasamp._labels._reading import Rows, Side, read_rows, recode, sort_names, task_names
+
+__all__ = [
+    "DIRECTIONS",
+    "GROUPS",
+    "MISSING_POLICIES",
+    "Array",
+    "Names",
+    "Rows",
+    "Side",
+    "check_concentration",
+    "check_known",
+    "check_option",
+    "check_table",
+    "quote",
+    "read_rows",
+    "recode",
+    "require_group_pred",
+    "require_groups",
+    "require_labels",
+    "require_task_pred",
+    "sort_names",
+    "task_names",
+    "too_many_combinations",
+]

@@ -1,0 +1,163 @@
+"""What is said when an input is wrong: what was wrong, what was seen, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+Names = tuple[Hashable, ...]
+Array = np.ndarray[Any, Any]
+
+MISSING = "(missing)"
+GROUPS = ("intersection", "marginal", "indicator")
+MISSING_POLICIES = ("error", "drop", "group")
+DIRECTIONS = ("A->T", "T->A")
+
+
+def plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def quote(names: Iterable[Hashable], most: int = 5) -> str:
+    """Names as a person would list them."""
+    names = list(names)
+    shown = [repr(name) for name in names[:most]]
+    if len(names) > most:
+        shown.append(f"{len(names) - most} more")
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
+
+
+def rows_of(n: float) -> str:
+    """Say how many rows: '1 row', '4,980 rows'."""
+    return f"{n:,.0f} row" + ("" if n == 1 else "s")
+
+
+def check_option(name: str, value: object, allowed: Sequence[object]) -> None:
+    """Raise if an option is not one of its values."""
+    if not any(value is option or value == option for option in allowed):
+        options = ", ".join(repr(option) for option in allowed)
+        raise ValueError(f"{name} must be one of {options}. Got {value!r} instead.")
+
+
+def require_group_pred(present: bool, *, direction: str = "T->A") -> None:
+    """Raise if predictions of the attribute are needed and absent."""
+    if not present:
+        raise ValueError(
+            f"direction={direction!r} asks how the task biases the prediction of the protected "
+            "attribute, so it needs that prediction: pass sensitive_pred. If your model does not "
+            "predict the attribute, direction='A->T' is the one to measure."
+        )
+
+
+def require_task_pred(present: bool, *, metric: str) -> None:
+    """Raise if predictions of the task are needed and absent."""
+    if not present:
+        raise ValueError(
+            f"{metric} compares the task's labels with their predictions: pass y_pred. "
+            "(Only direction='T->A' can do without.)"
+        )
+
+
+def require_groups(names: Names, *, indicator: bool) -> None:
+    """Raise if there is nothing to compare."""
+    if len(names) < 2 and not indicator:
+        raise ValueError(
+            f"sensitive_features has one group only, {quote(names)}: amplification is a "
+            "comparison between groups. Pass the column that tells the groups apart."
+        )
+
+
+def require_labels(soft: bool, *, metric: str, argument: str = "y_pred") -> None:
+    """Raise if a metric of label sets is given probabilities."""
+    if soft:
+        raise ValueError(
+            f"{metric} counts which labels occur together, and {argument} holds probabilities. "
+            "Threshold them first."
+        )
+
+
+def first_row(mask: Array) -> str:
+    mask = np.asarray(mask)
+    return f"{rows_of(int(mask.sum()))}, the first at position {int(mask.argmax())}"
+
+
+def _kind(names: Iterable[Hashable]) -> set[str]:
+    return {"text" if isinstance(name, str) else "numbers" for name in names if name != MISSING}
+
+
+def check_kinds(names: Names, other: Names, argument: str, other_argument: str) -> None:
+    """Raise where '0' is compared with 0: they would silently be four classes."""
+    if _kind(names).isdisjoint(_kind(other)) and _kind(names) and _kind(other):
+        raise ValueError(
+            f"{other_argument} holds {' and '.join(_kind(other))} ({quote(other)}) but {argument} "
+            f"holds {' and '.join(_kind(names))} ({quote(names)}). Give both the same labels."
+        )
+
+
+def check_known(
+    names: Names, known: Names, *, role: str, rows: Mapping[Hashable, float] | None = None
+) -> None:
+    """Raise if audited groups or tasks were never seen in fit."""
+    unseen = [name for name in names if name not in known]
+    if not unseen:
+        return
+    n = sum(rows[name] for name in unseen) if rows is not None else None
+    plural = len(unseen) > 1
+    where = (
+        "leave them out" if n is None else f"leave {'this' if n == 1 else 'these'} {rows_of(n)} out"
+    )
+    raise ValueError(
+        f"{role}{'s' if plural else ''} {quote(unseen)} {'are' if plural else 'is'} in the audited "
+        f"data but {'were' if plural else 'was'} not in the training labels, so "
+        f"{'their' if plural else 'its'} training correlation is unknown. Fit on data that has "
+        f"{'them' if plural else 'it'}, or {where}. (Training had {quote(known)}.)"
+    )
+
+
+def check_columns(names: Names, expected: Names, argument: str, other: str) -> None:
+    """Positions rule for columns too; the same names in another order are an error."""
+    if names != expected and set(names) == set(expected):
+        at = next(i for i, (a, b) in enumerate(zip(names, expected, strict=True)) if a != b)
+        raise ValueError(
+            f"{argument} has the columns of {other} in another order (column {at}: {names[at]!r} "
+            f"and {expected[at]!r}). Columns are matched by position: reorder one of them."
+        )
+
+
+def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
+    """Return a user's table of groups × tasks as numbers, in the order of the data."""
+    positions = []
+    for kind, wanted, present in (("group", groups, table.index), ("task", tasks, table.columns)):
+        position = {plain(label): i for i, label in enumerate(present)}
+        lacking = [one for one in wanted if one not in position]
+        if lacking:
+            raise ValueError(
+                f"{name} must have a row for every group and a column for every task, and lacks "
+                f"{kind} {quote(lacking)} (it has {quote(position)})."
+            )
+        if len(position) < len(present):
+            raise ValueError(f"{name} names a {kind} twice.")
+        positions.append([position[one] for one in wanted])
+    values = np.asarray(table, dtype=float)[np.ix_(*positions)]
+    allowed = np.isin(values, (-1, 0, 1)) if name == "sign" else (values >= 0) & (values <= 1)
+    if not allowed.all():
+        meant = "-1, 0 or 1" if name == "sign" else "a conditional probability in [0, 1]"
+        raise ValueError(f"{name} must hold {meant} for every pair, got {values[~allowed][0]:.6g}.")
+    return values
+
+
+def too_many_combinations(most: int, size: int) -> ValueError:
+    """Return the error for a set of combinations that grows out of hand."""
+    return ValueError(
+        f"combinations='all' finds more than {most:,} sets of up to {size} tasks. Bound them with "
+        "max_size or min_count, or use combinations='observed'."
+    )
+
+
+def check_concentration(concentration: Any) -> None:
+    """Raise if there is less than no smoothing."""
+    if not concentration >= 0:
+        raise ValueError(f"concentration must be 0 or more, got {concentration!r}.")

@@ -1,0 +1,470 @@
+"""From inputs to sides: what is missing, which values are groups, which are classes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._labels._coding import (
+    Column,
+    encode,
+    indicator,
+    need_classes,
+    no_missing,
+    probabilities,
+    read_weight,
+    tally,
+)
+from skbiasamp._labels._containers import (
+    as_column,
+    check_index,
+    check_lengths,
+    columns_of,
+    is_table,
+    to_native,
+)
+from skbiasamp._labels._errors import (
+    GROUPS,
+    MISSING,
+    MISSING_POLICIES,
+    Array,
+    Names,
+    check_columns,
+    check_kinds,
+    check_known,
+    check_option,
+    quote,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of A, T, T̂, Â over cells: `codes` (one label a cell) or a `matrix` of memberships.
+
+    `one_label` says that the names are the classes of a 1-D label, so that two of them are
+    one task. A matrix of floats holds probabilities, any other matrix holds 0 and 1.
+    """
+
+    names: Names
+    codes: Array | None = None
+    matrix: Array | None = None
+    one_label: bool = False
+
+    @property
+    def soft(self) -> bool:
+        """Whether the side holds probabilities."""
+        return self.matrix is not None and self.matrix.dtype.kind == "f"
+
+
+class Rows(NamedTuple):
+    """Label rows, distinct where they can be, with their weights."""
+
+    weight: Array
+    group: Side
+    task: Side
+    task_pred: Side | None
+    group_pred: Side | None
+    n_dropped: float
+
+
+def sort_names(names: Iterable[Hashable]) -> Names:
+    """Sort names; of mixed types by type first."""
+    names = set(names)
+    try:
+        return tuple(sorted(names))  # type: ignore[type-var]
+    except TypeError:
+        return tuple(sorted(names, key=lambda name: (type(name).__name__, str(name))))
+
+
+def task_names(classes: Names) -> tuple[Names, list[int | None]]:
+    """Return the tasks of a 1-D label, and for each its position among the classes.
+
+    Two classes are one task, the positive (greater) class. A lone 0 or False, 1 or True is a
+    binary label that happens to be constant.
+    """
+    if len(classes) == 2:
+        return classes[1:], [1]
+    if len(classes) == 1 and classes[0] in (0, 1):
+        positive = type(classes[0])(1)  # type: ignore[call-arg]
+        return (positive,), [0 if classes[0] == 1 else None]
+    return classes, list(range(len(classes)))
+
+
+def recode(codes: Array, names: Names, onto: Names) -> Array:
+    """Return codes into `names` as codes into `onto`, which holds them all."""
+    position = {name: i for i, name in enumerate(onto)}
+    return np.array([position[name] for name in names], dtype=np.intp)[codes]
+
+
+@dataclass(eq=False)
+class _Reader:
+    """One call's inputs, step by step from containers to sides."""
+
+    given: dict[str, Any]
+    groups: str
+    missing: str
+    like: tuple[Side, Side] | None
+    columns: dict[str, Column] = field(default_factory=dict)
+    matrices: dict[str, Array] = field(default_factory=dict)
+    column_names: dict[str, list[Hashable]] = field(default_factory=dict)
+
+    def read(self, weight: Array | None) -> Rows:
+        self._read_tasks()
+        self._read_groups()
+        fractional = weight is not None and not np.array_equal(weight, np.rint(weight))
+        if self.matrices or fractional:
+            n = len(next(iter(self.given.values())))
+            weight = np.ones(n) if weight is None else weight
+            positions = {
+                key: column.raw.astype(np.intp) - column.offset
+                for key, column in self.columns.items()
+            }
+            keep = weight > 0
+            if not keep.all():
+                positions, weight = {k: v[keep] for k, v in positions.items()}, weight[keep]
+                self.matrices = {k: v[keep] for k, v in self.matrices.items()}
+        else:
+            cells, weight = tally(list(self.columns.values()), weight)
+            positions = dict(zip(self.columns, cells, strict=True))
+        positions, weight, n_dropped = self._drop_missing(positions, weight)
+        labels = {key: self._present(key, codes) for key, codes in positions.items()}
+        task, task_pred = self._task_sides(labels, weight)
+        group, group_pred = self._group_sides(labels, weight)
+        return Rows(weight, group, task, task_pred, group_pred, n_dropped)
+
+    # ---- containers to codes
+
+    def _read_tasks(self) -> None:
+        y_true = as_column(self.given["y_true"])
+        if is_table(y_true):
+            self.matrices["y_true"] = indicator(y_true, "y_true", soft=False)
+            self.column_names["y_true"] = [name for name, _ in columns_of(y_true)]
+        else:
+            column = need_classes(encode(y_true, "y_true"), "y_true")
+            no_missing(column, "y_true", "Only labelled rows can be audited: leave these out.")
+            self.columns["y_true"] = column
+        if "y_pred" in self.given:
+            self._read_prediction("y_pred", "y_true")
+
+    def _read_prediction(self, name: str, truth: str) -> None:
+        value = as_column(self.given[name])
+        if is_table(value):
+            self.matrices[name] = indicator(value, name, soft=True)
+            self.column_names[name] = [column for column, _ in columns_of(value)]
+            return
+        if truth in self.matrices:
+            raise ValueError(
+                f"{truth} has {self.matrices[truth].shape[1]} columns but {name} is one column. "
+                "Predict every column, in the same order."
+            )
+        column = encode(value, name)
+        if isinstance(column, Column):
+            advice = "Every audited row needs a prediction: leave these out."
+            if name == "y_pred" or self.missing == "error":
+                no_missing(column, name, advice)
+            self.columns[name] = column
+        else:
+            self.matrices[name] = probabilities(column.numbers, name)[:, None]
+
+    def _read_groups(self) -> None:
+        value = self.given["sensitive_features"]
+        if self.groups == "indicator":
+            table = value if is_table(value) else np.asarray(value)[:, None]
+            self.matrices["sensitive_features"] = indicator(table, "sensitive_features", soft=False)
+            self.column_names["sensitive_features"] = [n for n, _ in columns_of(value)]
+            if "sensitive_pred" in self.given:
+                value = self.given["sensitive_pred"]
+                table = value if is_table(value) else np.asarray(value)[:, None]
+                self.matrices["sensitive_pred"] = indicator(table, "sensitive_pred", soft=True)
+                self.column_names["sensitive_pred"] = [n for n, _ in columns_of(value)]
+            return
+        n_columns = self._read_group_columns("sensitive_features")
+        if "sensitive_pred" in self.given:
+            value = self.given["sensitive_pred"]
+            if n_columns == 1:
+                self._read_prediction("sensitive_pred", "sensitive_features")
+                if "sensitive_pred" in self.columns:
+                    self.columns["sensitive_pred 0"] = self.columns.pop("sensitive_pred")
+            elif not is_table(value) or value.shape[1] != n_columns:
+                seen = value.shape[1] if is_table(value) else 1
+                raise ValueError(
+                    f"sensitive_features has {n_columns} columns but sensitive_pred has {seen}. "
+                    "Pass a prediction of each column, in the same order."
+                )
+            else:
+                self._read_group_columns("sensitive_pred")
+
+    def _read_group_columns(self, name: str) -> int:
+        columns = columns_of(self.given[name])
+        self.column_names[name] = [column for column, _ in columns]
+        for i, (label, values) in enumerate(columns):
+            shown = name if len(columns) == 1 else f"{name} column {label!r}"
+            column = need_classes(encode(values, shown), shown)
+            if self.missing == "error":
+                no_missing(
+                    column,
+                    shown,
+                    "Leave these rows out with missing='drop', or keep them as a group of their "
+                    "own with missing='group'.",
+                )
+            self.columns[f"{name} {i}"] = column
+        return len(columns)
+
+    # ---- codes to sides
+
+    def _drop_missing(
+        self, positions: dict[str, Array], weight: Array
+    ) -> tuple[dict[str, Array], Array, float]:
+        if self.missing != "drop":
+            return positions, weight, 0.0
+        keep = np.ones(len(weight), dtype=bool)
+        for key, codes in positions.items():
+            if self.columns[key].missing:
+                keep &= codes != 0
+        if keep.all():
+            return positions, weight, 0.0
+        if not keep.any():
+            raise ValueError(
+                "sensitive_features is missing in every row: nothing is left to audit."
+            )
+        n_dropped = float(weight[~keep].sum())
+        self.matrices = {key: matrix[keep] for key, matrix in self.matrices.items()}
+        return {key: codes[keep] for key, codes in positions.items()}, weight[keep], n_dropped
+
+    def _present(self, key: str, codes: Array) -> tuple[Array, Names]:
+        """Return codes into the values that occur, and these values."""
+        values = self.columns[key].values
+        used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+        names = tuple(MISSING if values[i] is None else values[i] for i in used)
+        return np.searchsorted(used, codes), names
+
+    def _task_sides(
+        self, labels: dict[str, tuple[Array, Names]], weight: Array
+    ) -> tuple[Side, Side | None]:
+        known = self.like[1] if self.like else None
+        if "y_true" in self.matrices:
+            return self._multilabel_sides(known)
+        if known is not None and not known.one_label:
+            raise ValueError(
+                f"y_true is one column of labels, but the training labels had {len(known.names)} "
+                "indicator columns. Pass the same kind of labels to both."
+            )
+        found = {name: labels[name] for name in ("y_true", "y_pred") if name in labels}
+        names, recoded = self._align(found, known.names if known else None, "task", weight)
+        task = Side(names, codes=recoded["y_true"], one_label=True)
+        if "y_pred" in recoded:
+            return task, Side(names, codes=recoded["y_pred"], one_label=True)
+        if "y_pred" not in self.matrices:
+            return task, None
+        matrix = self.matrices["y_pred"]
+        if len(names) == 1 and names[0] in (0, 1) and matrix.shape[1] <= 2:
+            names = tuple(type(names[0])(i) for i in (0, 1))  # type: ignore[call-arg]
+            task = Side(names, codes=recode(task.codes, task.names, names), one_label=True)
+        matrix = self._class_matrix(matrix, names, "y_pred", "classes")
+        return task, Side(names, matrix=matrix, one_label=True)
+
+    def _class_matrix(self, matrix: Array, names: Names, argument: str, what: str) -> Array:
+        """Return predictions of one label's classes with a column for each class."""
+        if matrix.shape[1] == 1 and len(names) == 2:
+            positive = matrix.astype(float)
+            return np.hstack([1.0 - positive, positive])
+        if matrix.shape[1] != len(names):
+            seen = (
+                "one column of probabilities"
+                if matrix.shape[1] == 1
+                else (f"{matrix.shape[1]} columns")
+            )
+            raise ValueError(
+                f"{argument} has {seen} but there are {len(names)} {what} ({quote(names)}). Pass "
+                "labels, or probabilities with one column for each of them in sorted order."
+            )
+        columns = tuple(self.column_names.get(argument, ()))
+        check_columns(columns, names, argument, what)
+        return matrix
+
+    def _multilabel_sides(self, known: Side | None) -> tuple[Side, Side | None]:
+        names = tuple(self.column_names["y_true"])
+        n = len(names)
+        if known is not None:
+            if known.one_label or len(known.names) != n:
+                had = "one column" if known.one_label else f"{len(known.names)} columns"
+                raise ValueError(
+                    f"y_true has {n} columns but the training labels had {had}. Pass the same "
+                    "tasks to both."
+                )
+            check_columns(names, known.names, "y_true", "the training labels")
+            unnamed = tuple(range(n))
+            if unnamed not in (names, known.names):
+                check_known(names, known.names, role="task")
+            names = known.names
+        task = Side(names, matrix=self.matrices["y_true"])
+        if "y_pred" not in self.matrices:
+            return task, None
+        matrix = self.matrices["y_pred"]
+        if matrix.shape[1] != n:
+            raise ValueError(
+                f"y_true has {n} columns but y_pred has {matrix.shape[1]}. Predict every column, "
+                "in the same order."
+            )
+        check_columns(tuple(self.column_names["y_pred"]), names, "y_pred", "y_true")
+        return task, Side(names, matrix=matrix)
+
+    def _group_sides(
+        self, labels: dict[str, tuple[Array, Names]], weight: Array
+    ) -> tuple[Side, Side | None]:
+        known = self.like[0].names if self.like else None
+        if self.groups == "indicator":
+            return self._indicator_groups(known)
+        arguments = [
+            name for name in ("sensitive_features", "sensitive_pred") if name in self.given
+        ]
+        found = {}
+        for name in arguments:
+            columns = [labels[key] for key in labels if key.rpartition(" ")[0] == name]
+            if columns:
+                found[name] = columns
+        if self.groups == "marginal" and len(found["sensitive_features"]) > 1:
+            return self._marginal_groups(found, known, weight)
+        combined = {name: _combine(columns) for name, columns in found.items()}
+        names, recoded = self._align(combined, known, "group", weight)
+        group = Side(names, codes=recoded["sensitive_features"])
+        if "sensitive_pred" in recoded:
+            return group, Side(names, codes=recoded["sensitive_pred"])
+        if "sensitive_pred" not in self.matrices:
+            return group, None
+        matrix = self.matrices["sensitive_pred"]
+        matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
+        return group, Side(names, matrix=matrix)
+
+    def _indicator_groups(self, known: Names | None) -> tuple[Side, Side | None]:
+        names = tuple(self.column_names["sensitive_features"])
+        unnamed = tuple(range(len(names)))
+        if known is not None:
+            if len(known) != len(names):
+                raise ValueError(
+                    f"sensitive_features has {len(names)} columns but the training labels had "
+                    f"{len(known)}. Pass the same groups to both."
+                )
+            check_columns(names, known, "sensitive_features", "the training labels")
+            if unnamed not in (names, known):
+                check_known(names, known, role="group")
+            names = known
+        group = Side(names, matrix=self.matrices["sensitive_features"])
+        if "sensitive_pred" not in self.matrices:
+            return group, None
+        matrix = self.matrices["sensitive_pred"]
+        if matrix.shape[1] != len(names):
+            raise ValueError(
+                f"sensitive_features has {len(names)} columns but sensitive_pred has "
+                f"{matrix.shape[1]}. Predict every column, in the same order."
+            )
+        columns = tuple(self.column_names["sensitive_pred"])
+        check_columns(columns, names, "sensitive_pred", "sensitive_features")
+        return group, Side(names, matrix=matrix)
+
+    def _marginal_groups(
+        self,
+        found: dict[str, list[tuple[Array, Names]]],
+        known: Names | None,
+        weight: Array,
+    ) -> tuple[Side, Side | None]:
+        titles = self.column_names["sensitive_features"]
+        named = {
+            name: [
+                (codes, tuple(f"{title}={value}" for value in values))
+                for title, (codes, values) in zip(titles, columns, strict=True)
+            ]
+            for name, columns in found.items()
+        }
+        parts = [
+            self._align({name: cols[i] for name, cols in named.items()}, None, "group", weight)
+            for i in range(len(titles))
+        ]
+        names = tuple(name for part, _ in parts for name in part)
+        if known is not None:
+            check_known(names, known, role="group")
+            names = known
+        sides = []
+        for name in found:
+            matrix = np.zeros((len(weight), len(names)), dtype=bool)
+            for part, recoded in parts:
+                at = recode(np.arange(len(part)), part, names)
+                matrix[np.arange(len(weight)), at[recoded[name]]] = True
+            sides.append(Side(names, matrix=matrix))
+        return sides[0], sides[1] if len(sides) > 1 else None
+
+    def _align(
+        self,
+        found: dict[str, tuple[Array, Names]],
+        known: Names | None,
+        role: str,
+        weight: Array,
+    ) -> tuple[Names, dict[str, Array]]:
+        """Bring labels and predictions onto one list of names, the fitted one if there is one."""
+        (first, (_, names)), *others = found.items()
+        for other, (_, other_names) in others:
+            check_kinds(names, other_names, first, other)
+        union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
+        if known is None:
+            known = sort_names(union)
+        else:
+            check_kinds(known, union, "the training labels", first)
+            rows: dict[Hashable, float] = {}
+            for codes, values in found.values():
+                totals = np.bincount(codes, weight, minlength=len(values))
+                for name, n in zip(values, totals, strict=True):
+                    rows[name] = max(rows.get(name, 0.0), float(n))
+            check_known(union, known, role=role, rows=rows)
+        return known, {key: recode(codes, values, known) for key, (codes, values) in found.items()}
+
+
+def _combine(columns: list[tuple[Array, Names]]) -> tuple[Array, Names]:
+    """Return the combinations of several columns' values that occur, as tuples."""
+    if len(columns) == 1:
+        return columns[0]
+    stacked = np.stack([codes for codes, _ in columns], axis=1)
+    distinct, codes = np.unique(stacked, axis=0, return_inverse=True)
+    names = tuple(
+        tuple(values[i] for i, (_, values) in zip(row, columns, strict=True)) for row in distinct
+    )
+    return codes.reshape(-1), names
+
+
+def read_rows(
+    y_true: Any,
+    y_pred: Any = None,
+    *,
+    sensitive_features: Any,
+    sensitive_pred: Any = None,
+    sample_weight: Any = None,
+    groups: str = "intersection",
+    missing: str = "error",
+    like: tuple[Side, Side] | None = None,
+) -> Rows:
+    """Read label rows; `like` holds the group and task sides of the training labels."""
+    check_option("groups", groups, GROUPS)
+    check_option("missing", missing, MISSING_POLICIES)
+    if y_true is None:
+        raise ValueError("y_true is None: pass the labels to compare the predictions with.")
+    if sensitive_features is None:
+        raise ValueError(
+            "sensitive_features is None: pass the protected attribute of every row, for example "
+            "sensitive_features=X['sex']."
+        )
+    given = {
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "sensitive_features": sensitive_features,
+        "sensitive_pred": sensitive_pred,
+    }
+    native = {k: to_native(value, k) for k, value in given.items() if value is not None}
+    n = check_lengths(native)
+    check_index(native)
+    weight = None if sample_weight is None else read_weight(sample_weight, n)
+    if isinstance(sample_weight, pd.Series):
+        check_index({**native, "sample_weight": sample_weight})
+    return _Reader(native, groups, missing, like).read(weight)

@@ -1,0 +1,724 @@
+"""Contingency: the distinct label rows, and how often each occurs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.utils import check_random_state
+
+from skbiasamp._labels import (
+    Array,
+    Names,
+    Rows,
+    Side,
+    check_known,
+    quote,
+    read_rows,
+    recode,
+    sort_names,
+    task_names,
+)
+
+SideName = Literal["group", "task", "task_pred", "group_pred"]
+SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
+
+# Rows multiplied at a time. Below 2**24 rows, sums of 0 and 1 are exact in single precision.
+_BLOCK = 1 << 13
+
+
+class _View(NamedTuple):
+    """A side as the metrics see it: tasks where the labels hold classes."""
+
+    width: int
+    codes: Array | None  # -1 where the row has none of the columns
+    matrix: Array | None
+
+
+class Contingency:
+    """The distinct rows of (A, T, T̂, Â) and how often each occurs.
+
+    Everything the library measures is a function of contingencies, and contingencies add:
+    the contingency of two halves of the data, of two days or of two machines is the sum of
+    theirs. Make one with `from_labels` or `from_counts`.
+
+    Attributes
+    ----------
+    groups : tuple
+        The values (or combinations of values) of the protected attribute.
+    tasks : tuple
+        The tasks: the positive class of a binary label, the classes of a multiclass label,
+        the columns of a multilabel indicator.
+    total : float
+        Number of rows, or the sum of their weights.
+    n_cells : int
+        Number of cells held: distinct rows, where rows repeat.
+    n_dropped : float
+        Rows left out because the protected attribute was missing and ``missing="drop"``.
+
+    Examples
+    --------
+    >>> from skbiasamp import Contingency
+    >>> cells = Contingency.from_labels(
+    ...     [1, 1, 0, 1, 0, 0], [1, 1, 1, 0, 0, 0], sensitive_features=list("fffmmm")
+    ... )
+    >>> cells.rate("task", given="group")
+    array([[0.66666667],
+           [0.33333333]])
+    >>> (cells + cells).total
+    12.0
+    >>> cells.to_frame()
+      group  task  task_pred  n
+    0     f     0          1  1
+    1     f     1          1  2
+    2     m     0          0  2
+    3     m     1          0  1
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.weight: Array = rows.weight
+        self._sides: dict[SideName, Side] = {
+            name: side
+            for name, side in zip(SIDES, rows[1:5], strict=True)
+            if isinstance(side, Side)
+        }
+        self.n_dropped = rows.n_dropped
+        # Nothing here changes after it was made, so a sum is computed once.
+        self._sums: dict[tuple[SideName, SideName], Array] = {}
+        self.groups: Names = rows.group.names
+        self.classes: Names | None = rows.task.names if rows.task.one_label else None
+        if rows.task.one_label:
+            self.tasks, self._task_positions = task_names(rows.task.names)
+        else:
+            self.tasks = rows.task.names
+            self._task_positions = list(range(len(self.tasks)))
+
+    # ------------------------------------------------------------------ making
+
+    @classmethod
+    def from_labels(
+        cls,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+        groups: str = "intersection",
+        missing: str = "error",
+        like: Contingency | None = None,
+    ) -> Contingency:
+        """Count label rows.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels: one column of classes, or a 0/1 indicator column a task.
+        y_pred : array-like, optional
+            Predicted labels, or probabilities of the tasks.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute.
+        sensitive_pred : array-like, optional
+            The attribute as predicted by the model.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights; a whole number counts as that many repetitions.
+        groups : {"intersection", "marginal", "indicator"}, default="intersection"
+            How several columns make groups: every combination that occurs, each column's
+            values side by side, or columns that are 0/1 memberships already.
+        missing : {"error", "drop", "group"}, default="error"
+            What to do where the attribute is missing.
+        like : Contingency, optional
+            Training labels: groups and tasks then come from there, in that order, and a new
+            one is an error.
+
+        Returns
+        -------
+        contingency : Contingency
+        """
+        sides = None if like is None else (like._sides["group"], like._sides["task"])
+        return cls(
+            read_rows(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=sensitive_pred,
+                sample_weight=sample_weight,
+                groups=groups,
+                missing=missing,
+                like=sides,
+            )
+        )
+
+    @classmethod
+    def from_counts(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        target: Any = None,
+        prediction: Any = None,
+        sensitive: Any = None,
+        sensitive_prediction: Any = None,
+        count: Hashable = "n",
+    ) -> Contingency:
+        """Read a table of counts: the inverse of `to_frame`, or a published cross table.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            One row a cell, with the columns that `to_frame` writes or those named below. A
+            frame without the `count` column is read as a cross table, groups in the index
+            and classes in the columns.
+        target, prediction, sensitive, sensitive_prediction : column name or list of names
+            Where the labels are; a list names 0/1 indicator columns. By default ``"task"``,
+            ``"task_pred"``, ``"group"`` and ``"group_pred"``, the last three where present.
+        count : column name, default="n"
+            Where the counts are.
+
+        Returns
+        -------
+        contingency : Contingency
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skbiasamp import Contingency
+        >>> published = pd.DataFrame({0: [1229, 1402], 1: [874, 1773]}, index=["C", "AA"])
+        >>> Contingency.from_counts(published)
+        Contingency(5,278 rows in 4 cells: 2 groups x 1 task, labels)
+        """
+        if not isinstance(frame, pd.DataFrame):
+            raise TypeError(
+                f"from_counts reads a pandas DataFrame of counts. Got {type(frame).__name__} "
+                "instead."
+            )
+        if count not in frame.columns:
+            if (target, prediction, sensitive, sensitive_prediction) != (None,) * 4:
+                raise ValueError(
+                    f"The frame has no column {count!r}, it has {quote(frame.columns)}: name the "
+                    "column of counts with count=."
+                )
+            frame = _long_from_cross(frame)
+            count = "n"
+        given = {
+            "task": target,
+            "task_pred": prediction,
+            "group": sensitive,
+            "group_pred": sensitive_prediction,
+        }
+        read: dict[str, Any] = {}
+        for side, name in given.items():
+            columns = _columns_of(frame, side) if name is None else name
+            if columns is None and side in ("task", "group"):
+                raise ValueError(
+                    f"The frame has no column {side!r}, it has {quote(frame.columns)}: name the "
+                    f"column with {'target' if side == 'task' else 'sensitive'}=."
+                )
+            if columns is not None:
+                read[side] = frame[columns]
+                if isinstance(columns, list) and name is None:
+                    read[side] = read[side].set_axis(_names_in(columns), axis=1)
+        indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
+        return cls.from_labels(
+            read["task"],
+            read.get("task_pred"),
+            sensitive_features=read["group"],
+            sensitive_pred=read.get("group_pred"),
+            sample_weight=frame[count],
+            groups="indicator" if indicator else "intersection",
+        )
+
+    # ------------------------------------------------------------------ what it holds
+
+    @property
+    def n_cells(self) -> int:
+        return self.weight.shape[-1]
+
+    @cached_property
+    def total(self) -> Any:
+        total = self.weight.sum(axis=-1)
+        return total if np.ndim(total) else float(total)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all weights are whole numbers, so that sums and ties are exact."""
+        return bool(np.array_equal(self.weight, np.rint(self.weight)))
+
+    @property
+    def indicator(self) -> bool:
+        """Whether groups may overlap."""
+        return self._sides["group"].matrix is not None
+
+    def has(self, side: SideName) -> bool:
+        """Whether a side is there."""
+        return side in self._sides
+
+    def soft(self, side: SideName) -> bool:
+        """Whether a side holds probabilities."""
+        return side in self._sides and self._sides[side].soft
+
+    def __repr__(self) -> str:
+        held = ["labels"]
+        held += ["predictions"] * self.has("task_pred")
+        held += ["predicted attribute"] * self.has("group_pred")
+        groups, tasks = len(self.groups), len(self.tasks)
+        return (
+            f"Contingency({np.max(self.total):,.15g} rows in {self.n_cells:,} cells: "
+            f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
+            f"{', '.join(held)})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same rows equally often, in whatever order."""
+        if not isinstance(other, Contingency):
+            return NotImplemented
+        if self.groups != other.groups or self.classes != other.classes:
+            return False
+        if self.tasks != other.tasks or set(self._sides) != set(other._sides):
+            return False
+        mine, theirs = self.distinct(), other.distinct()
+        keys = (mine._keys(), theirs._keys())
+        if keys[0].shape != keys[1].shape:
+            return False
+        orders = [np.lexsort(key.T[::-1]) for key in keys]
+        return bool(
+            np.array_equal(keys[0][orders[0]], keys[1][orders[1]])
+            and np.array_equal(mine.weight[orders[0]], theirs.weight[orders[1]])
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ sums
+
+    def _view(self, side: SideName) -> _View:
+        """Return a side in terms of groups or tasks, whatever its labels were."""
+        held = self._sides[side]
+        if not held.one_label or self._task_positions == list(range(len(held.names))):
+            return _View(len(held.names), held.codes, held.matrix)
+        position = self._task_positions[0]  # of a binary label's one task
+        if held.codes is not None:
+            codes = np.where(held.codes == position, 0, -1)
+            return _View(1, codes, None)
+        assert held.matrix is not None and position is not None
+        return _View(1, None, held.matrix[:, [position]])
+
+    def count(self, side: SideName) -> Array:
+        """Return how many rows have each group or task of a side."""
+        if side.startswith("task") and not self.indicator:
+            return self.joint("group", side).sum(axis=-2)  # every row is in one group
+        everywhere = _View(1, np.zeros(self.n_cells, dtype=np.intp), None)
+        return self._joint(everywhere, self._view(side))[..., 0, :]
+
+    def joint(self, side: SideName, other: SideName) -> Array:
+        """Return how many rows have each pair of two sides."""
+        if (other, side) in self._sums:
+            return np.swapaxes(self._sums[other, side], -1, -2)
+        if (side, other) not in self._sums:
+            self._sums[side, other] = self._joint(self._view(side), self._view(other))
+        return self._sums[side, other]
+
+    def rate(self, side: SideName, *, given: SideName) -> Array:
+        """Return P(side | given) as groups × tasks; NaN where `given` never occurs.
+
+        One of the two is a side of groups, the other of tasks.
+        """
+        joint, count = self.joint(side, given), self.count(given)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate = joint / count[..., None, :]
+        return np.swapaxes(rate, -1, -2) if side.startswith("task") else rate
+
+    def _joint(self, left: _View, right: _View) -> Array:
+        weights = np.atleast_2d(self.weight)
+        shape = (len(weights), left.width, right.width)
+        if left.codes is not None and right.codes is not None:
+            keep = (left.codes >= 0) & (right.codes >= 0)
+            pair = (left.codes * right.width + right.codes)[keep]
+            if len(weights) == 1:
+                sums = np.bincount(pair, weights[0, keep], minlength=shape[1] * shape[2])
+            else:
+                chosen = np.flatnonzero(keep)
+                one_hot = sparse.csr_array(
+                    (np.ones(len(pair)), (pair, chosen)),
+                    shape=(shape[1] * shape[2], self.n_cells),
+                )
+                sums = (one_hot @ weights.T).T
+            result = np.asarray(sums, dtype=float).reshape(shape)
+        elif len(weights) == 1:
+            result = self._product(left, right)[None]
+        elif left.codes is None and right.codes is not None:
+            result = np.swapaxes(self._joint(right, left), -1, -2)
+        else:
+            result = np.empty(shape)
+            for i in range(left.width):
+                rows, scale = _members(left, i)
+                w = weights[:, rows] if scale is None else weights[:, rows] * scale
+                result[:, i] = w @ _block(right, rows, np.float64)
+        return result if self.weight.ndim == 2 else result[0]
+
+    def _product(self, left: _View, right: _View) -> Array:
+        """Sum pairs as a matrix product, block by block, exact for whole weights."""
+        plain = bool((self.weight == 1).all())
+        single = plain and not any(
+            v.matrix is not None and v.matrix.dtype.kind == "f" for v in (left, right)
+        )
+        dtype = np.float32 if single else np.float64
+        result = np.zeros((left.width, right.width))
+        for low in range(0, self.n_cells, _BLOCK):
+            rows = slice(low, low + _BLOCK)
+            a = _block(left, rows, dtype)
+            if not plain:
+                a = a * self.weight[rows, None]
+            result += a.T @ _block(right, rows, dtype)
+        return result
+
+    # ------------------------------------------------------------------ patterns
+
+    def patterns(self, side: SideName, by: Iterable[SideName]) -> tuple[Array, Array]:
+        """Return the distinct task sets of a side and their counts in each group.
+
+        Returns
+        -------
+        patterns : ndarray of bool, shape (n_patterns, n_tasks)
+        counts : ndarray, shape (n_patterns, 1 + n_groups * len(by))
+            All rows with that set, then those of each group of each side in `by`.
+        """
+        view = self._view(side)
+        if view.codes is not None:
+            distinct, code = np.unique(view.codes, return_inverse=True)
+            patterns = distinct[:, None] == np.arange(view.width)
+        else:
+            assert view.matrix is not None
+            packed = np.packbits(view.matrix, axis=1)
+            _, first, code = np.unique(_as_bytes(packed), return_index=True, return_inverse=True)
+            patterns = view.matrix[first]
+        rows = _View(len(patterns), code.reshape(-1), None)
+        everywhere = _View(1, np.zeros(self.n_cells, dtype=np.intp), None)
+        counts = [self._joint(rows, everywhere)]
+        counts += [self._joint(rows, self._view(other)) for other in by]
+        return patterns, np.hstack(counts)
+
+    # ------------------------------------------------------------------ adding and choosing
+
+    def _keys(self) -> Array:
+        """Return one row of bytes-like numbers a cell, equal exactly where the labels are."""
+        parts = []
+        for side in self._sides.values():
+            if side.codes is not None:
+                parts.append(side.codes.astype(np.int64)[:, None])
+            elif side.soft:
+                assert side.matrix is not None
+                parts.append(np.ascontiguousarray(side.matrix, dtype=float).view(np.int64))
+            else:
+                assert side.matrix is not None
+                packed = np.packbits(side.matrix, axis=1)
+                pad = -packed.shape[1] % 8
+                parts.append(np.pad(packed, ((0, 0), (0, pad))).view(np.int64))
+        return np.ascontiguousarray(np.hstack(parts))
+
+    def distinct(self) -> Contingency:
+        """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
+        if not self.whole:
+            return self
+        keys = self._keys()
+        _, first, cell = np.unique(_as_bytes(keys), return_index=True, return_inverse=True)
+        if len(first) == self.n_cells:
+            return self
+        weight = np.bincount(cell.reshape(-1), self.weight)
+        return self._take(first, weight)
+
+    def _take(self, cells: Array, weight: Array) -> Contingency:
+        sides = {
+            name: Side(
+                side.names,
+                None if side.codes is None else side.codes[cells],
+                None if side.matrix is None else side.matrix[cells],
+                side.one_label,
+            )
+            for name, side in self._sides.items()
+        }
+        return self._with(weight, sides)
+
+    def _with(
+        self, weight: Array, sides: dict[SideName, Side], n_dropped: float | None = None
+    ) -> Contingency:
+        dropped = self.n_dropped if n_dropped is None else n_dropped
+        return Contingency(
+            Rows(
+                weight,
+                sides["group"],
+                sides["task"],
+                sides.get("task_pred"),
+                sides.get("group_pred"),
+                dropped,
+            )
+        )
+
+    def __add__(self, other: Contingency) -> Contingency:
+        """Return the contingency of both data sets together."""
+        if not isinstance(other, Contingency):
+            return NotImplemented
+        if set(self._sides) != set(other._sides):
+            lacking = sorted(set(self._sides) ^ set(other._sides))
+            raise ValueError(
+                f"Only one of the two contingencies has {quote(lacking)}: both must hold the same "
+                "of labels, predictions and predicted attribute to be added."
+            )
+        groups = _union(self, other, "group")
+        tasks = _union(self, other, "task")
+        mine, theirs = self._onto(groups, tasks), other._onto(groups, tasks)
+        sides = {
+            name: Side(
+                side.names,
+                _stack(side.codes, theirs[name].codes),
+                _stack(side.matrix, theirs[name].matrix),
+                side.one_label,
+            )
+            for name, side in mine.items()
+        }
+        weight = np.concatenate([self.weight, other.weight])
+        return self._with(weight, sides, self.n_dropped + other.n_dropped).distinct()
+
+    def __radd__(self, other: object) -> Contingency:
+        """Let `sum()` start from 0."""
+        return self if other == 0 else NotImplemented
+
+    def _onto(self, groups: Names, tasks: Names) -> dict[SideName, Side]:
+        sides: dict[SideName, Side] = {}
+        for name, side in self._sides.items():
+            names = groups if name.startswith("group") else tasks
+            if side.names == names:
+                sides[name] = side
+            elif side.codes is not None:
+                codes = recode(side.codes, side.names, names)
+                sides[name] = Side(names, codes=codes, one_label=side.one_label)
+            else:
+                assert side.matrix is not None
+                matrix = np.zeros((self.n_cells, len(names)), dtype=side.matrix.dtype)
+                matrix[:, recode(np.arange(len(side.names)), side.names, names)] = side.matrix
+                sides[name] = Side(names, matrix=matrix, one_label=side.one_label)
+        return sides
+
+    def conform(self, like: Contingency) -> Contingency:
+        """Return the same cells with the groups and tasks of `like`, in that order."""
+        if (self.classes is None) != (like.classes is None):
+            raise ValueError(
+                "The training labels were "
+                f"{'indicator columns' if like.classes is None else 'one column of classes'} but "
+                f"the audited ones are "
+                f"{'indicator columns' if self.classes is None else 'one column of classes'}. "
+                "Pass the same kind of labels to both."
+            )
+        check_known(self.groups, like.groups, role="group")
+        tasks = like._sides["task"].names
+        check_known(self._sides["task"].names, tasks, role="task")
+        if like.indicator != self.indicator:
+            raise ValueError(
+                "One of training and audited groups overlap (groups='indicator' or 'marginal'), "
+                "the other do not: make both contingencies with the same groups=."
+            )
+        return self._with(self.weight, self._onto(like.groups, tasks))
+
+    def select(
+        self,
+        *,
+        groups: Iterable[Hashable] | None = None,
+        tasks: Iterable[Hashable] | None = None,
+    ) -> Contingency:
+        """Return only the rows of some groups, or only some columns of a multilabel task.
+
+        Parameters
+        ----------
+        groups : list of group names, optional
+            Rows of other groups are left out.
+        tasks : list of task names, optional
+            Columns of a multilabel task to keep. Rows stay.
+
+        Returns
+        -------
+        contingency : Contingency
+        """
+        chosen = self
+        if groups is not None:
+            wanted = tuple(groups)
+            check_known(wanted, self.groups, role="group")
+            side = self._sides["group"]
+            at = np.array([self.groups.index(name) for name in wanted], dtype=np.intp)
+            if side.codes is not None:
+                cells = np.flatnonzero(np.isin(side.codes, at))
+            else:
+                assert side.matrix is not None
+                cells = np.flatnonzero(side.matrix[:, at].any(axis=1))
+            chosen = self._take(cells, self.weight[cells])
+            chosen = chosen._with(chosen.weight, _narrow(chosen._sides, "group", wanted, at))
+        if tasks is not None:
+            if self.classes is not None:
+                raise ValueError(
+                    "tasks can be chosen from indicator columns only: the classes of a one-column "
+                    f"label ({quote(self.classes)}) belong together."
+                )
+            wanted = tuple(tasks)
+            check_known(wanted, self.tasks, role="task")
+            at = np.array([self.tasks.index(name) for name in wanted], dtype=np.intp)
+            chosen = chosen._with(chosen.weight, _narrow(chosen._sides, "task", wanted, at))
+        return chosen.distinct()
+
+    def marginalise(self, *sides: SideName) -> Contingency:
+        """Return the contingency without the named predictions (``"task_pred"``, ...)."""
+        for side in sides:
+            if side not in ("task_pred", "group_pred"):
+                raise ValueError(
+                    f"Only 'task_pred' and 'group_pred' can be summed over, got {side!r}: a "
+                    "contingency always holds groups and tasks."
+                )
+        kept = {name: side for name, side in self._sides.items() if name not in sides}
+        return self._with(self.weight, kept).distinct()
+
+    def resample(self, n_resamples: int | None = None, *, random_state: Any = None) -> Contingency:
+        """Draw the data anew: a bootstrap of rows, done on cells.
+
+        Drawing n rows with replacement is a multinomial draw of the cells' counts, identical
+        in law. Fractional weights are one row a cell: rows are drawn and keep their weight.
+
+        Parameters
+        ----------
+        n_resamples : int, optional
+            How many; None returns one plain contingency. Otherwise `weight`, and with it
+            every count and rate, has a leading axis of that length.
+        random_state : int, RandomState or None
+            Where the draws come from.
+
+        Returns
+        -------
+        contingency : Contingency
+        """
+        if self.weight.ndim == 2:
+            raise ValueError("This contingency is resampled already.")
+        rng = check_random_state(random_state)
+        if self.whole:
+            n, p, value = int(self.total), self.weight / self.total, 1.0
+        else:
+            n, p, value = self.n_cells, np.full(self.n_cells, 1 / self.n_cells), self.weight
+        weight = rng.multinomial(n, p, size=n_resamples).astype(float) * value
+        return self._with(weight, self._sides)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a distinct cell: the labels of each side, and the count `n`.
+
+        Indicator columns are named ``task[name]``, ``group[name]`` and so on.
+        """
+        cells = self.distinct()
+        keys = cells._keys()
+        order = np.lexsort(keys.T[::-1])
+        columns: dict[str, Any] = {}
+        for name, side in cells._sides.items():
+            if side.codes is not None:
+                labels = np.empty(len(side.names), dtype=object)
+                labels[:] = side.names
+                columns[name] = pd.Series(labels[side.codes[order]]).infer_objects()
+            else:
+                assert side.matrix is not None
+                matrix = side.matrix if side.soft else side.matrix.astype(np.int8)
+                for i, column in enumerate(side.names):
+                    columns[f"{name}[{column}]"] = matrix[order, i]
+        weight = cells.weight[order]
+        columns["n"] = weight.astype(np.int64) if cells.whole else weight
+        return pd.DataFrame(columns)
+
+
+def _block(view: _View, rows: Any, dtype: Any) -> Array:
+    """Return the membership of some cells as numbers."""
+    if view.matrix is not None:
+        return view.matrix[rows].astype(dtype)
+    assert view.codes is not None
+    return (view.codes[rows, None] == np.arange(view.width)).astype(dtype)
+
+
+def _members(view: _View, column: int) -> tuple[Array, Array | None]:
+    """Return the cells in a column, and how much of each is in it (None: all)."""
+    if view.codes is not None:
+        return np.flatnonzero(view.codes == column), None
+    assert view.matrix is not None
+    values = view.matrix[:, column]
+    rows = np.flatnonzero(values)
+    return rows, values[rows] if values.dtype.kind == "f" else None
+
+
+def _as_bytes(keys: Array) -> Array:
+    keys = np.ascontiguousarray(keys)
+    return keys.view(np.dtype((np.void, keys.dtype.itemsize * keys.shape[1]))).reshape(-1)
+
+
+def _stack(mine: Array | None, theirs: Array | None) -> Array | None:
+    if mine is None or theirs is None:
+        return None
+    return np.concatenate([mine, theirs])
+
+
+def _union(one: Contingency, other: Contingency, name: SideName) -> Names:
+    """Return the names of both; indicator columns must be the same ones."""
+    mine, theirs = one._sides[name], other._sides[name]
+    same_form = (mine.codes is None) == (theirs.codes is None) and (
+        mine.one_label == theirs.one_label
+    )
+    predicted: SideName = "task_pred" if name == "task" else "group_pred"
+    if predicted in one._sides:
+        a, b = one._sides[predicted], other._sides[predicted]
+        same_form &= (a.codes is None) == (b.codes is None)
+    if not same_form:
+        raise ValueError(
+            f"The two contingencies hold {name}s of different kinds (one column of labels, "
+            "indicator columns, probabilities) and cannot be added."
+        )
+    if mine.names == theirs.names:
+        return mine.names
+    if mine.codes is None:
+        only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+        if only:
+            raise ValueError(
+                f"The two contingencies have different {name} columns: {quote(only)} is in only "
+                "one of them."
+            )
+        return mine.names
+    return sort_names(mine.names + theirs.names)
+
+
+def _narrow(
+    sides: dict[SideName, Side], role: str, names: Names, positions: Array
+) -> dict[SideName, Side]:
+    """Return the sides with only some columns of groups or tasks."""
+    narrowed: dict[SideName, Side] = {}
+    for name, side in sides.items():
+        if not name.startswith(role):
+            narrowed[name] = side
+        elif side.matrix is not None:
+            narrowed[name] = Side(names, matrix=side.matrix[:, positions])
+        else:
+            assert side.codes is not None
+            lookup = np.full(len(side.names), -1)
+            lookup[positions] = np.arange(len(positions))
+            narrowed[name] = Side(names, codes=lookup[side.codes])
+    return narrowed
+
+
+def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
+    """Read groups in the index and classes in the columns as one row a cell."""
+    long = frame.rename_axis(index="group", columns="task").stack()
+    return long.rename("n").reset_index()
+
+
+def _columns_of(frame: pd.DataFrame, side: str) -> Any:
+    """Return the column, or the list of indicator columns, that `to_frame` writes for a side."""
+    if side in frame.columns:
+        return side
+    columns = [c for c in frame.columns if isinstance(c, str) and c.startswith(f"{side}[")]
+    return columns or None
+
+
+def _names_in(columns: list[str]) -> list[Hashable]:
+    """Return the names inside ``task[name]``; positions come back as integers."""
+    names = [column[column.index("[") + 1 : -1] for column in columns]
+    positions = [str(i) for i in range(len(names))]
+    return list(range(len(names))) if names == positions else list(names)

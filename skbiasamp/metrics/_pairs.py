@@ -1,0 +1,161 @@
+"""What the metrics share: pairs of group and task, their signs, and how labels become cells."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp._labels import Array, Names, quote, require_groups
+from skbiasamp.contingency import Contingency
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """A metric before it is summed up: one number a pair, and their aggregate.
+
+    `n` counts the rows that a pair's rates are conditioned on.
+    """
+
+    groups: Names
+    tasks: Names
+    n: Array
+    base: Array
+    observed: Array
+    sign: Array
+    delta: Array
+    amplification: Array
+    value: float
+    statistics: dict[str, float] = field(default_factory=dict)
+
+
+def compare_counts(left: Array, right: Array, *, exact: bool) -> Array:
+    """Return the sign of left − right, 0 where they are equal.
+
+    Sums of whole weights are exact; those of fractional weights carry rounding noise, which
+    must not give an independent pair a sign.
+    """
+    difference = left - right
+    if exact:
+        return np.sign(difference).astype(int)
+    noise = 1e-12 * np.maximum(np.abs(left), np.abs(right)).astype(float)
+    return np.where(np.abs(difference) <= noise, 0, np.sign(difference)).astype(int)
+
+
+def countable(total: Any, *arrays: Array, exact: bool, factor: int = 1) -> tuple[Array, ...]:
+    """Return counts in a type in which the product of two of them is exact."""
+    if not exact:
+        return arrays
+    # Products of whole counts up to 2**53 outgrow floats first and 64-bit integers later.
+    limit = float(np.max(total)) * max(float(np.max(total)), factor)
+    if limit < 2**53:
+        return arrays
+    if limit < 2**62:
+        return tuple(np.asarray(array).astype(np.int64) for array in arrays)
+    return tuple(np.vectorize(int, otypes=[object])(array) for array in arrays)
+
+
+def association_sign(
+    n: Any, joint: Array, groups: Array, tasks: Array, *, exact: bool, ties: str = "zero"
+) -> Array:
+    """Return the sign of P(a, t) − P(a) P(t) for every pair."""
+    total, joint, groups, tasks = countable(n, np.asarray(n), joint, groups, tasks, exact=exact)
+    # Counts, not frequencies: exact ties must stay ties (1/3 of 3/7 does not survive division).
+    chance = groups[..., :, None] * tasks[..., None, :]
+    sign = compare_counts(total[..., None, None] * joint, chance, exact=exact)
+    return np.where(sign == 0, -1, sign) if ties == "negative" else sign
+
+
+def leans_over_share(part: Array, whole: Array, shares: int, *, exact: bool) -> Array:
+    """Return 1 where part/whole > 1/shares, else 0; exactly 1/shares is not above it."""
+    limit = np.max(whole, initial=1)
+    part, whole = countable(limit, part, whole, exact=exact, factor=shares)
+    return (compare_counts(part * shares, whole, exact=exact) > 0).astype(int)
+
+
+def mean_defined(values: Array) -> float:
+    """Mean over the defined pairs, NaN where there is none."""
+    defined = ~np.isnan(values)
+    return float(values[defined].mean()) if defined.any() else float("nan")
+
+
+def describe_undefined(pairs: Pairs, *, condition: str, kept_as_zero: bool = False) -> str | None:
+    """Say which pairs are undefined: no rows for the group or task they are conditioned on."""
+    undefined = np.isnan(pairs.delta)
+    if not undefined.any():
+        return None
+    fate = "count as 0" if kept_as_zero else "are left out of the mean"
+    for axis, kind, names in ((1, "group", pairs.groups), (0, "task", pairs.tasks)):
+        whole = undefined.all(axis=axis)
+        if (undefined == np.expand_dims(whole, axis)).all():
+            gone: list[Hashable] = [n for n, is_whole in zip(names, whole, strict=True) if is_whole]
+            plural = len(gone) > 1
+            each = int(undefined.sum()) // len(gone)
+            pair = f"pair is NaN and {fate.replace('are', 'is').replace('count', 'counts')}"
+            return (
+                f"no {condition} rows for {kind}{'s' * plural} {quote(gone)}: "
+                f"{'their' if plural else 'its'} "
+                + (
+                    pair
+                    if each * len(gone) == 1
+                    else f"{each * len(gone)} pairs are NaN and {fate}"
+                )
+                + "."
+            )
+    which = [
+        f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})"
+        for i, j in zip(*np.where(undefined), strict=True)
+    ]
+    shown = ", ".join(which[:5]) + (f" and {len(which) - 5} more" if len(which) > 5 else "")
+    return f"{len(which)} pairs of group and task are NaN and {fate}, no {condition} rows: {shown}."
+
+
+def warn_undefined(message: str | None, *, stacklevel: int) -> None:
+    """Warn once for all undefined pairs of a call."""
+    if message is not None:
+        warnings.warn(message, UndefinedMetricWarning, stacklevel=stacklevel + 1)
+
+
+def read_pair(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sensitive_pred: Any,
+    y_train: Any,
+    sensitive_train: Any,
+    sample_weight: Any,
+    groups: str,
+    missing: str,
+) -> tuple[Contingency, Contingency]:
+    """Return the contingencies of training labels and of audited rows.
+
+    Without training labels the audited labels stand in for them.
+    """
+    if (y_train is None) != (sensitive_train is None):
+        lacking = "y_train" if y_train is None else "sensitive_train"
+        raise ValueError(
+            f"{lacking} is None: training labels are pairs of task and attribute, so pass both "
+            "y_train and sensitive_train, or neither (the audited labels then give the sign)."
+        )
+    options: dict[str, Any] = {"groups": groups, "missing": missing}
+    train = None
+    if y_train is not None:
+        train = Contingency.from_labels(y_train, sensitive_features=sensitive_train, **options)
+        require_groups(train.groups, indicator=train.indicator)
+    test = Contingency.from_labels(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sensitive_pred=sensitive_pred,
+        sample_weight=sample_weight,
+        like=train,
+        **options,
+    )
+    if train is None:
+        require_groups(test.groups, indicator=test.indicator)
+    return (test if train is None else train), test

@@ -1,0 +1,248 @@
+"""What an audit found: a number, the table of pairs behind it, and how both were made."""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._labels import Array, Names
+
+SCHEMA = "skbiasamp.AuditResult/1"
+
+COLUMNS = (
+    "group",
+    "task",
+    "n",
+    "base",
+    "observed",
+    "sign",
+    "delta",
+    "amplification",
+    "low",
+    "high",
+    "p_value",
+    "p_adjusted",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AuditResult:
+    """The amplification that an auditor measured, with its table of pairs.
+
+    Results come from an auditor's ``audit``; ``float(result)`` is the value.
+
+    Attributes
+    ----------
+    metric : str
+        What was measured: "MALS", "directional", ...
+    direction : str or None
+        "A->T", "T->A", or None where the metric has none.
+    value : float
+        The amplification.
+    low, high : float
+        Its interval, NaN where none was asked for.
+    confidence_level : float or None
+        The interval's level.
+    n_samples : int or float
+        Audited rows, or the sum of their weights.
+    table : DataFrame
+        One row a pair of group and task: ``n`` (rows that the rates are conditioned on),
+        ``base`` and ``observed`` (the rate before and after prediction), ``sign`` (of the
+        training correlation), ``delta`` (observed − base), ``amplification``, and ``low``,
+        ``high``, ``p_value``, ``p_adjusted``. NaN where a pair is undefined.
+    params : dict
+        The auditor's parameters.
+    statistics : dict
+        Further numbers of the metric, such as the variance of a multi-attribute audit.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> sex, hired = list("ffffmmmm"), [1, 0, 0, 0, 1, 1, 0, 0]
+    >>> auditor = DirectionalAuditor().fit(hired, sensitive_features=sex)
+    >>> result = auditor.audit(hired, [0, 0, 0, 0, 1, 1, 1, 0], sensitive_features=sex)
+    >>> float(result)
+    0.25
+    >>> result
+    directional A->T: +0.2500 (8 rows, 2 groups x 1 task)
+    group  task  n   base  observed  sign   delta  amplification
+        f     1  4 0.2500    0.0000    -1 -0.2500         0.2500
+        m     1  4 0.5000    0.7500     1  0.2500         0.2500
+    """
+
+    metric: str
+    direction: str | None
+    value: float
+    low: float
+    high: float
+    confidence_level: float | None
+    n_samples: float
+    table: pd.DataFrame
+    params: dict[str, Any]
+    statistics: dict[str, float] = field(default_factory=dict)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    @property
+    def _title(self) -> str:
+        name = self.metric if self.direction is None else f"{self.metric} {self.direction}"
+        text = f"{name}: {self.value:+.4f}"
+        if not math.isnan(self.low):
+            text += f" [{self.low:+.4f}, {self.high:+.4f}]"
+        groups, tasks = self.table["group"].nunique(), self.table["task"].nunique()
+        kind = "set of tasks" if self.metric == "multi-attribute" else "task"
+        plural = kind if tasks == 1 else kind.replace("set ", "sets ", 1)
+        plural += "s" if tasks != 1 and kind == "task" else ""
+        return (
+            f"{text} ({self.n_samples:,.15g} row{'s' * (self.n_samples != 1)}, "
+            f"{groups} group{'s' * (groups != 1)} x {tasks} {plural})"
+        )
+
+    def strongest(self, n: int = 10) -> pd.DataFrame:
+        """Return the `n` pairs that amplification moves most, strongest first.
+
+        Parameters
+        ----------
+        n : int, default=10
+            How many rows.
+
+        Returns
+        -------
+        table : DataFrame
+        """
+        order = self.table["amplification"].abs().sort_values(ascending=False, kind="stable")
+        return self.table.loc[order.index[:n]]
+
+    def _shown(self, n: int = 10) -> pd.DataFrame:
+        """Return what fits a screen: the strongest pairs, without the columns nobody asked for."""
+        table = self.table if len(self.table) <= n else self.strongest(n)
+        return table.dropna(axis="columns", how="all")
+
+    def __repr__(self) -> str:
+        shown = self._shown()
+        lines = [self._title, shown.to_string(index=False, float_format="{:.4f}".format)]
+        if len(shown) < len(self.table):
+            lines.append(f"(the strongest {len(shown)} of {len(self.table):,} pairs)")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook; labels of the data are escaped."""
+        shown = self._shown()
+        table = shown.to_html(index=False, border=0, float_format="{:.4f}".format, escape=True)
+        caption = html.escape(self._title)
+        if len(shown) < len(self.table):
+            caption += f"<br>the strongest {len(shown)} of {len(self.table):,} pairs"
+        return f"<div class='skbiasamp-result'><p><b>{caption}</b></p>{table}</div>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table of pairs, with metric and direction as first columns.
+
+        Returns
+        -------
+        frame : DataFrame
+            A copy.
+        """
+        frame = self.table.copy()
+        frame.insert(0, "metric", self.metric)
+        frame.insert(1, "direction", self.direction)
+        return frame
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python objects: NaN is None, tuples of names are lists.
+
+        Returns
+        -------
+        content : dict
+        """
+        table = [
+            {column: plain(value) for column, value in zip(self.table, row, strict=True)}
+            for row in self.table.itertuples(index=False, name=None)
+        ]
+        return {
+            "schema": SCHEMA,
+            "metric": self.metric,
+            "direction": self.direction,
+            "value": plain(self.value),
+            "low": plain(self.low),
+            "high": plain(self.high),
+            "confidence_level": plain(self.confidence_level),
+            "n_samples": plain(self.n_samples),
+            "statistics": plain(self.statistics),
+            "params": plain(self.params),
+            "table": table,
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """Return `to_dict` as JSON.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=2``.
+
+        Returns
+        -------
+        text : str
+        """
+        return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+
+def plain(value: Any) -> Any:
+    """Return a value that JSON can hold."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, pd.DataFrame):
+        return {
+            "index": plain(list(value.index)),
+            "columns": plain(list(value.columns)),
+            "data": plain(value.to_numpy().tolist()),
+        }
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(one) for one in value]
+    return repr(value)
+
+
+def label_index(names: Names) -> pd.Index[Any]:
+    """Return names as an index; tuples stay names and do not become levels."""
+    return pd.Index(list(names), tupleize_cols=False)
+
+
+def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
+    """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`."""
+
+    def repeated(names: tuple[Hashable, ...], positions: Array) -> Array:
+        objects = np.empty(len(names), dtype=object)
+        objects[:] = names
+        return objects[positions]
+
+    shape = (len(groups), len(tasks))
+    rows, cols = np.indices(shape).reshape(2, -1)
+    data: dict[str, Any] = {
+        "group": repeated(groups, rows),
+        "task": repeated(tasks, cols),
+    }
+    for name in COLUMNS[2:]:
+        column = columns.get(name)
+        data[name] = np.full(rows.shape, np.nan) if column is None else np.ravel(column)
+    counts = data["n"]
+    if np.array_equal(counts, np.rint(counts)):
+        data["n"] = counts.astype(np.int64)
+    frame = pd.DataFrame(data)
+    for name in ("group", "task"):
+        if not any(isinstance(one, tuple) for one in frame[name]):
+            frame[name] = frame[name].infer_objects()
+    return frame
