@@ -21,20 +21,22 @@ from skbiasamp._labels import (
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._cooccurrence import (
     BASES,
-    COMBINATIONS,
-    CONDITIONS,
     TIES,
-    check_hard,
     check_sides,
     directional,
     directional_sign,
     mals,
+    mals_sign,
+)
+from skbiasamp.metrics._multi_attribute import (
+    COMBINATIONS,
+    CONDITIONS,
+    check_hard,
     multi_attribute,
 )
 from skbiasamp.metrics._pairs import (
     Pairs,
     describe_undefined,
-    leans_over_share,
     warn_undefined,
 )
 from skbiasamp.results import AuditResult, label_index, pair_table
@@ -344,12 +346,7 @@ class MALSAuditor(_CooccurrenceAuditor):
         self.missing = missing
 
     def _sign(self, labels: Contingency) -> Array:
-        return leans_over_share(
-            labels.joint("group", "task"),
-            labels.count("task"),
-            len(labels.groups),
-            exact=labels.whole,
-        )
+        return mals_sign(labels)
 
     def _check(self, test: Contingency) -> None:
         require_task_pred(test.has("task_pred"), metric="MALS")
@@ -588,7 +585,7 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
 
     def _sign(self, labels: Contingency) -> Array:
         if self.direction is None:
-            return MALSAuditor._sign(self, labels)  # type: ignore[arg-type]
+            return mals_sign(labels)
         return directional_sign(labels, direction=self.direction)
 
     def _check(self, test: Contingency) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from skbiasamp._labels import (
@@ -18,25 +17,16 @@ from skbiasamp._labels import (
     Side,
     check_known,
     quote,
+    read_counts,
     read_rows,
     recode,
     sort_names,
     task_names,
 )
+from skbiasamp._sums import View, pair_sums
 
 SideName = Literal["group", "task", "task_pred", "group_pred"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
-
-# Rows multiplied at a time. Below 2**24 rows, sums of 0 and 1 are exact in single precision.
-_BLOCK = 1 << 13
-
-
-class _View(NamedTuple):
-    """A side as the metrics see it: tasks where the labels hold classes."""
-
-    width: int
-    codes: Array | None  # -1 where the row has none of the columns
-    matrix: Array | None
 
 
 class Contingency:
@@ -190,46 +180,15 @@ class Contingency:
         >>> Contingency.from_counts(published)
         Contingency(5,278 rows in 4 cells: 2 groups x 1 task, labels)
         """
-        if not isinstance(frame, pd.DataFrame):
-            raise TypeError(
-                f"from_counts reads a pandas DataFrame of counts. Got {type(frame).__name__} "
-                "instead."
-            )
-        if count not in frame.columns:
-            if (target, prediction, sensitive, sensitive_prediction) != (None,) * 4:
-                raise ValueError(
-                    f"The frame has no column {count!r}, it has {quote(frame.columns)}: name the "
-                    "column of counts with count=."
-                )
-            frame = _long_from_cross(frame)
-            count = "n"
-        given = {
-            "task": target,
-            "task_pred": prediction,
-            "group": sensitive,
-            "group_pred": sensitive_prediction,
-        }
-        read: dict[str, Any] = {}
-        for side, name in given.items():
-            columns = _columns_of(frame, side) if name is None else name
-            if columns is None and side in ("task", "group"):
-                raise ValueError(
-                    f"The frame has no column {side!r}, it has {quote(frame.columns)}: name the "
-                    f"column with {'target' if side == 'task' else 'sensitive'}=."
-                )
-            if columns is not None:
-                read[side] = frame[columns]
-                if isinstance(columns, list) and name is None:
-                    read[side] = read[side].set_axis(_names_in(columns), axis=1)
-        indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
-        return cls.from_labels(
-            read["task"],
-            read.get("task_pred"),
-            sensitive_features=read["group"],
-            sensitive_pred=read.get("group_pred"),
-            sample_weight=frame[count],
-            groups="indicator" if indicator else "intersection",
+        labels = read_counts(
+            frame,
+            target=target,
+            prediction=prediction,
+            sensitive=sensitive,
+            sensitive_prediction=sensitive_prediction,
+            count=count,
         )
+        return cls.from_labels(**labels)
 
     # ------------------------------------------------------------------ what it holds
 
@@ -293,31 +252,31 @@ class Contingency:
 
     # ------------------------------------------------------------------ sums
 
-    def _view(self, side: SideName) -> _View:
+    def _view(self, side: SideName) -> View:
         """Return a side in terms of groups or tasks, whatever its labels were."""
         held = self._sides[side]
         if not held.one_label or self._task_positions == list(range(len(held.names))):
-            return _View(len(held.names), held.codes, held.matrix)
+            return View(len(held.names), held.codes, held.matrix)
         position = self._task_positions[0]  # of a binary label's one task
         if held.codes is not None:
             codes = np.where(held.codes == position, 0, -1)
-            return _View(1, codes, None)
+            return View(1, codes, None)
         assert held.matrix is not None and position is not None
-        return _View(1, None, held.matrix[:, [position]])
+        return View(1, None, held.matrix[:, [position]])
 
     def count(self, side: SideName) -> Array:
         """Return how many rows have each group or task of a side."""
         if side.startswith("task") and not self.indicator:
             return self.joint("group", side).sum(axis=-2)  # every row is in one group
-        everywhere = _View(1, np.zeros(self.n_cells, dtype=np.intp), None)
-        return self._joint(everywhere, self._view(side))[..., 0, :]
+        everywhere = View(1, np.zeros(self.n_cells, dtype=np.intp), None)
+        return pair_sums(everywhere, self._view(side), self.weight)[..., 0, :]
 
     def joint(self, side: SideName, other: SideName) -> Array:
         """Return how many rows have each pair of two sides."""
         if (other, side) in self._sums:
             return np.swapaxes(self._sums[other, side], -1, -2)
         if (side, other) not in self._sums:
-            self._sums[side, other] = self._joint(self._view(side), self._view(other))
+            self._sums[side, other] = pair_sums(self._view(side), self._view(other), self.weight)
         return self._sums[side, other]
 
     def rate(self, side: SideName, *, given: SideName) -> Array:
@@ -329,50 +288,6 @@ class Contingency:
         with np.errstate(invalid="ignore", divide="ignore"):
             rate = joint / count[..., None, :]
         return np.swapaxes(rate, -1, -2) if side.startswith("task") else rate
-
-    def _joint(self, left: _View, right: _View) -> Array:
-        weights = np.atleast_2d(self.weight)
-        shape = (len(weights), left.width, right.width)
-        if left.codes is not None and right.codes is not None:
-            keep = (left.codes >= 0) & (right.codes >= 0)
-            pair = (left.codes * right.width + right.codes)[keep]
-            if len(weights) == 1:
-                sums = np.bincount(pair, weights[0, keep], minlength=shape[1] * shape[2])
-            else:
-                chosen = np.flatnonzero(keep)
-                one_hot = sparse.csr_array(
-                    (np.ones(len(pair)), (pair, chosen)),
-                    shape=(shape[1] * shape[2], self.n_cells),
-                )
-                sums = (one_hot @ weights.T).T
-            result = np.asarray(sums, dtype=float).reshape(shape)
-        elif len(weights) == 1:
-            result = self._product(left, right)[None]
-        elif left.codes is None and right.codes is not None:
-            result = np.swapaxes(self._joint(right, left), -1, -2)
-        else:
-            result = np.empty(shape)
-            for i in range(left.width):
-                rows, scale = _members(left, i)
-                w = weights[:, rows] if scale is None else weights[:, rows] * scale
-                result[:, i] = w @ _block(right, rows, np.float64)
-        return result if self.weight.ndim == 2 else result[0]
-
-    def _product(self, left: _View, right: _View) -> Array:
-        """Sum pairs as a matrix product, block by block, exact for whole weights."""
-        plain = bool((self.weight == 1).all())
-        single = plain and not any(
-            v.matrix is not None and v.matrix.dtype.kind == "f" for v in (left, right)
-        )
-        dtype = np.float32 if single else np.float64
-        result = np.zeros((left.width, right.width))
-        for low in range(0, self.n_cells, _BLOCK):
-            rows = slice(low, low + _BLOCK)
-            a = _block(left, rows, dtype)
-            if not plain:
-                a = a * self.weight[rows, None]
-            result += a.T @ _block(right, rows, dtype)
-        return result
 
     # ------------------------------------------------------------------ patterns
 
@@ -394,10 +309,10 @@ class Contingency:
             packed = np.packbits(view.matrix, axis=1)
             _, first, code = np.unique(_as_bytes(packed), return_index=True, return_inverse=True)
             patterns = view.matrix[first]
-        rows = _View(len(patterns), code.reshape(-1), None)
-        everywhere = _View(1, np.zeros(self.n_cells, dtype=np.intp), None)
-        counts = [self._joint(rows, everywhere)]
-        counts += [self._joint(rows, self._view(other)) for other in by]
+        rows = View(len(patterns), code.reshape(-1), None)
+        everywhere = View(1, np.zeros(self.n_cells, dtype=np.intp), None)
+        counts = [pair_sums(rows, everywhere, self.weight)]
+        counts += [pair_sums(rows, self._view(other), self.weight) for other in by]
         return patterns, np.hstack(counts)
 
     # ------------------------------------------------------------------ adding and choosing
@@ -628,24 +543,6 @@ class Contingency:
         return pd.DataFrame(columns)
 
 
-def _block(view: _View, rows: Any, dtype: Any) -> Array:
-    """Return the membership of some cells as numbers."""
-    if view.matrix is not None:
-        return view.matrix[rows].astype(dtype)
-    assert view.codes is not None
-    return (view.codes[rows, None] == np.arange(view.width)).astype(dtype)
-
-
-def _members(view: _View, column: int) -> tuple[Array, Array | None]:
-    """Return the cells in a column, and how much of each is in it (None: all)."""
-    if view.codes is not None:
-        return np.flatnonzero(view.codes == column), None
-    assert view.matrix is not None
-    values = view.matrix[:, column]
-    rows = np.flatnonzero(values)
-    return rows, values[rows] if values.dtype.kind == "f" else None
-
-
 def _as_bytes(keys: Array) -> Array:
     keys = np.ascontiguousarray(keys)
     return keys.view(np.dtype((np.void, keys.dtype.itemsize * keys.shape[1]))).reshape(-1)
@@ -701,24 +598,3 @@ def _narrow(
             lookup[positions] = np.arange(len(positions))
             narrowed[name] = Side(names, codes=lookup[side.codes])
     return narrowed
-
-
-def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
-    """Read groups in the index and classes in the columns as one row a cell."""
-    long = frame.rename_axis(index="group", columns="task").stack()
-    return long.rename("n").reset_index()
-
-
-def _columns_of(frame: pd.DataFrame, side: str) -> Any:
-    """Return the column, or the list of indicator columns, that `to_frame` writes for a side."""
-    if side in frame.columns:
-        return side
-    columns = [c for c in frame.columns if isinstance(c, str) and c.startswith(f"{side}[")]
-    return columns or None
-
-
-def _names_in(columns: list[str]) -> list[Hashable]:
-    """Return the names inside ``task[name]``; positions come back as integers."""
-    names = [column[column.index("[") + 1 : -1] for column in columns]
-    positions = [str(i) for i in range(len(names))]
-    return list(range(len(names))) if names == positions else list(names)

@@ -28,6 +28,7 @@ from skbiasamp._labels._errors import (
     too_many_combinations,
 )
 from skbiasamp._labels._reading import Rows, Side, read_rows, recode, sort_names, task_names
+from skbiasamp._labels._tables import read_counts
 
 __all__ = [
     "DIRECTIONS",
@@ -42,6 +43,7 @@ __all__ = [
     "check_option",
     "check_table",
     "quote",
+    "read_counts",
     "read_rows",
     "recode",
     "require_group_pred",

@@ -153,8 +153,8 @@ def indicator(value: pd.Series | pd.DataFrame | Array, name: str, *, soft: bool)
             f"{name} has {value.shape[1]} columns, so each must be a 0/1 indicator of one label, "
             f"but it holds {seen!r}. For one label a row pass a single column."
         )
-    hard = value.astype(bool)
-    if np.array_equal(hard, value):
+    hard = _as_membership(value)
+    if hard is not None:
         return hard
     if value.dtype.kind == "f":
         nan = np.isnan(value).any(axis=1)
@@ -169,6 +169,18 @@ def indicator(value: pd.Series | pd.DataFrame | Array, name: str, *, soft: bool)
             f"but it holds {bad:.6g}. For one label a row pass a single column."
         )
     return probabilities(value, name)
+
+
+def _as_membership(value: Array) -> Array | None:
+    """Return numbers that are all 0 or 1 as booleans, else None (as for NaN)."""
+    hard = np.empty_like(value, dtype=bool)
+    flat, out = value.ravel(order="K"), hard.ravel(order="K")
+    for low in range(0, flat.size, _BLOCK):
+        block = flat[low : low + _BLOCK]
+        np.equal(block, 1, out=out[low : low + _BLOCK])
+        if not np.array_equal(block != 0, out[low : low + _BLOCK]):
+            return None
+    return hard
 
 
 def probabilities(value: Array, name: str) -> Array:

@@ -13,9 +13,7 @@ from skbiasamp._labels import (
     check_option,
     check_table,
     require_group_pred,
-    require_labels,
     require_task_pred,
-    too_many_combinations,
 )
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._pairs import (
@@ -31,10 +29,6 @@ from skbiasamp.metrics._pairs import (
 
 TIES = ("zero", "negative")
 BASES = ("test", "train")
-COMBINATIONS = ("observed", "all")
-
-# Above this many combinations "all" is a mistake more often than a wish.
-_MOST_COMBINATIONS = 2_000_000
 
 
 def mals(train: Contingency, test: Contingency) -> Pairs:
@@ -42,15 +36,23 @@ def mals(train: Contingency, test: Contingency) -> Pairs:
     predicted: SideName = "group_pred" if test.has("group_pred") else "group"
     base = train.rate("group", given="task")
     observed = test.rate(predicted, given="task_pred")
-    sign = leans_over_share(
-        train.joint("group", "task"), train.count("task"), len(train.groups), exact=train.whole
-    )
+    sign = mals_sign(train)
     delta = observed - base
     amplification = sign * delta
     empty = np.isnan(amplification).all()
     value = float("nan") if empty else float(np.nansum(amplification) / len(train.tasks))
     n = np.broadcast_to(test.count("task_pred"), delta.shape)
     return Pairs(train.groups, train.tasks, n, base, observed, sign, delta, amplification, value)
+
+
+def mals_sign(labels: Contingency) -> Array:
+    """Return 1 where a group has more than its equal share of a task, else 0."""
+    return leans_over_share(
+        labels.joint("group", "task"),
+        labels.count("task"),
+        len(labels.groups),
+        exact=labels.whole,
+    )
 
 
 def directional(
@@ -114,189 +116,7 @@ def directional_sign(
     return np.where(signs == 0, -1, signs) if ties == "negative" else signs
 
 
-# --------------------------------------------------------------------------- many tasks at once
-
-
-def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
-    """For each set of tasks, sum the counts of the patterns that hold all of it.
-
-    Parameters
-    ----------
-    patterns : bool array of shape (n_patterns, n_tasks)
-    counts : array of shape (n_patterns, n_columns)
-    sets : bool array of shape (n_sets, n_tasks)
-
-    Returns
-    -------
-    sums : array of shape (n_sets, n_columns)
-    """
-    n_tasks = patterns.shape[1]
-    if n_tasks <= 20 and 2**n_tasks * n_tasks <= len(sets) * len(patterns):
-        # One addition a task sums over all supersets at once (a transform of the lattice).
-        powers = 1 << np.arange(n_tasks)[::-1]
-        lattice = np.zeros((2**n_tasks, counts.shape[1]))
-        np.add.at(lattice, patterns @ powers, counts)
-        shaped = lattice.reshape((2,) * n_tasks + (-1,))
-        for axis in range(n_tasks):
-            absent, present = np.moveaxis(shaped, axis, 0)
-            absent += present
-        return lattice[sets @ powers]
-    sums = np.empty((len(sets), counts.shape[1]))
-    columns = patterns.T.astype(np.float32)
-    block = max(1, (1 << 24) // max(1, len(patterns)))
-    for low in range(0, len(sets), block):
-        chosen = sets[low : low + block]
-        common = chosen.astype(np.float32) @ columns
-        holds = common == chosen.sum(axis=1, keepdims=True)
-        sums[low : low + block] = holds @ counts
-    return sums
-
-
-def combinations_of(
-    train: Contingency,
-    test: Contingency,
-    *,
-    combinations: str,
-    min_size: int,
-    max_size: int | None,
-    min_count: float,
-) -> Array:
-    """Return the sets of tasks that occur in both labels, as rows of booleans."""
-    seen, counts = train.patterns("task", ())
-    tested, test_counts = test.patterns("task", ())
-    most = len(train.tasks) if max_size is None else max_size
-    if combinations == "observed":
-        size = seen.sum(axis=1)
-        often = counts[:, 0] >= min_count
-        sets = seen[often & (size >= max(1, min_size)) & (size <= most)]
-        sets = sets[superset_counts(tested, test_counts, sets)[:, 0] >= min_count]
-    else:
-        sets = _frequent_sets((seen, counts), (tested, test_counts), most, min_count)
-        sets = sets[sets.sum(axis=1) >= min_size]
-    # Small sets first, then in the order of the tasks.
-    return sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]
-
-
-def _frequent_sets(
-    train: tuple[Array, Array], test: tuple[Array, Array], max_size: int, min_count: float
-) -> Array:
-    """Grow sets task by task; a set is frequent only if all its subsets are."""
-    n_tasks = train[0].shape[1]
-    found: list[Array] = []
-    candidates = np.eye(n_tasks, dtype=bool)
-    for size in range(1, max_size + 1):
-        often = np.ones(len(candidates), dtype=bool)
-        for patterns, counts in (train, test):
-            often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
-        level = candidates[often]
-        found.append(level)
-        if sum(map(len, found)) > _MOST_COMBINATIONS:
-            raise too_many_combinations(_MOST_COMBINATIONS, size)
-        known = {row.tobytes() for row in level}
-        grown = {
-            bigger.tobytes()
-            for row in level
-            for bigger in _with_one_more(row)
-            if all(smaller.tobytes() in known for smaller in _with_one_less(bigger))
-        }
-        if not grown:
-            break
-        candidates = np.array([np.frombuffer(row, dtype=bool) for row in sorted(grown)])
-    return np.concatenate(found)
-
-
-def _with_one_more(row: Array) -> Array:
-    last = int(np.flatnonzero(row)[-1])
-    return row | np.eye(len(row), dtype=bool)[last + 1 :]
-
-
-def _with_one_less(row: Array) -> Array:
-    return row & ~np.eye(len(row), dtype=bool)[np.flatnonzero(row)]
-
-
-def multi_attribute(
-    train: Contingency,
-    test: Contingency,
-    *,
-    direction: str | None,
-    combinations: str = "observed",
-    min_size: int = 1,
-    max_size: int | None = None,
-    min_count: float = 1,
-    base: str = "train",
-) -> Pairs:
-    """Multi_MALS and Multi→: amplification of sets of tasks, without sign."""
-    sets = combinations_of(
-        train,
-        test,
-        combinations=combinations,
-        min_size=min_size,
-        max_size=max_size,
-        min_count=min_count,
-    )
-    n_groups = len(train.groups)
-
-    def occurrences(cells: Contingency, side: SideName, by: SideName) -> tuple[Array, Array]:
-        """Return the rows with each set, as groups × sets, and over all groups."""
-        sums = superset_counts(*cells.patterns(side, (by,)), sets)
-        return sums[:, 1:].T, sums[:, 0]
-
-    in_train, all_train = occurrences(train, "task", "group")
-    reference = train if base == "train" else test
-    in_base, all_base = (
-        (in_train, all_train) if base == "train" else occurrences(test, "task", "group")
-    )
-    predicted: SideName = "group_pred" if test.has("group_pred") else "group"
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if direction is None:
-            in_pred, _ = occurrences(test, "task_pred", predicted)
-            rates = in_train / in_train.sum(axis=0)
-            observed = in_pred / in_pred.sum(axis=0)
-            n = np.broadcast_to(in_pred.sum(axis=0), in_pred.shape)
-            sign = leans_over_share(in_train, in_train.sum(axis=0), n_groups, exact=train.whole)
-        elif direction == "A->T":
-            in_pred, _ = occurrences(test, "task_pred", "group")
-            rates = in_base / reference.count("group")[:, None]
-            n = np.broadcast_to(test.count("group")[:, None], in_pred.shape)
-            observed = in_pred / n
-        else:
-            in_pred, all_test = occurrences(test, "task", "group_pred")
-            rates = in_base / all_base
-            n = np.broadcast_to(all_test, in_pred.shape)
-            observed = in_pred / n
-    if direction is not None:
-        sign = association_sign(
-            train.total, in_train, train.count("group"), all_train, exact=train.whole
-        )
-    delta = observed - rates
-    # The bracket of Multi_MALS makes its zeros, also where the rest is undefined.
-    moved = np.where(sign == 0, 0.0, delta) if direction is None else delta
-    size = np.abs(moved)
-    n_pairs = len(sets) * (1 if direction is None else n_groups)
-    defined = moved[~np.isnan(moved)]
-
-    def averaged(values: Array) -> float:
-        return float(np.nansum(values) / n_pairs) if len(defined) else float("nan")
-
-    statistics = {
-        "variance": float(defined.var()) if len(defined) else float("nan"),
-        "signed_mean": averaged(sign * delta),
-        "n_combinations": float(len(sets)),
-    }
-    names = tuple(
-        tuple(task for task, present in zip(train.tasks, row, strict=True) if present)
-        for row in sets
-    )
-    return Pairs(
-        train.groups, names, n, rates, observed, sign, delta, size, averaged(size), statistics
-    )
-
-
 # --------------------------------------------------------------------------- public functions
-
-
-def _check_direction(direction: Any, allowed: tuple[Any, ...] = DIRECTIONS) -> None:
-    check_option("direction", direction, allowed)
 
 
 def check_sides(test: Contingency, *, direction: str | None, metric: str) -> None:
@@ -305,17 +125,6 @@ def check_sides(test: Contingency, *, direction: str | None, metric: str) -> Non
         require_group_pred(test.has("group_pred"))
     else:
         require_task_pred(test.has("task_pred"), metric=metric)
-
-
-def check_hard(test: Contingency) -> None:
-    """Raise if sets of labels are to be counted in probabilities."""
-    require_labels(test.soft("task_pred"), metric="multi-attribute amplification")
-    require_labels(
-        test.soft("group_pred"), metric="multi-attribute amplification", argument="sensitive_pred"
-    )
-
-
-CONDITIONS = {None: "predicted", "A->T": "audited", "T->A": "audited"}
 
 
 def mals_amplification(
@@ -505,7 +314,7 @@ def directional_amplification(
     >>> directional_amplification(cooking, predicted, sensitive_features=sex)
     0.25
     """
-    _check_direction(direction)
+    check_option("direction", direction, DIRECTIONS)
     check_option("ties", ties, TIES)
     if not isinstance(base, pd.DataFrame):
         check_option("base", base, BASES)
@@ -523,132 +332,4 @@ def directional_amplification(
     check_sides(test, direction=direction, metric="directional amplification")
     pairs = directional(train, test, direction=direction, ties=ties, base=base, sign=sign)
     warn_undefined(describe_undefined(pairs, condition="audited"), stacklevel=2)
-    return pairs.value
-
-
-def multi_attribute_amplification(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sensitive_pred: Any = None,
-    y_train: Any = None,
-    sensitive_train: Any = None,
-    sample_weight: Any = None,
-    direction: str | None = "A->T",
-    combinations: str = "observed",
-    min_size: int = 1,
-    max_size: int | None = None,
-    min_count: float = 1,
-    base: str = "train",
-    groups: str = "intersection",
-    missing: str = "error",
-) -> float:
-    r"""Tell how far predictions move sets of tasks that occur together.
-
-    A model may keep the share of women among those who cook and among those who clean, and
-    still change it among those who do both. The value is the mean *size* of the change over
-    groups and sets, so it cannot be negative and does not say whether bias grew or shrank;
-    the auditor's result also holds the signed mean.
-
-    .. versionadded:: 0.1
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples, n_tasks) or (n_samples,)
-        Labels: a 0/1 column a task. (Of a one-column label every set is a single class.)
-    y_pred : array-like
-        Predicted labels. May be None for ``direction="T->A"``.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute.
-    sensitive_pred : array-like, optional
-        The attribute as predicted by the model.
-    y_train, sensitive_train : array-like, optional
-        Labels the model was trained on. By default the audited labels stand in for them.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the audited rows.
-    direction : {"A->T", "T->A", None}, default="A->T"
-        The direction; None is Multi_MALS, which has none.
-    combinations : {"observed", "all"}, default="observed"
-        Sets that some training row has as its whole set, or every set that occurs.
-    min_size, max_size : int, optional
-        Bounds of the number of tasks in a set.
-    min_count : float, default=1
-        How often a set has to occur, in training and in the audited labels.
-    base : {"train", "test"}, default="train"
-        Whether predictions are compared with the training labels, as in the paper, or with the
-        audited ones, as in the authors' code. Multi_MALS always takes the training labels.
-    groups : {"intersection", "marginal", "indicator"}, default="intersection"
-        How several columns make groups.
-    missing : {"error", "drop", "group"}, default="error"
-        What to do where the attribute is missing.
-
-    Returns
-    -------
-    value : float
-        Mean size of the change. Undefined pairs add nothing and still count.
-
-    See Also
-    --------
-    skbiasamp.MultiAttributeAuditor : The same, with the variance, the signed mean and a table.
-
-    Notes
-    -----
-    With M the sets and :math:`\Delta_{gm}` as in `directional_amplification`, m in place of t,
-
-    .. math::
-
-        \mathrm{Multi}_\rightarrow = \frac{1}{|G||M|} \sum_{g,m} |\Delta_{gm}|, \qquad
-        \mathrm{Multi}_{MALS} = \frac{1}{|M|} \sum_{g,m} |\Delta_{gm}|
-
-    where Multi_MALS takes :math:`\Delta_{gm} = [b(m,g) > 1/|G|]\,(\hat b(m,g) - b(m,g))` with
-    b(m, g) the group's share among the rows that hold m.
-
-    References
-    ----------
-    .. [1] Zhao, Andrews, Xiang. Men also do laundry: multi-attribute bias amplification.
-       ICML 2023.
-
-    Examples
-    --------
-    Women cook or clean, and one in two does both; men the same. The model moves all of "both"
-    to women, though single tasks hardly change:
-
-    >>> from skbiasamp.metrics import multi_attribute_amplification
-    >>> both, cook, clean = [1, 1], [1, 0], [0, 1]
-    >>> labels = [both, both, cook, clean] * 2
-    >>> predicted = [both] * 4 + [cook, cook, clean, clean]
-    >>> sex = ["f"] * 4 + ["m"] * 4
-    >>> multi_attribute_amplification(labels, predicted, sensitive_features=sex, min_size=2)
-    0.5
-    """
-    _check_direction(direction, (*DIRECTIONS, None))
-    check_option("combinations", combinations, COMBINATIONS)
-    check_option("base", base, BASES)
-    train, test = read_pair(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sensitive_pred=sensitive_pred,
-        y_train=y_train,
-        sensitive_train=sensitive_train,
-        sample_weight=sample_weight,
-        groups=groups,
-        missing=missing,
-    )
-    check_sides(test, direction=direction, metric="multi-attribute amplification")
-    check_hard(test)
-    pairs = multi_attribute(
-        train,
-        test,
-        direction=direction,
-        combinations=combinations,
-        min_size=min_size,
-        max_size=max_size,
-        min_count=min_count,
-        base=base,
-    )
-    warn_undefined(
-        describe_undefined(pairs, condition=CONDITIONS[direction], kept_as_zero=True), stacklevel=2
-    )
     return pairs.value

@@ -1,0 +1,82 @@
+"""Tables of counts: what `Contingency.to_frame` writes, and published cross tables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import pandas as pd
+
+from skbiasamp._labels._errors import quote
+
+
+def read_counts(
+    frame: pd.DataFrame,
+    *,
+    target: Any,
+    prediction: Any,
+    sensitive: Any,
+    sensitive_prediction: Any,
+    count: Hashable,
+) -> dict[str, Any]:
+    """Return a table of counts as the arguments of `Contingency.from_labels`."""
+    if not isinstance(frame, pd.DataFrame):
+        raise TypeError(
+            f"from_counts reads a pandas DataFrame of counts. Got {type(frame).__name__} instead."
+        )
+    if count not in frame.columns:
+        if (target, prediction, sensitive, sensitive_prediction) != (None,) * 4:
+            raise ValueError(
+                f"The frame has no column {count!r}, it has {quote(frame.columns)}: name the "
+                "column of counts with count=."
+            )
+        frame = _long_from_cross(frame)
+        count = "n"
+    given = {
+        "task": target,
+        "task_pred": prediction,
+        "group": sensitive,
+        "group_pred": sensitive_prediction,
+    }
+    read: dict[str, Any] = {}
+    for side, name in given.items():
+        columns = _columns_of(frame, side) if name is None else name
+        if columns is None and side in ("task", "group"):
+            raise ValueError(
+                f"The frame has no column {side!r}, it has {quote(frame.columns)}: name the "
+                f"column with {'target' if side == 'task' else 'sensitive'}=."
+            )
+        if columns is not None:
+            read[side] = frame[columns]
+            if isinstance(columns, list) and name is None:
+                read[side] = read[side].set_axis(_names_in(columns), axis=1)
+    indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
+    return {
+        "y_true": read["task"],
+        "y_pred": read.get("task_pred"),
+        "sensitive_features": read["group"],
+        "sensitive_pred": read.get("group_pred"),
+        "sample_weight": frame[count],
+        "groups": "indicator" if indicator else "intersection",
+    }
+
+
+def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
+    """Read groups in the index and classes in the columns as one row a cell."""
+    long = frame.rename_axis(index="group", columns="task").stack()
+    return long.rename("n").reset_index()
+
+
+def _columns_of(frame: pd.DataFrame, side: str) -> Any:
+    """Return the column, or the list of indicator columns, that `to_frame` writes for a side."""
+    if side in frame.columns:
+        return side
+    columns = [c for c in frame.columns if isinstance(c, str) and c.startswith(f"{side}[")]
+    return columns or None
+
+
+def _names_in(columns: list[str]) -> list[Hashable]:
+    """Return the names inside ``task[name]``; positions come back as integers."""
+    names = [column[column.index("[") + 1 : -1] for column in columns]
+    positions = [str(i) for i in range(len(names))]
+    return list(range(len(names))) if names == positions else list(names)

@@ -1,0 +1,93 @@
+"""Weighted sums over cells: how often the columns of two sides occur together."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from skbiasamp._labels import Array
+
+# Cells multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
+# precision.
+_BLOCK = 1 << 11
+
+
+class View(NamedTuple):
+    """A side's columns over cells: one code a cell (-1: none of them), or a matrix."""
+
+    width: int
+    codes: Array | None
+    matrix: Array | None
+
+    @property
+    def soft(self) -> bool:
+        return self.matrix is not None and self.matrix.dtype.kind == "f"
+
+
+def pair_sums(left: View, right: View, weight: Array) -> Array:
+    """Return the weight of the cells in each pair of columns.
+
+    `weight` is (n_cells,) or (n_draws, n_cells); the sums are (width, width) or with a leading
+    axis of draws. Sums of whole weights are exact up to 2**53.
+    """
+    if left.codes is not None and right.codes is not None:
+        return _sums_of_codes(left, right, weight)
+    if weight.ndim == 1:
+        return _sums_of_matrices(left, right, weight)
+    if left.codes is None and right.codes is not None:
+        return np.swapaxes(pair_sums(right, left, weight), -1, -2)
+    sums = np.empty((len(weight), left.width, right.width))
+    for i in range(left.width):
+        cells, share = _members(left, i)
+        drawn = weight[:, cells] if share is None else weight[:, cells] * share
+        sums[:, i] = drawn @ _block(right, cells, weight.dtype)
+    return sums
+
+
+def _sums_of_codes(left: View, right: View, weight: Array) -> Array:
+    assert left.codes is not None
+    assert right.codes is not None
+    n_pairs = left.width * right.width
+    cells = np.flatnonzero((left.codes >= 0) & (right.codes >= 0))
+    pair = left.codes[cells] * right.width + right.codes[cells]
+    if weight.ndim == 1:
+        sums = np.bincount(pair, weight[cells], minlength=n_pairs).astype(float)
+    else:
+        one_hot = sparse.csr_array(
+            (np.ones(len(cells)), (pair, cells)), shape=(n_pairs, weight.shape[1])
+        )
+        sums = np.asarray((one_hot @ weight.T).T, dtype=float)
+    return sums.reshape(*weight.shape[:-1], left.width, right.width)
+
+
+def _sums_of_matrices(left: View, right: View, weight: Array) -> Array:
+    plain = bool((weight == 1).all())
+    dtype = np.float32 if plain and not (left.soft or right.soft) else np.float64
+    sums = np.zeros((left.width, right.width))
+    for low in range(0, len(weight), _BLOCK):
+        cells = slice(low, low + _BLOCK)
+        block = _block(left, cells, dtype)
+        if not plain:
+            block = block * weight[cells, None]
+        sums += block.T @ _block(right, cells, dtype)
+    return sums
+
+
+def _block(view: View, rows: Any, dtype: Any) -> Array:
+    """Return the membership of some cells as numbers."""
+    if view.matrix is not None:
+        return view.matrix[rows].astype(dtype)
+    assert view.codes is not None
+    return (view.codes[rows, None] == np.arange(view.width)).astype(dtype)
+
+
+def _members(view: View, column: int) -> tuple[Array, Array | None]:
+    """Return the cells in a column, and how much of each is in it (None: all)."""
+    if view.codes is not None:
+        return np.flatnonzero(view.codes == column), None
+    assert view.matrix is not None
+    values = view.matrix[:, column]
+    rows = np.flatnonzero(values)
+    return rows, values[rows] if values.dtype.kind == "f" else None
