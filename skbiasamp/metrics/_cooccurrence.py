@@ -38,7 +38,7 @@ def mals(train: Contingency, test: Contingency) -> Pairs:
     observed = test.rate(predicted, given="task_pred")
     sign = mals_sign(train)
     delta = observed - base
-    amplification = sign * delta
+    amplification = sign * delta + 0.0  # no minus before a zero
     empty = np.isnan(amplification).all()
     value = float("nan") if empty else float(np.nansum(amplification) / len(train.tasks))
     n = np.broadcast_to(test.count("task_pred"), delta.shape)
@@ -77,7 +77,7 @@ def directional(
     labels = train if reference == "train" else test
     signs = directional_sign(labels, direction=direction, ties=ties, base=base, sign=sign)
     delta = observed - rates
-    amplification = signs * delta
+    amplification = signs * delta + 0.0  # no minus before a zero
     n = test.count(given)
     n = np.broadcast_to(n[:, None] if given == "group" else n, delta.shape)
     value = mean_defined(amplification)
