@@ -26,6 +26,13 @@ class View(NamedTuple):
         return self.matrix is not None and self.matrix.dtype.kind == "f"
 
 
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a generator; None is fresh entropy, never NumPy's global state."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = random_state.randint(2**32, size=4, dtype=np.uint32)
+    return np.random.default_rng(random_state)
+
+
 def pair_sums(left: View, right: View, weight: Array) -> Array:
     """Return the weight of the cells in each pair of columns.
 

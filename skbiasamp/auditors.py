@@ -235,9 +235,9 @@ class _CooccurrenceAuditor(BaseEstimator):
         self.groups_ = list(cells.groups)
         self.tasks_ = list(cells.tasks)
         self.n_samples_fit_ = int(cells.total) if cells.whole else cells.total
-        table = {"index": label_index(cells.groups), "columns": label_index(cells.tasks)}
-        self.base_rates_ = pd.DataFrame(cells.rate("task", given="group"), **table)
-        self.y_at_ = pd.DataFrame(self._sign(cells), **table)
+        index, columns = label_index(cells.groups), label_index(cells.tasks)
+        self.base_rates_ = pd.DataFrame(cells.rate("task", given="group"), index, columns)
+        self.y_at_ = pd.DataFrame(self._sign(cells), index, columns)
         return self
 
     def _measure(self, y_true: Any, y_pred: Any, **labels: Any) -> tuple[Contingency, Pairs]:

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import check_random_state
 
 from skbiasamp._labels import (
     Array,
@@ -23,7 +22,7 @@ from skbiasamp._labels import (
     sort_names,
     task_names,
 )
-from skbiasamp._sums import View, pair_sums
+from skbiasamp._sums import View, generator, pair_sums
 
 SideName = Literal["group", "task", "task_pred", "group_pred"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
@@ -194,7 +193,7 @@ class Contingency:
 
     @property
     def n_cells(self) -> int:
-        return self.weight.shape[-1]
+        return int(self.weight.shape[-1])
 
     @cached_property
     def total(self) -> Any:
@@ -286,7 +285,7 @@ class Contingency:
         """
         joint, count = self.joint(side, given), self.count(given)
         with np.errstate(invalid="ignore", divide="ignore"):
-            rate = joint / count[..., None, :]
+            rate: Array = joint / count[..., None, :]
         return np.swapaxes(rate, -1, -2) if side.startswith("task") else rate
 
     # ------------------------------------------------------------------ patterns
@@ -502,8 +501,8 @@ class Contingency:
         n_resamples : int, optional
             How many; None returns one plain contingency. Otherwise `weight`, and with it
             every count and rate, has a leading axis of that length.
-        random_state : int, RandomState or None
-            Where the draws come from.
+        random_state : int, RandomState, Generator or None
+            Where the draws come from. None never touches NumPy's global state.
 
         Returns
         -------
@@ -511,13 +510,13 @@ class Contingency:
         """
         if self.weight.ndim == 2:
             raise ValueError("This contingency is resampled already.")
-        rng = check_random_state(random_state)
+        rng = generator(random_state)
         if self.whole:
-            n, p, value = int(self.total), self.weight / self.total, 1.0
-        else:
-            n, p, value = self.n_cells, np.full(self.n_cells, 1 / self.n_cells), self.weight
-        weight = rng.multinomial(n, p, size=n_resamples).astype(float) * value
-        return self._with(weight, self._sides)
+            weight = rng.multinomial(int(self.total), self.weight / self.total, size=n_resamples)
+            return self._with(weight.astype(float), self._sides)
+        chances = np.full(self.n_cells, 1 / self.n_cells)
+        drawn = rng.multinomial(self.n_cells, chances, size=n_resamples)
+        return self._with(drawn * self.weight, self._sides)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a distinct cell: the labels of each side, and the count `n`.

@@ -83,8 +83,8 @@ def load_compas_counts(subset: str = "unbalanced") -> Bunch:
     """
     check_option("subset", subset, tuple(_COUNTS))
     rows = [
-        (_RACES[a], _LABELS[t], _RACES[a_pred], _LABELS[t_pred], n)
-        for (a, t, a_pred, t_pred), n in _COUNTS[subset].items()
+        (_RACES[cell[0]], _LABELS[cell[1]], _RACES[cell[2]], _LABELS[cell[3]], n)
+        for cell, n in _COUNTS[subset].items()
     ]
     frame = pd.DataFrame(rows, columns=["group", "task", "group_pred", "task_pred", "n"])
 

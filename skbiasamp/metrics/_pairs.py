@@ -90,7 +90,7 @@ def describe_undefined(pairs: Pairs, *, condition: str, kept_as_zero: bool = Fal
         return None
     fate = "count as 0" if kept_as_zero else "are left out of the mean"
     for axis, kind, names in ((1, "group", pairs.groups), (0, "task", pairs.tasks)):
-        whole = undefined.all(axis=axis)
+        whole = np.asarray(undefined.all(axis=axis))
         if (undefined == np.expand_dims(whole, axis)).all():
             gone: list[Hashable] = [n for n, is_whole in zip(names, whole, strict=True) if is_whole]
             plural = len(gone) > 1

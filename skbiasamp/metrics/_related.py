@@ -288,7 +288,7 @@ def percentage_amplification(
         test.has("task_pred") or test.has("group_pred"), metric="percentage amplification"
     )
     change = percentage(test)
-    lost = np.isnan(change).all(axis=0)
+    lost = np.asarray(np.isnan(change).all(axis=0))
     warn_undefined(
         f"{int(lost.sum())} of {len(lost)} tasks never occur, or are never predicted; they are "
         "left out of the mean."
