@@ -32,6 +32,7 @@ from skbiasamp.metrics._multi_attribute import (
     COMBINATIONS,
     CONDITIONS,
     check_hard,
+    combinations_of,
     multi_attribute,
 )
 from skbiasamp.metrics._pairs import (
@@ -593,16 +594,16 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
         check_hard(test)
 
     def _pairs(self, train: Contingency, test: Contingency) -> Pairs:
-        return multi_attribute(
-            train if self.reference == "train" else test,
+        labels = train if self.reference == "train" else test
+        sets = combinations_of(
+            labels,
             test,
-            direction=self.direction,
             combinations=self.combinations,
             min_size=self.min_size,
             max_size=self.max_size,
             min_count=self.min_count,
-            base=self.base,
         )
+        return multi_attribute(labels, test, sets, direction=self.direction, base=self.base)
 
     def _undefined(self, pairs: Pairs) -> str | None:
         return describe_undefined(pairs, condition=CONDITIONS[self.direction], kept_as_zero=True)

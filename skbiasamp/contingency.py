@@ -14,6 +14,7 @@ from skbiasamp._labels import (
     Names,
     Rows,
     Side,
+    as_bytes,
     check_known,
     quote,
     read_counts,
@@ -296,7 +297,7 @@ class Contingency:
         Returns
         -------
         patterns : ndarray of bool, shape (n_patterns, n_tasks)
-        counts : ndarray, shape (n_patterns, 1 + n_groups * len(by))
+        counts : ndarray, shape (..., n_patterns, 1 + n_groups * len(by))
             All rows with that set, then those of each group of each side in `by`.
         """
         view = self._view(side)
@@ -305,14 +306,13 @@ class Contingency:
             patterns = distinct[:, None] == np.arange(view.width)
         else:
             assert view.matrix is not None
-            packed = np.packbits(view.matrix, axis=1)
-            _, first, code = np.unique(_as_bytes(packed), return_index=True, return_inverse=True)
+            first, code = self._sides[side].distinct_rows
             patterns = view.matrix[first]
-        rows = View(len(patterns), code.reshape(-1), None)
+        rows = View(len(patterns), code, None)
         everywhere = View(1, np.zeros(self.n_cells, dtype=np.intp), None)
         counts = [pair_sums(rows, everywhere, self.weight)]
         counts += [pair_sums(rows, self._view(other), self.weight) for other in by]
-        return patterns, np.hstack(counts)
+        return patterns, np.concatenate(counts, axis=-1)
 
     # ------------------------------------------------------------------ adding and choosing
 
@@ -337,7 +337,7 @@ class Contingency:
         if not self.whole:
             return self
         keys = self._keys()
-        _, first, cell = np.unique(_as_bytes(keys), return_index=True, return_inverse=True)
+        _, first, cell = np.unique(as_bytes(keys), return_index=True, return_inverse=True)
         if len(first) == self.n_cells:
             return self
         weight = np.bincount(cell.reshape(-1), self.weight)
@@ -540,11 +540,6 @@ class Contingency:
         weight = cells.weight[order]
         columns["n"] = weight.astype(np.int64) if cells.whole else weight
         return pd.DataFrame(columns)
-
-
-def _as_bytes(keys: Array) -> Array:
-    keys = np.ascontiguousarray(keys)
-    return keys.view(np.dtype((np.void, keys.dtype.itemsize * keys.shape[1]))).reshape(-1)
 
 
 def _stack(mine: Array | None, theirs: Array | None) -> Array | None:

@@ -27,7 +27,15 @@ from skbiasamp._labels._errors import (
     require_task_pred,
     too_many_combinations,
 )
-from skbiasamp._labels._reading import Rows, Side, read_rows, recode, sort_names, task_names
+from skbiasamp._labels._reading import (
+    Rows,
+    Side,
+    as_bytes,
+    read_rows,
+    recode,
+    sort_names,
+    task_names,
+)
 from skbiasamp._labels._tables import read_counts
 
 __all__ = [
@@ -38,6 +46,7 @@ __all__ = [
     "Names",
     "Rows",
     "Side",
+    "as_bytes",
     "check_concentration",
     "check_known",
     "check_option",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +59,19 @@ class Side:
     def soft(self) -> bool:
         """Whether the side holds probabilities."""
         return self.matrix is not None and self.matrix.dtype.kind == "f"
+
+    @cached_property
+    def distinct_rows(self) -> tuple[Array, Array]:
+        """Where each distinct row of a 0/1 matrix first is, and which one each cell has."""
+        packed = as_bytes(np.packbits(self.matrix, axis=1))
+        _, first, code = np.unique(packed, return_index=True, return_inverse=True)
+        return first, code.reshape(-1)
+
+
+def as_bytes(rows: Array) -> Array:
+    """Return each row of a 2-D array as one value that can be sorted and compared."""
+    rows = np.ascontiguousarray(rows)
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
 
 
 class Rows(NamedTuple):

@@ -89,7 +89,9 @@ def load_compas_counts(subset: str = "unbalanced") -> Bunch:
     frame = pd.DataFrame(rows, columns=["group", "task", "group_pred", "task_pred", "n"])
 
     def both(column: str) -> pd.DataFrame:
-        return pd.DataFrame({label: (frame[column] == label).astype(int) for label in ("no", "yes")})
+        return pd.DataFrame(
+            {label: (frame[column] == label).astype(int) for label in ("no", "yes")}
+        )
 
     return Bunch(
         frame=frame,

@@ -24,6 +24,7 @@ from skbiasamp.metrics._pairs import (
     leans_over_share,
     mean_defined,
     read_pair,
+    total_defined,
     warn_undefined,
 )
 
@@ -39,10 +40,21 @@ def mals(train: Contingency, test: Contingency) -> Pairs:
     sign = mals_sign(train)
     delta = observed - base
     amplification = sign * delta + 0.0  # no minus before a zero
-    empty = np.isnan(amplification).all()
-    value = float("nan") if empty else float(np.nansum(amplification) / len(train.tasks))
-    n = np.broadcast_to(test.count("task_pred"), delta.shape)
-    return Pairs(train.groups, train.tasks, n, base, observed, sign, delta, amplification, value)
+    n = test.count("task_pred")
+    return Pairs(
+        groups=train.groups,
+        tasks=train.tasks,
+        n=np.broadcast_to(n[..., None, :], delta.shape),
+        base=base,
+        observed=observed,
+        sign=sign,
+        delta=delta,
+        amplification=amplification,
+        value=total_defined(amplification) / len(train.tasks),
+        gradient=np.where(np.isnan(delta), 0.0, sign / len(train.tasks)),
+        observed_rate=(predicted, "task_pred"),
+        base_rate=("group", "task") if train is test else None,
+    )
 
 
 def mals_sign(labels: Contingency) -> Array:
@@ -79,9 +91,24 @@ def directional(
     delta = observed - rates
     amplification = signs * delta + 0.0  # no minus before a zero
     n = test.count(given)
-    n = np.broadcast_to(n[:, None] if given == "group" else n, delta.shape)
-    value = mean_defined(amplification)
-    return Pairs(test.groups, test.tasks, n, rates, observed, signs, delta, amplification, value)
+    n = n[..., :, None] if given == "group" else n[..., None, :]
+    defined = ~np.isnan(delta)
+    n_defined = np.maximum(defined.sum(axis=(-2, -1), keepdims=True), 1)
+    same_rows = isinstance(base, str) and (base == "test" or train is test)
+    return Pairs(
+        groups=test.groups,
+        tasks=test.tasks,
+        n=np.broadcast_to(n, delta.shape),
+        base=rates,
+        observed=observed,
+        sign=signs,
+        delta=delta,
+        amplification=amplification,
+        value=mean_defined(amplification),
+        gradient=np.where(defined, signs / n_defined, 0.0),
+        observed_rate=(predicted, given),
+        base_rate=(side, given) if same_rows else None,
+    )
 
 
 def directional_sign(

@@ -20,7 +20,9 @@ from skbiasamp.metrics._pairs import (
     association_sign,
     describe_undefined,
     leans_over_share,
+    mean_defined,
     read_pair,
+    total_defined,
     warn_undefined,
 )
 
@@ -133,53 +135,38 @@ def _with_one_less(row: Array) -> Array:
 def multi_attribute(
     train: Contingency,
     test: Contingency,
+    sets: Array,
     *,
     direction: str | None,
-    combinations: str = "observed",
-    min_size: int = 1,
-    max_size: int | None = None,
-    min_count: float = 1,
     base: str = "train",
 ) -> Pairs:
-    """Multi_MALS and Multi→: amplification of sets of tasks, without sign."""
-    sets = combinations_of(
-        train,
-        test,
-        combinations=combinations,
-        min_size=min_size,
-        max_size=max_size,
-        min_count=min_count,
-    )
-    n_groups = len(train.groups)
-
-    def occurrences(cells: Contingency, side: SideName, by: SideName) -> tuple[Array, Array]:
-        """Return the rows with each set, as groups × sets, and over all groups."""
-        sums = superset_counts(*cells.patterns(side, (by,)), sets)
-        return sums[:, 1:].T, sums[:, 0]
-
-    in_train, all_train = occurrences(train, "task", "group")
-    reference = train if base == "train" else test
+    """Multi_MALS and Multi→: how far predictions move sets of tasks, without sign."""
+    reference = train if base == "train" or direction is None else test
+    in_train, all_train = _occurrences(train, "task", "group", sets)
     in_base, all_base = (
-        (in_train, all_train) if base == "train" else occurrences(test, "task", "group")
+        (in_train, all_train) if reference is train else _occurrences(test, "task", "group", sets)
     )
-    predicted: SideName = "group_pred" if test.has("group_pred") else "group"
+    attribute: SideName = "group_pred" if test.has("group_pred") else "group"
+    observed_rate: tuple[SideName, SideName]
+    base_rate: tuple[SideName, SideName]
     with np.errstate(invalid="ignore", divide="ignore"):
         if direction is None:
-            in_pred, _ = occurrences(test, "task_pred", predicted)
-            rates = in_train / in_train.sum(axis=0)
-            observed = in_pred / in_pred.sum(axis=0)
-            n = np.broadcast_to(in_pred.sum(axis=0), in_pred.shape)
-            sign = leans_over_share(in_train, in_train.sum(axis=0), n_groups, exact=train.whole)
+            observed_rate, base_rate = (attribute, "task_pred"), ("group", "task")
+            in_pred, _ = _occurrences(test, "task_pred", attribute, sets)
+            n = in_pred.sum(axis=-2, keepdims=True)
+            rates = in_base / in_base.sum(axis=-2, keepdims=True)
+            sign = multi_mals_sign(train, in_train)
         elif direction == "A->T":
-            in_pred, _ = occurrences(test, "task_pred", "group")
-            rates = in_base / reference.count("group")[:, None]
-            n = np.broadcast_to(test.count("group")[:, None], in_pred.shape)
-            observed = in_pred / n
+            observed_rate, base_rate = ("task_pred", "group"), ("task", "group")
+            in_pred, _ = _occurrences(test, "task_pred", "group", sets)
+            n = test.count("group")[..., :, None]
+            rates = in_base / reference.count("group")[..., :, None]
         else:
-            in_pred, all_test = occurrences(test, "task", "group_pred")
-            rates = in_base / all_base
-            n = np.broadcast_to(all_test, in_pred.shape)
-            observed = in_pred / n
+            observed_rate, base_rate = ("group_pred", "task"), ("group", "task")
+            in_pred, all_test = _occurrences(test, "task", "group_pred", sets)
+            n = all_test[..., None, :]
+            rates = in_base / all_base[..., None, :]
+        observed = in_pred / n
     if direction is not None:
         sign = association_sign(
             train.total, in_train, train.count("group"), all_train, exact=train.whole
@@ -187,25 +174,54 @@ def multi_attribute(
     delta = observed - rates
     # The bracket of Multi_MALS makes its zeros, also where the rest is undefined.
     moved = np.where(sign == 0, 0.0, delta) if direction is None else delta
-    size = np.abs(moved)
-    n_pairs = len(sets) * (1 if direction is None else n_groups)
-    defined = moved[~np.isnan(moved)]
-
-    def averaged(values: Array) -> float:
-        return float(np.nansum(values) / n_pairs) if len(defined) else float("nan")
-
+    n_pairs = max(1, len(sets)) * (1 if direction is None else len(train.groups))
     statistics = {
-        "variance": float(defined.var()) if len(defined) else float("nan"),
-        "signed_mean": averaged(sign * delta),
-        "n_combinations": float(len(sets)),
+        "variance": _variance(moved),
+        "signed_mean": total_defined(sign * delta) / n_pairs,
+        "n_combinations": len(sets),
     }
-    names = tuple(
-        tuple(task for task, present in zip(train.tasks, row, strict=True) if present)
-        for row in sets
-    )
     return Pairs(
-        train.groups, names, n, rates, observed, sign, delta, size, averaged(size), statistics
+        groups=train.groups,
+        tasks=tuple(
+            tuple(task for task, present in zip(train.tasks, row, strict=True) if present)
+            for row in sets
+        ),
+        n=np.broadcast_to(n, delta.shape),
+        base=rates,
+        observed=observed,
+        sign=sign,
+        delta=delta,
+        amplification=np.abs(moved),
+        value=total_defined(np.abs(moved)) / n_pairs,
+        gradient=np.where(np.isnan(delta), 0.0, np.sign(moved) / n_pairs),
+        observed_rate=observed_rate,
+        base_rate=base_rate if reference is test else None,
+        statistics=statistics,
     )
+
+
+def multi_mals_sign(train: Contingency, in_train: Array) -> Array:
+    """Return 1 where a group has more than its equal share of a set of tasks, else 0."""
+    return leans_over_share(
+        in_train, in_train.sum(axis=-2, keepdims=True), len(train.groups), exact=train.whole
+    )
+
+
+def _occurrences(
+    cells: Contingency, side: SideName, by: SideName, sets: Array
+) -> tuple[Array, Array]:
+    """Return the rows that hold each set, as groups × sets, and over all groups."""
+    patterns, counts = cells.patterns(side, (by,))
+    columns = np.moveaxis(counts, -2, 0)
+    sums = superset_counts(patterns, columns.reshape(len(patterns), -1), sets)
+    sums = np.moveaxis(sums.reshape(len(sets), *columns.shape[1:]), 0, -1)
+    return sums[..., 1:, :], sums[..., 0, :]
+
+
+def _variance(values: Array) -> Any:
+    """Population variance over the defined pairs."""
+    center = np.asarray(mean_defined(values))[..., None, None]
+    return mean_defined((values - center) ** 2)
 
 
 def check_hard(test: Contingency) -> None:
@@ -328,16 +344,15 @@ def multi_attribute_amplification(
     )
     check_sides(test, direction=direction, metric="multi-attribute amplification")
     check_hard(test)
-    pairs = multi_attribute(
+    sets = combinations_of(
         train,
         test,
-        direction=direction,
         combinations=combinations,
         min_size=min_size,
         max_size=max_size,
         min_count=min_count,
-        base=base,
     )
+    pairs = multi_attribute(train, test, sets, direction=direction, base=base)
     warn_undefined(
         describe_undefined(pairs, condition=CONDITIONS[direction], kept_as_zero=True), stacklevel=2
     )

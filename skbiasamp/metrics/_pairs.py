@@ -11,14 +11,21 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._labels import Array, Names, quote, require_groups
-from skbiasamp.contingency import Contingency
+from skbiasamp.contingency import Contingency, SideName
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """A metric before it is summed up: one number a pair, and their aggregate.
 
-    `n` counts the rows that a pair's rates are conditioned on.
+    Arrays are groups × tasks, behind leading axes where the contingency was resampled.
+
+    Attributes
+    ----------
+    n : how many rows a pair's rates are conditioned on.
+    gradient : how much a pair's `delta` counts in the value; 0 where it is undefined.
+    observed_rate, base_rate : which rates `delta` compares in the audited rows, as (side,
+        given); `base_rate` is None where the second term does not come from them.
     """
 
     groups: Names
@@ -29,8 +36,11 @@ class Pairs:
     sign: Array
     delta: Array
     amplification: Array
-    value: float
-    statistics: dict[str, float] = field(default_factory=dict)
+    value: Any
+    gradient: Array
+    observed_rate: tuple[SideName, SideName]
+    base_rate: tuple[SideName, SideName] | None
+    statistics: dict[str, Any] = field(default_factory=dict)
 
 
 def compare_counts(left: Array, right: Array, *, exact: bool) -> Array:
@@ -77,10 +87,18 @@ def leans_over_share(part: Array, whole: Array, shares: int, *, exact: bool) -> 
     return (compare_counts(part * shares, whole, exact=exact) > 0).astype(int)
 
 
-def mean_defined(values: Array) -> float:
-    """Mean over the defined pairs, NaN where there is none."""
+def total_defined(values: Array) -> Any:
+    """Sum over the defined pairs, NaN where there is none."""
     defined = ~np.isnan(values)
-    return float(values[defined].mean()) if defined.any() else float("nan")
+    total = np.where(defined, values, 0.0).sum(axis=(-2, -1))
+    total = np.where(defined.any(axis=(-2, -1)), total, np.nan)
+    return total if total.ndim else float(total)
+
+
+def mean_defined(values: Array) -> Any:
+    """Mean over the defined pairs, NaN where there is none."""
+    n = np.maximum((~np.isnan(values)).sum(axis=(-2, -1)), 1)
+    return total_defined(values) / (n if n.ndim else int(n))
 
 
 def describe_undefined(pairs: Pairs, *, condition: str, kept_as_zero: bool = False) -> str | None:

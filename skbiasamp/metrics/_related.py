@@ -268,9 +268,7 @@ def percentage_amplification(
 
     >>> from skbiasamp.metrics import percentage_amplification
     >>> job, sex = ["nurse"] * 4 + ["chef"] * 4, list("fffmffmm")
-    >>> percentage_amplification(
-    ...     job, None, sensitive_features=sex, sensitive_pred=list("ffffffmm")
-    ... )
+    >>> percentage_amplification(job, None, sensitive_features=sex, sensitive_pred=list("ffffffmm"))
     0.25
     """
     _, test = read_pair(
