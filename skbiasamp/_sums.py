@@ -49,7 +49,7 @@ def pair_sums(left: View, right: View, weight: Array) -> Array:
     for i in range(left.width):
         cells, share = _members(left, i)
         drawn = weight[:, cells] if share is None else weight[:, cells] * share
-        sums[:, i] = drawn @ _block(right, cells, weight.dtype)
+        sums[:, i] = drawn @ dense(right, cells, weight.dtype)
     return sums
 
 
@@ -75,14 +75,14 @@ def _sums_of_matrices(left: View, right: View, weight: Array) -> Array:
     sums = np.zeros((left.width, right.width))
     for low in range(0, len(weight), _BLOCK):
         cells = slice(low, low + _BLOCK)
-        block = _block(left, cells, dtype)
+        block = dense(left, cells, dtype)
         if not plain:
             block = block * weight[cells, None]
-        sums += block.T @ _block(right, cells, dtype)
+        sums += block.T @ dense(right, cells, dtype)
     return sums
 
 
-def _block(view: View, rows: Any, dtype: Any) -> Array:
+def dense(view: View, rows: Any, dtype: Any) -> Array:
     """Return the membership of some cells as numbers."""
     if view.matrix is not None:
         return view.matrix[rows].astype(dtype)
@@ -90,11 +90,47 @@ def _block(view: View, rows: Any, dtype: Any) -> Array:
     return (view.codes[rows, None] == np.arange(view.width)).astype(dtype)
 
 
-def _members(view: View, column: int) -> tuple[Array, Array | None]:
+def _members(view: View, position: int) -> tuple[Any, Array | None]:
     """Return the cells in a column, and how much of each is in it (None: all)."""
     if view.codes is not None:
-        return np.flatnonzero(view.codes == column), None
+        cells = np.flatnonzero(view.codes == position)
+        if len(cells) and cells[-1] - cells[0] + 1 == len(cells):
+            return slice(cells[0], cells[-1] + 1), None  # sorted cells need no copy
+        return cells, None
     assert view.matrix is not None
-    values = view.matrix[:, column]
-    rows = np.flatnonzero(values)
-    return rows, values[rows] if values.dtype.kind == "f" else None
+    values = view.matrix[:, position]
+    cells = np.flatnonzero(values)
+    return cells, values[cells] if values.dtype.kind == "f" else None
+
+
+def pair_scores(groups: View, tasks: View, scores: Array) -> Array:
+    """Return for each cell the sum of `scores` (groups × tasks) over the pairs it is in."""
+    if tasks.codes is not None:
+        padded = np.hstack([scores, np.zeros((len(scores), 1))])  # code -1: no task
+        if groups.codes is not None:
+            return np.where(groups.codes >= 0, padded[groups.codes, tasks.codes], 0.0)
+        by_group = padded[:, tasks.codes].T
+    else:
+        assert tasks.matrix is not None
+        by_group = tasks.matrix @ scores.T
+    if groups.codes is not None:
+        own = by_group[np.arange(len(by_group)), groups.codes]
+        return np.where(groups.codes >= 0, own, 0.0)
+    assert groups.matrix is not None
+    return (by_group * groups.matrix).sum(axis=1)
+
+
+def column_scores(view: View, scores: Array) -> Array:
+    """Return for each cell the sum of `scores` over the columns it is in."""
+    if view.codes is not None:
+        return np.append(scores, 0.0)[view.codes]
+    assert view.matrix is not None
+    return view.matrix @ scores
+
+
+def column(view: View, position: int) -> Array:
+    """Return one column's membership as numbers."""
+    if view.codes is not None:
+        return (view.codes == position).astype(float)
+    assert view.matrix is not None
+    return view.matrix[:, position].astype(float)

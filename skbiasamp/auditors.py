@@ -262,6 +262,13 @@ class _CooccurrenceAuditor(BaseEstimator):
         warn_undefined(self._undefined(pairs), stacklevel=3)
         return test, pairs
 
+    def _labels(
+        self, train: Contingency, test: Contingency, base: str = "train"
+    ) -> tuple[Contingency, str]:
+        """Return the training labels, and whether their rates come from the audited rows."""
+        labels = train if self.reference == "train" else test
+        return labels, "test" if labels is test else base
+
     def _sign(self, labels: Contingency) -> Array:
         raise NotImplementedError
 
@@ -353,7 +360,8 @@ class MALSAuditor(_CooccurrenceAuditor):
         require_task_pred(test.has("task_pred"), metric="MALS")
 
     def _pairs(self, train: Contingency, test: Contingency) -> Pairs:
-        return mals(train if self.reference == "train" else test, test)
+        labels, base = self._labels(train, test)
+        return mals(labels, test, base=base)
 
     def _undefined(self, pairs: Pairs) -> str | None:
         return describe_undefined(pairs, condition="predicted", kept_as_zero=True)
@@ -594,7 +602,7 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
         check_hard(test)
 
     def _pairs(self, train: Contingency, test: Contingency) -> Pairs:
-        labels = train if self.reference == "train" else test
+        labels, base = self._labels(train, test, "train" if self.direction is None else self.base)
         sets = combinations_of(
             labels,
             test,
@@ -603,7 +611,7 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
             max_size=self.max_size,
             min_count=self.min_count,
         )
-        return multi_attribute(labels, test, sets, direction=self.direction, base=self.base)
+        return multi_attribute(labels, test, sets, direction=self.direction, base=base)
 
     def _undefined(self, pairs: Pairs) -> str | None:
         return describe_undefined(pairs, condition=CONDITIONS[self.direction], kept_as_zero=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -23,7 +24,15 @@ from skbiasamp._labels import (
     sort_names,
     task_names,
 )
-from skbiasamp._sums import View, generator, pair_sums
+from skbiasamp._sums import (
+    View,
+    column,
+    column_scores,
+    dense,
+    generator,
+    pair_scores,
+    pair_sums,
+)
 
 SideName = Literal["group", "task", "task_pred", "group_pred"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
@@ -345,11 +354,10 @@ class Contingency:
 
     def _take(self, cells: Array, weight: Array) -> Contingency:
         sides = {
-            name: Side(
-                side.names,
-                None if side.codes is None else side.codes[cells],
-                None if side.matrix is None else side.matrix[cells],
-                side.one_label,
+            name: replace(
+                side,
+                codes=None if side.codes is None else side.codes[cells],
+                matrix=None if side.matrix is None else side.matrix[cells],
             )
             for name, side in self._sides.items()
         }
@@ -384,11 +392,10 @@ class Contingency:
         tasks = _union(self, other, "task")
         mine, theirs = self._onto(groups, tasks), other._onto(groups, tasks)
         sides = {
-            name: Side(
-                side.names,
-                _stack(side.codes, theirs[name].codes),
-                _stack(side.matrix, theirs[name].matrix),
-                side.one_label,
+            name: replace(
+                side,
+                codes=_stack(side.codes, theirs[name].codes),
+                matrix=_stack(side.matrix, theirs[name].matrix),
             )
             for name, side in mine.items()
         }
@@ -407,12 +414,12 @@ class Contingency:
                 sides[name] = side
             elif side.codes is not None:
                 codes = recode(side.codes, side.names, names)
-                sides[name] = Side(names, codes=codes, one_label=side.one_label)
+                sides[name] = replace(side, names=names, codes=codes)
             else:
                 assert side.matrix is not None
                 matrix = np.zeros((self.n_cells, len(names)), dtype=side.matrix.dtype)
                 matrix[:, recode(np.arange(len(side.names)), side.names, names)] = side.matrix
-                sides[name] = Side(names, matrix=matrix, one_label=side.one_label)
+                sides[name] = replace(side, names=names, matrix=matrix)
         return sides
 
     def conform(self, like: Contingency) -> Contingency:
@@ -510,13 +517,113 @@ class Contingency:
         """
         if self.weight.ndim == 2:
             raise ValueError("This contingency is resampled already.")
-        rng = generator(random_state)
-        if self.whole:
-            weight = rng.multinomial(int(self.total), self.weight / self.total, size=n_resamples)
-            return self._with(weight.astype(float), self._sides)
-        chances = np.full(self.n_cells, 1 / self.n_cells)
-        drawn = rng.multinomial(self.n_cells, chances, size=n_resamples)
-        return self._with(drawn * self.weight, self._sides)
+        weight = self._draw(1 if n_resamples is None else n_resamples, generator(random_state))
+        return self._with(weight[0] if n_resamples is None else weight, self._sides)
+
+    def _draw(self, n_draws: int, rng: np.random.Generator) -> Array:
+        n = int(self.total) if self.whole else self.n_cells
+        if self.whole and 8 * self.n_cells < n:
+            return rng.multinomial(n, self.weight / self.total, size=n_draws).astype(float)
+        # As many cells as rows: drawing row numbers is faster than drawing counts.
+        owner = np.repeat(np.arange(self.n_cells), self.weight.astype(int)) if self.whole else None
+        single = self.whole and n < 2**24
+        weight = np.empty((n_draws, self.n_cells), np.float32 if single else np.float64)
+        for draw in weight:
+            rows = rng.integers(0, n, size=n, dtype=np.int32 if n < 2**31 else np.int64)
+            cells = rows if owner is None or len(owner) == self.n_cells else owner[rows]
+            draw[:] = np.bincount(cells, minlength=self.n_cells)
+        return weight if self.whole else weight * self.weight
+
+    def by_group(self) -> Contingency:
+        """Return the same cells ordered by group, so that each group's are a slice."""
+        codes = self._sides["group"].codes
+        if codes is None or (np.diff(codes) >= 0).all():
+            return self
+        order = np.argsort(codes, kind="stable")
+        return self._take(order, self.weight[order])
+
+    def of_sets(self, sets: Array) -> Contingency:
+        """Return the contingency whose tasks are sets of tasks, present when all of them are."""
+        sides = dict(self._sides)
+        names = tuple(tuple(np.array(self.tasks, dtype=object)[row]) for row in sets)
+        size = sets.sum(axis=1)
+        for name in ("task", "task_pred"):
+            if name not in sides:
+                continue
+            view = self._view(name)
+            held = np.empty((self.n_cells, len(sets)), dtype=bool)
+            for low in range(0, self.n_cells, 1 << 11):
+                cells = slice(low, low + (1 << 11))
+                held[cells] = dense(view, cells, np.float32) @ sets.T.astype(np.float32) == size
+            sides[name] = Side(names, matrix=held, open=False)
+        return self._with(self.weight, sides)
+
+    def swapped(
+        self, sides: Iterable[SideName], n_draws: int, rng: np.random.Generator
+    ) -> Contingency:
+        """Draw contingencies in which labels and predictions change places within rows.
+
+        Under the hypothesis that the model moves nothing, a row's label and prediction are
+        exchangeable. `sides` names the labels (``"task"``, ``"group"``) that change places with
+        their predictions; each row does with probability one half.
+        """
+        swapped = dict(self._sides)
+        for name in sides:
+            predicted: SideName = "task_pred" if name == "task" else "group_pred"
+            swapped[name], swapped[predicted] = swapped[predicted], swapped[name]
+        both: dict[SideName, Side] = {
+            name: replace(
+                side,
+                codes=_stack(side.codes, swapped[name].codes),
+                matrix=_stack(side.matrix, swapped[name].matrix),
+            )
+            for name, side in self._sides.items()
+        }
+        moved = self.flips(n_draws, rng)
+        return self._with(np.hstack([self.weight - moved, moved]), both)
+
+    def flips(self, n_draws: int, rng: np.random.Generator) -> Array:
+        """Draw how much of each cell's weight a fair coin a row would pick."""
+        shape = (n_draws, self.n_cells)
+        if self.whole and (self.weight > 1).any():
+            return rng.binomial(self.weight.astype(np.int64), 0.5, size=shape).astype(float)
+        return rng.integers(0, 2, size=shape, dtype=np.uint8) * self.weight
+
+    # ------------------------------------------------------------------ scores of cells
+
+    def pair_scores(self, side: SideName, given: SideName, scores: Array) -> Array:
+        """Return for each cell the sum of `scores` over the pairs of two sides it is in."""
+        groups, tasks = (given, side) if side.startswith("task") else (side, given)
+        return pair_scores(self._view(groups), self._view(tasks), scores)
+
+    def column_scores(self, side: SideName, scores: Array) -> Array:
+        """Return for each cell the sum of `scores` over the columns of a side it is in."""
+        return column_scores(self._view(side), scores)
+
+    def column(self, side: SideName, position: int) -> Array:
+        """Return one column of a side as numbers, one a cell."""
+        return column(self._view(side), position)
+
+    def both(self, role: str) -> Contingency:
+        """Return the contingency whose predicted side holds what label and prediction share."""
+        predicted: SideName = "task_pred" if role == "task" else "group_pred"
+        label, prediction = self._view(role), self._view(predicted)  # type: ignore[arg-type]
+        if label.codes is not None and prediction.codes is not None:
+            shared = View(
+                label.width, np.where(label.codes == prediction.codes, label.codes, -1), None
+            )
+        else:
+            every = slice(None)
+            left, right = dense(label, every, bool), dense(prediction, every, bool)
+            shared = View(label.width, None, left & right)
+        names = self.tasks if role == "task" else self.groups
+        sides = dict(self._sides)
+        side = sides[role]  # type: ignore[index]
+        if side.one_label and len(side.names) != len(names):
+            # A binary label's one task: its view is all that is left of the classes.
+            sides["task"] = Side(names, label.codes, label.matrix)
+        sides[predicted] = Side(names, shared.codes, shared.matrix)
+        return self._with(self.weight, sides)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a distinct cell: the labels of each side, and the count `n`.
@@ -529,8 +636,8 @@ class Contingency:
         columns: dict[str, Any] = {}
         for name, side in cells._sides.items():
             if side.codes is not None:
-                labels = np.empty(len(side.names), dtype=object)
-                labels[:] = side.names
+                labels = np.empty(len(side.names) + 1, dtype=object)
+                labels[:-1] = side.names  # and None for code -1, a group that is not selected
                 columns[name] = pd.Series(labels[side.codes[order]]).infer_objects()
             else:
                 assert side.matrix is not None
@@ -565,7 +672,7 @@ def _union(one: Contingency, other: Contingency, name: SideName) -> Names:
         )
     if mine.names == theirs.names:
         return mine.names
-    if mine.codes is None:
+    if not mine.open:
         only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
         if only:
             raise ValueError(
@@ -585,10 +692,10 @@ def _narrow(
         if not name.startswith(role):
             narrowed[name] = side
         elif side.matrix is not None:
-            narrowed[name] = Side(names, matrix=side.matrix[:, positions])
+            narrowed[name] = replace(side, names=names, matrix=side.matrix[:, positions])
         else:
             assert side.codes is not None
             lookup = np.full(len(side.names), -1)
             lookup[positions] = np.arange(len(positions))
-            narrowed[name] = Side(names, codes=lookup[side.codes])
+            narrowed[name] = replace(side, names=names, codes=lookup[side.codes])
     return narrowed

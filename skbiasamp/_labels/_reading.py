@@ -46,7 +46,8 @@ from skbiasamp._labels._errors import (
 class Side:
     """One of A, T, T̂, Â over cells: `codes` (one label a cell) or a `matrix` of memberships.
 
-    `one_label` says that the names are the classes of a 1-D label, so that two of them are
+    `open` says that the names are the values seen so far, and that other data may have others;
+    indicator columns are a closed list. `one_label` says that the names are the classes of a 1-D label, so that two of them are
     one task. A matrix of floats holds probabilities, any other matrix holds 0 and 1.
     """
 
@@ -54,6 +55,7 @@ class Side:
     codes: Array | None = None
     matrix: Array | None = None
     one_label: bool = False
+    open: bool = True
 
     @property
     def soft(self) -> bool:
@@ -111,7 +113,8 @@ def task_names(classes: Names) -> tuple[Names, list[int | None]]:
 def recode(codes: Array, names: Names, onto: Names) -> Array:
     """Return codes into `names` as codes into `onto`, which holds them all."""
     position = {name: i for i, name in enumerate(onto)}
-    return np.array([position[name] for name in names], dtype=np.intp)[codes]
+    # The last one is for code -1, which is none of the names and stays so.
+    return np.array([*(position[name] for name in names), -1], dtype=np.intp)[codes]
 
 
 @dataclass(eq=False)
@@ -315,7 +318,7 @@ class _Reader:
             if unnamed not in (names, known.names):
                 check_known(names, known.names, role="task")
             names = known.names
-        task = Side(names, matrix=self.matrices["y_true"])
+        task = Side(names, matrix=self.matrices["y_true"], open=False)
         if "y_pred" not in self.matrices:
             return task, None
         matrix = self.matrices["y_pred"]
@@ -325,7 +328,7 @@ class _Reader:
                 "in the same order."
             )
         check_columns(tuple(self.column_names["y_pred"]), names, "y_pred", "y_true")
-        return task, Side(names, matrix=matrix)
+        return task, Side(names, matrix=matrix, open=False)
 
     def _group_sides(
         self, labels: dict[str, tuple[Array, Names]], weight: Array
@@ -367,7 +370,7 @@ class _Reader:
             if unnamed not in (names, known):
                 check_known(names, known, role="group")
             names = known
-        group = Side(names, matrix=self.matrices["sensitive_features"])
+        group = Side(names, matrix=self.matrices["sensitive_features"], open=False)
         if "sensitive_pred" not in self.matrices:
             return group, None
         matrix = self.matrices["sensitive_pred"]
@@ -378,7 +381,7 @@ class _Reader:
             )
         columns = tuple(self.column_names["sensitive_pred"])
         check_columns(columns, names, "sensitive_pred", "sensitive_features")
-        return group, Side(names, matrix=matrix)
+        return group, Side(names, matrix=matrix, open=False)
 
     def _marginal_groups(
         self,

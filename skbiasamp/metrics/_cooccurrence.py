@@ -32,20 +32,23 @@ TIES = ("zero", "negative")
 BASES = ("test", "train")
 
 
-def mals(train: Contingency, test: Contingency) -> Pairs:
-    """MALS: how far predictions move each task towards the groups it leans to in training."""
+def mals(train: Contingency, test: Contingency, *, base: str = "train") -> Pairs:
+    """MALS: how far predictions move each task towards the groups it leans to in training.
+
+    With ``base="test"`` the shares to compare with are those of the audited labels.
+    """
     predicted: SideName = "group_pred" if test.has("group_pred") else "group"
-    base = train.rate("group", given="task")
+    rates = (test if base == "test" else train).rate("group", given="task")
     observed = test.rate(predicted, given="task_pred")
     sign = mals_sign(train)
-    delta = observed - base
+    delta = observed - rates
     amplification = sign * delta + 0.0  # no minus before a zero
     n = test.count("task_pred")
     return Pairs(
         groups=train.groups,
         tasks=train.tasks,
         n=np.broadcast_to(n[..., None, :], delta.shape),
-        base=base,
+        base=rates,
         observed=observed,
         sign=sign,
         delta=delta,
@@ -53,7 +56,7 @@ def mals(train: Contingency, test: Contingency) -> Pairs:
         value=total_defined(amplification) / len(train.tasks),
         gradient=np.where(np.isnan(delta), 0.0, sign / len(train.tasks)),
         observed_rate=(predicted, "task_pred"),
-        base_rate=("group", "task") if train is test else None,
+        base_rate=("group", "task") if base == "test" else None,
     )
 
 
@@ -94,7 +97,6 @@ def directional(
     n = n[..., :, None] if given == "group" else n[..., None, :]
     defined = ~np.isnan(delta)
     n_defined = np.maximum(defined.sum(axis=(-2, -1), keepdims=True), 1)
-    same_rows = isinstance(base, str) and (base == "test" or train is test)
     return Pairs(
         groups=test.groups,
         tasks=test.tasks,
@@ -107,7 +109,7 @@ def directional(
         value=mean_defined(amplification),
         gradient=np.where(defined, signs / n_defined, 0.0),
         observed_rate=(predicted, given),
-        base_rate=(side, given) if same_rows else None,
+        base_rate=(side, given) if isinstance(base, str) and base == "test" else None,
     )
 
 
@@ -242,7 +244,7 @@ def mals_amplification(
         missing=missing,
     )
     require_task_pred(test.has("task_pred"), metric="MALS")
-    pairs = mals(train, test)
+    pairs = mals(train, test, base="train" if y_train is not None else "test")
     warn_undefined(
         describe_undefined(pairs, condition="predicted", kept_as_zero=True), stacklevel=2
     )

@@ -141,7 +141,7 @@ def multi_attribute(
     base: str = "train",
 ) -> Pairs:
     """Multi_MALS and Multi→: how far predictions move sets of tasks, without sign."""
-    reference = train if base == "train" or direction is None else test
+    reference = train if base == "train" else test
     in_train, all_train = _occurrences(train, "task", "group", sets)
     in_base, all_base = (
         (in_train, all_train) if reference is train else _occurrences(test, "task", "group", sets)
@@ -174,7 +174,11 @@ def multi_attribute(
     delta = observed - rates
     # The bracket of Multi_MALS makes its zeros, also where the rest is undefined.
     moved = np.where(sign == 0, 0.0, delta) if direction is None else delta
-    n_pairs = max(1, len(sets)) * (1 if direction is None else len(train.groups))
+    # Without a set there is no mean, nor where all is undefined (but brackets of 0 are 0).
+    n_pairs: Any = float(len(sets) * (1 if direction is None else len(train.groups)) or np.nan)
+    nothing = np.isnan(moved).all(axis=(-2, -1))
+    if direction is not None and nothing.any():
+        n_pairs = np.where(nothing, np.nan, n_pairs) if nothing.ndim else float("nan")
     statistics = {
         "variance": _variance(moved),
         "signed_mean": total_defined(sign * delta) / n_pairs,
@@ -195,7 +199,7 @@ def multi_attribute(
         value=total_defined(np.abs(moved)) / n_pairs,
         gradient=np.where(np.isnan(delta), 0.0, np.sign(moved) / n_pairs),
         observed_rate=observed_rate,
-        base_rate=base_rate if reference is test else None,
+        base_rate=base_rate if base == "test" else None,
         statistics=statistics,
     )
 
@@ -352,6 +356,8 @@ def multi_attribute_amplification(
         max_size=max_size,
         min_count=min_count,
     )
+    if direction is None and y_train is not None:
+        base = "train"
     pairs = multi_attribute(train, test, sets, direction=direction, base=base)
     warn_undefined(
         describe_undefined(pairs, condition=CONDITIONS[direction], kept_as_zero=True), stacklevel=2

@@ -88,17 +88,17 @@ def leans_over_share(part: Array, whole: Array, shares: int, *, exact: bool) -> 
 
 
 def total_defined(values: Array) -> Any:
-    """Sum over the defined pairs, NaN where there is none."""
-    defined = ~np.isnan(values)
-    total = np.where(defined, values, 0.0).sum(axis=(-2, -1))
-    total = np.where(defined.any(axis=(-2, -1)), total, np.nan)
+    """Sum over the defined pairs."""
+    total = np.nansum(values, axis=(-2, -1))
     return total if total.ndim else float(total)
 
 
 def mean_defined(values: Array) -> Any:
     """Mean over the defined pairs, NaN where there is none."""
-    n = np.maximum((~np.isnan(values)).sum(axis=(-2, -1)), 1)
-    return total_defined(values) / (n if n.ndim else int(n))
+    n = (~np.isnan(values)).sum(axis=(-2, -1))
+    with np.errstate(invalid="ignore"):
+        mean = np.nansum(values, axis=(-2, -1)) / n
+    return mean if mean.ndim else float(mean)
 
 
 def describe_undefined(pairs: Pairs, *, condition: str, kept_as_zero: bool = False) -> str | None:
@@ -107,7 +107,9 @@ def describe_undefined(pairs: Pairs, *, condition: str, kept_as_zero: bool = Fal
     if not undefined.any():
         return None
     fate = "count as 0" if kept_as_zero else "are left out of the mean"
-    for axis, kind, names in ((1, "group", pairs.groups), (0, "task", pairs.tasks)):
+    sides = [(1, "group", pairs.groups), (0, "task", pairs.tasks)]
+    # The side that the rates are conditioned on is the likelier cause: it comes first.
+    for axis, kind, names in sides if pairs.observed_rate[1] == "group" else sides[::-1]:
         whole = np.asarray(undefined.all(axis=axis))
         if (undefined == np.expand_dims(whole, axis)).all():
             gone: list[Hashable] = [n for n, is_whole in zip(names, whole, strict=True) if is_whole]

@@ -8,7 +8,7 @@ import numpy as np
 
 from skbiasamp._labels import Array, check_concentration, require_task_pred
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._pairs import mean_defined, read_pair, warn_undefined
+from skbiasamp.metrics._pairs import compare_counts, mean_defined, read_pair, warn_undefined
 
 
 def disparity(test: Contingency) -> Array:
@@ -49,10 +49,10 @@ def percentage(test: Contingency) -> Array:
 def towards_majority(train: Contingency, test: Contingency) -> Array:
     """Change of P(t) from labels to predictions, towards what most training labels are."""
     change = (test.count("task_pred") - test.count("task")) / test.total
-    share = train.count("task") / train.total
+    counts, total = train.count("task"), np.asarray(train.total)
     if train.classes is not None and len(train.tasks) > 1:
-        return change[share == share.max()]
-    return np.sign(2 * train.count("task") - train.total) * change
+        return change[compare_counts(counts, counts.max(), exact=train.whole) == 0]
+    return compare_counts(2 * counts, total, exact=train.whole) * change
 
 
 # --------------------------------------------------------------------------- public functions

@@ -1,0 +1,451 @@
+"""Auditors are scikit-learn estimators, and their results can be kept, shown and sent."""
+
+import json
+import math
+import pickle
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import KFold, cross_validate
+
+from skbiasamp import (
+    AuditResult,
+    Contingency,
+    DirectionalAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+)
+from skbiasamp.metrics import differential_fairness_amplification
+
+# A quarter of the women and half of the men are hired; the model hires no woman.
+SEX = ["f"] * 4 + ["m"] * 4
+HIRED = [1, 0, 0, 0, 1, 1, 0, 0]
+PREDICTED = [0, 0, 0, 0, 1, 1, 1, 0]
+SEX_PREDICTED = ["m", "f", "f", "f", "m", "m", "f", "m"]
+
+AUDITORS = {
+    "MALS": MALSAuditor(),
+    "A->T": DirectionalAuditor(),
+    "T->A": DirectionalAuditor("T->A", ties="negative", base="train"),
+    "own base": DirectionalAuditor(base=pd.DataFrame({1: [0.1, 0.6]}, index=["f", "m"])),
+    "multi A->T": MultiAttributeAuditor(),
+    "multi T->A": MultiAttributeAuditor("T->A", combinations="all", max_size=2),
+    "multi MALS": MultiAttributeAuditor(None),
+}
+every_auditor = pytest.mark.parametrize("auditor", AUDITORS.values(), ids=AUDITORS)
+
+
+def fitted(auditor):
+    return clone(auditor).fit(HIRED, sensitive_features=SEX)
+
+
+def audited(auditor):
+    return auditor.audit(HIRED, PREDICTED, sensitive_features=SEX, sensitive_pred=SEX_PREDICTED)
+
+
+def same_parameters(one, other):
+    one, other = one.get_params(), other.get_params()
+    assert one.keys() == other.keys()
+    for name in one:
+        if isinstance(one[name], pd.DataFrame):
+            assert_frame_equal(one[name], other[name])
+        else:
+            assert one[name] == other[name]
+
+
+# --------------------------------------------------------------------------- estimators
+
+
+@every_auditor
+def test_a_clone_has_the_parameters_and_nothing_learned(auditor):
+    copy = clone(fitted(auditor))
+    same_parameters(copy, auditor)
+    assert not [name for name in vars(copy) if name.endswith("_")]
+
+
+@every_auditor
+def test_a_pickled_auditor_gives_the_same_numbers(auditor):
+    auditor = fitted(auditor)
+    again = pickle.loads(pickle.dumps(auditor))
+    same_parameters(again, auditor)
+    assert_frame_equal(audited(again).table, audited(auditor).table, check_exact=True)
+    assert again.contingency_ == auditor.contingency_
+
+
+@every_auditor
+def test_a_pickled_result_is_the_same_result(auditor):
+    result = audited(fitted(auditor))
+    again = pickle.loads(pickle.dumps(result))
+    assert_frame_equal(again.table, result.table)
+    assert again.to_json() == result.to_json()
+
+
+@every_auditor
+def test_parameters_can_be_read_and_set(auditor):
+    copy = type(auditor)()
+    assert copy.set_params(**auditor.get_params()) is copy
+    same_parameters(copy, auditor)
+
+
+@every_auditor
+def test_fit_returns_the_auditor_and_changes_no_parameter(auditor):
+    copy = clone(auditor)
+    assert copy.fit(HIRED, sensitive_features=SEX) is copy
+    same_parameters(copy, auditor)
+
+
+@every_auditor
+def test_fitting_again_forgets(auditor):
+    again = clone(auditor).fit([0, 0, 1, 1], sensitive_features=list("fmfm"))
+    again.fit(HIRED, sensitive_features=SEX)
+    assert again.n_samples_fit_ == 8
+    assert_frame_equal(audited(again).table, audited(fitted(auditor)).table)
+
+
+def test_repr_shows_what_was_changed():
+    assert repr(DirectionalAuditor("T->A", ties="negative")) == (
+        "DirectionalAuditor(direction='T->A', ties='negative')"
+    )
+    assert repr(MALSAuditor()) == "MALSAuditor()"
+
+
+@every_auditor
+def test_a_notebook_shows_a_diagram(auditor):
+    diagram = auditor._repr_html_()
+    assert "sk-container" in diagram
+    assert type(auditor).__name__ in diagram
+
+
+@every_auditor
+def test_an_auditor_remembers_what_it_has_seen(auditor):
+    auditor = fitted(auditor)
+    assert auditor.groups_ == ["f", "m"]
+    assert auditor.tasks_ == [1]
+    assert auditor.n_samples_fit_ == 8
+    assert isinstance(auditor.n_samples_fit_, int)
+    assert auditor.contingency_ == Contingency.from_labels(HIRED, sensitive_features=SEX)
+    rates = pd.DataFrame({1: [0.25, 0.5]}, index=["f", "m"])
+    assert_frame_equal(auditor.base_rates_, rates)
+    assert auditor.y_at_.index.tolist() == ["f", "m"]
+    assert auditor.y_at_.columns.tolist() == [1]
+
+
+def test_y_at_is_the_sign_or_the_lean():
+    assert fitted(DirectionalAuditor()).y_at_[1].tolist() == [-1, 1]
+    assert fitted(MultiAttributeAuditor()).y_at_[1].tolist() == [-1, 1]
+    assert fitted(MALSAuditor()).y_at_[1].tolist() == [0, 1]
+    assert fitted(MultiAttributeAuditor(None)).y_at_[1].tolist() == [0, 1]
+    own = pd.DataFrame({1: [0, -1]}, index=["f", "m"])
+    assert fitted(DirectionalAuditor(sign=own)).y_at_[1].tolist() == [0, -1]
+    own = pd.DataFrame({1: [0.9, 0.2]}, index=["f", "m"])
+    assert fitted(DirectionalAuditor(base=own)).y_at_[1].tolist() == [1, -1]
+
+
+def test_combinations_of_attributes_are_groups_with_tuples_as_names():
+    both = pd.DataFrame({"sex": SEX, "old": [True, False] * 4})
+    auditor = DirectionalAuditor().fit(HIRED, sensitive_features=both)
+    assert auditor.groups_ == [("f", False), ("f", True), ("m", False), ("m", True)]
+    assert auditor.base_rates_.loc[[("f", True)], 1].tolist() == [0.5]
+    result = auditor.audit(HIRED, PREDICTED, sensitive_features=both)
+    assert result.table["group"].tolist() == auditor.groups_
+
+
+def test_attributes_side_by_side_are_groups_that_overlap():
+    both = pd.DataFrame({"sex": SEX, "old": [True, False] * 4})
+    auditor = DirectionalAuditor(groups="marginal").fit(HIRED, sensitive_features=both)
+    assert auditor.groups_ == ["sex=f", "sex=m", "old=False", "old=True"]
+    assert auditor.base_rates_[1].tolist() == [0.25, 0.5, 0.25, 0.5]
+
+
+@every_auditor
+@pytest.mark.parametrize("method", ["score", "audit"])
+def test_an_auditor_that_saw_no_training_labels_says_what_to_do(auditor, method):
+    with pytest.raises(
+        NotFittedError, match=r"has not seen training labels: call fit\(.*reference='test'"
+    ):
+        getattr(clone(auditor), method)(HIRED, PREDICTED, sensitive_features=SEX)
+
+
+@every_auditor
+def test_audited_labels_can_stand_in_for_training(auditor):
+    from_test = clone(auditor).set_params(reference="test")
+    assert_frame_equal(audited(from_test).table, audited(fitted(auditor)).table)
+
+
+@every_auditor
+def test_score_is_the_value_of_the_audit(auditor):
+    auditor = fitted(auditor)
+    score = auditor.score(HIRED, PREDICTED, sensitive_features=SEX, sensitive_pred=SEX_PREDICTED)
+    assert type(score) is float
+    assert score == float(audited(auditor)) == audited(auditor).value
+
+
+@pytest.mark.parametrize(
+    ("auditor", "name"),
+    [
+        (DirectionalAuditor("a->t"), "direction"),
+        (DirectionalAuditor(None), "direction"),
+        (DirectionalAuditor(ties="none"), "ties"),
+        (DirectionalAuditor(base="labels"), "base"),
+        (DirectionalAuditor(sign=[[1], [-1]]), "sign"),
+        (DirectionalAuditor(reference="validation"), "reference"),
+        (DirectionalAuditor(interval="bootstrap"), "interval"),
+        (MALSAuditor(groups="all"), "groups"),
+        (MALSAuditor(missing="ignore"), "missing"),
+        (MultiAttributeAuditor(combinations="some"), "combinations"),
+        (MultiAttributeAuditor(min_size=0), "min_size"),
+        (MultiAttributeAuditor(max_size=1.5), "max_size"),
+        (MultiAttributeAuditor(min_count=0), "min_count"),
+        (MultiAttributeAuditor(base=pd.DataFrame()), "base"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_wrong_parameter_is_named(auditor, name):
+    message = rf"The '{name}' parameter of {type(auditor).__name__} must be"
+    for call in (auditor.fit, auditor.partial_fit):
+        with pytest.raises(ValueError, match=message):
+            call(HIRED, sensitive_features=SEX)
+    with pytest.raises(ValueError, match=message):
+        auditor.audit(HIRED, PREDICTED, sensitive_features=SEX)
+
+
+def test_a_contingency_is_passed_alone():
+    cells = Contingency.from_labels(HIRED, PREDICTED, sensitive_features=SEX)
+    with pytest.raises(TypeError, match="already holds labels, predictions, groups"):
+        fitted(MALSAuditor()).audit(cells, PREDICTED)
+
+
+# --------------------------------------------------------------------------- undefined pairs
+
+
+def test_a_group_without_rows_is_undefined_and_left_out():
+    auditor = DirectionalAuditor().fit(HIRED + [1, 0, 1], sensitive_features=SEX + ["x"] * 3)
+    with pytest.warns(
+        UndefinedMetricWarning, match=r"no audited rows for group 'x': its pair is NaN"
+    ):
+        result = auditor.audit(HIRED, PREDICTED, sensitive_features=SEX)
+    table = result.table.set_index("group")
+    assert math.isnan(table.loc["x", "delta"])
+    assert table.loc["x", "n"] == 0
+    assert float(result) == pytest.approx((0.25 * 1 + 0.25 * -1 * -1) / 2)
+
+
+def test_a_task_absent_from_training_is_an_exact_tie():
+    labels = np.array([[1, 0], [0, 0], [1, 0], [1, 0]])
+    auditor = DirectionalAuditor().fit(labels, sensitive_features=list("ffmm"))
+    assert auditor.y_at_[1].tolist() == [0, 0]
+    result = auditor.audit(labels | [0, 1], labels, sensitive_features=list("ffmm"))
+    assert (result.table.loc[result.table["task"] == 1, "amplification"] == 0).all()
+
+
+# --------------------------------------------------------------------------- scikit-learn
+
+
+def test_a_scorer_of_scikit_learn_routes_the_groups():
+    """DESIGN: score has the signature of a metric, so make_scorer and cross_validate take it."""
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, 300)
+    x = np.column_stack([rng.normal(size=300), sex + rng.normal(size=300)])
+    y = (x.sum(axis=1) + rng.normal(size=300) > 0.5).astype(int)
+    auditor = DirectionalAuditor().fit(y, sensitive_features=sex)
+    folds = KFold(3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scorer = make_scorer(auditor.score, greater_is_better=False)
+        scorer = scorer.set_score_request(sensitive_features=True)
+        found = cross_validate(
+            LogisticRegression(),
+            x,
+            y,
+            cv=folds,
+            scoring={"amplification": scorer},
+            params={"sensitive_features": sex},
+        )["test_amplification"]
+    expected = [
+        -auditor.score(
+            y[test],
+            LogisticRegression().fit(x[train], y[train]).predict(x[test]),
+            sensitive_features=sex[test],
+        )
+        for train, test in folds.split(x)
+    ]
+    assert_allclose(found, expected, atol=1e-12)
+    assert np.abs(found).min() > 0
+
+
+# --------------------------------------------------------------------------- results
+
+
+@every_auditor
+def test_a_result_says_what_it_is(auditor):
+    result = audited(fitted(auditor))
+    assert isinstance(result, AuditResult)
+    assert result.n_samples == 8
+    assert result.direction == getattr(auditor, "direction", None)
+    assert result.params.keys() == auditor.get_params().keys()
+    assert math.isnan(result.low)
+    assert math.isnan(result.high)
+    assert result.confidence_level is None
+    assert result.table.columns.tolist() == [
+        *("group", "task", "n", "base", "observed", "sign", "delta", "amplification"),
+        *("low", "high", "p_value", "p_adjusted"),
+    ]
+    text = repr(result)
+    assert text.startswith(f"{result.metric}")
+    assert f"{float(result):+.4f} (8 rows, 2 groups x 1 " in text
+
+
+def test_the_table_of_pairs_can_be_checked_by_hand():
+    table = audited(fitted(DirectionalAuditor())).table.set_index("group")
+    assert table["task"].tolist() == [1, 1]
+    assert table["n"].tolist() == [4, 4]
+    assert table["base"].tolist() == [0.25, 0.5]
+    assert table["observed"].tolist() == [0.0, 0.75]
+    assert table["sign"].tolist() == [-1, 1]
+    assert table["delta"].tolist() == [-0.25, 0.25]
+    assert table["amplification"].tolist() == [0.25, 0.25]
+
+
+@every_auditor
+def test_a_result_survives_json(auditor):
+    result = audited(fitted(auditor))
+    content = json.loads(result.to_json())
+    assert content == result.to_dict()
+    assert content["value"] == float(result)
+    assert content["low"] is None
+    assert content["direction"] == result.direction
+    table = pd.DataFrame(content["table"])
+    assert_allclose(table["amplification"].astype(float), result.table["amplification"])
+    assert table["group"].tolist() == result.table["group"].tolist()
+
+
+def test_json_has_no_nan_and_takes_options():
+    nothing = MultiAttributeAuditor(min_size=2).fit(HIRED, sensitive_features=SEX)
+    result = nothing.audit(HIRED, PREDICTED, sensitive_features=SEX)
+    assert math.isnan(float(result))
+    assert json.loads(result.to_json(indent=2))["value"] is None
+    assert "NaN" not in result.to_json()
+
+
+@every_auditor
+def test_a_frame_of_pairs_can_be_stacked_with_others(auditor):
+    result = audited(fitted(auditor))
+    frame = result.to_frame()
+    assert frame.columns[:2].tolist() == ["metric", "direction"]
+    assert (frame["metric"] == result.metric).all()
+    assert_frame_equal(frame.drop(columns=["metric", "direction"]), result.table)
+    frame.loc[0, "delta"] = 99.0
+    assert result.table.loc[0, "delta"] != 99.0
+
+
+class Tags(HTMLParser):
+    """Collects the tags of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.mark.parametrize(
+    "auditor", [DirectionalAuditor(), MultiAttributeAuditor()], ids=["single", "sets"]
+)
+def test_labels_of_the_data_are_text_in_html(auditor):
+    groups = [EVIL if sex == "f" else '"m" & <b>co</b>' for sex in SEX]
+    tasks = pd.DataFrame({EVIL: HIRED, "<img src=x>": PREDICTED})
+    result = auditor.fit(tasks, sensitive_features=groups).audit(
+        tasks, tasks, sensitive_features=groups
+    )
+    page = Tags(result._repr_html_())
+    assert {"script", "img"}.isdisjoint(page.tags)
+    assert page.tags.count("b") == 1
+    assert EVIL in page.text
+    assert "<img src=x>" in page.text
+
+
+def test_a_long_table_shows_its_strongest_pairs():
+    rng = np.random.default_rng(0)
+    labels, predicted = rng.integers(0, 2, (2, 200, 12))
+    sex = np.repeat(["f", "m"], 100)
+    result = (
+        DirectionalAuditor()
+        .fit(labels, sensitive_features=sex)
+        .audit(labels, predicted, sensitive_features=sex)
+    )
+    assert "(the strongest 10 of 24 pairs)" in repr(result)
+    assert "the strongest 10 of 24 pairs" in result._repr_html_()
+    strongest = result.strongest(3)["amplification"].abs()
+    largest = result.table["amplification"].abs().nlargest(3)
+    assert_allclose(strongest, largest)
+
+
+# --------------------------------------------------------------------------- AIF360
+
+
+@pytest.mark.parametrize(
+    ("counts", "concentration", "expected"),
+    [
+        pytest.param(
+            {"f": [19, 5, 4, 6], "m": [12, 16, 1, 17]}, 1.0, 0.5775143412262177, id="two-groups"
+        ),
+        pytest.param(
+            {"a": [28, 1, 1, 8], "b": [17, 1, 1, 19], "c": [16, 1, 3, 24]},
+            1.0,
+            -0.075507552508145,
+            id="three-groups",
+        ),
+        pytest.param(
+            {
+                ("f", "x"): [12, 2, 3, 16],
+                ("f", "y"): [14, 6, 7, 15],
+                ("m", "x"): [18, 4, 6, 18],
+                ("m", "y"): [21, 6, 3, 9],
+            },
+            0.5,
+            -0.2723995467679773,
+            id="two-attributes",
+        ),
+        pytest.param(
+            {"u": [63, 2, 4, 28], "v": [62, 3, 4, 34]}, 3.0, 0.035915462386095776, id="smoother"
+        ),
+    ],
+)
+def test_differential_fairness_agrees_with_aif360(counts, concentration, expected):
+    """Frozen from ``aif360.sklearn.metrics.df_bias_amplification`` of aif360 0.6.1.
+
+    The data were drawn with ``numpy.random.default_rng`` at seeds 0 to 3; the counts are the rows
+    with (T, T̂) = (0, 0), (0, 1), (1, 0), (1, 1) of each group. AIF360 was given one row a person,
+    the groups as index levels, and the same ``concentration``.
+    """
+    cells = [(0, 0), (0, 1), (1, 0), (1, 1)]
+    rows = [
+        (group, *cell)
+        for group, occurrences in counts.items()
+        for cell, n in zip(cells, occurrences, strict=True)
+        for _ in range(n)
+    ]
+    groups, y_true, y_pred = zip(*rows, strict=True)
+    if isinstance(groups[0], tuple):
+        groups = pd.DataFrame(list(groups), columns=["sex", "class"])
+    value = differential_fairness_amplification(
+        y_true, y_pred, sensitive_features=groups, concentration=concentration
+    )
+    assert value == pytest.approx(expected, abs=1e-12)

@@ -1,0 +1,666 @@
+"""What stays the same when the same facts are told in another way."""
+
+from fractions import Fraction
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
+from sklearn.base import clone
+
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp.metrics import (
+    bias_disparity,
+    differential_fairness_amplification,
+    directional_amplification,
+    label_amplification,
+    mals_amplification,
+    multi_attribute_amplification,
+    percentage_amplification,
+)
+
+looked_at = settings(max_examples=20, deadline=None)
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
+METRICS = {
+    "mals": mals_amplification,
+    "A->T": directional_amplification,
+    "A->T-negative": partial(directional_amplification, ties="negative"),
+    "A->T-train": partial(directional_amplification, base="train"),
+    "T->A": partial(directional_amplification, direction="T->A"),
+    "multi-A->T": multi_attribute_amplification,
+    "multi-T->A": partial(multi_attribute_amplification, direction="T->A"),
+    "multi-all": partial(multi_attribute_amplification, combinations="all", base="test"),
+    "multi-mals": partial(multi_attribute_amplification, direction=None),
+    "disparity": bias_disparity,
+    "differential-fairness": differential_fairness_amplification,
+    "percentage": percentage_amplification,
+    "label": label_amplification,
+}
+AUDITORS = {
+    "mals": MALSAuditor(),
+    "A->T": DirectionalAuditor(),
+    "T->A": DirectionalAuditor("T->A", ties="negative"),
+    "multi-A->T": MultiAttributeAuditor(),
+    "multi-T->A": MultiAttributeAuditor("T->A", combinations="all"),
+    "multi-mals": MultiAttributeAuditor(None, base="test"),
+}
+every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+every_auditor = pytest.mark.parametrize("auditor", AUDITORS.values(), ids=AUDITORS)
+
+
+@st.composite
+def worlds(draw, kinds=("binary", "multiclass", "multilabel"), weights=None):
+    """Label arrays, keyed as the functional forms name them. Every group and class occurs."""
+    kind = draw(st.sampled_from(kinds))
+    n_groups = draw(st.integers(2, 3))
+    n_tasks = 2 if kind == "binary" else draw(st.integers(2, 3)) + (kind == "multiclass")
+    n_more, n_test = draw(st.integers(1, 10)), draw(st.integers(1, 10))
+
+    def several(values, n):
+        return np.array(draw(st.lists(values, min_size=n, max_size=n)))
+
+    def groups(n):
+        return several(st.sampled_from(["g0", "g1", "g2"][:n_groups]), n)
+
+    def tasks(n):
+        if kind == "multilabel":
+            sets = several(st.integers(0, 2**n_tasks - 1), n)
+            return sets[:, None] >> np.arange(n_tasks) & 1
+        return several(st.integers(0, n_tasks - 1), n)
+
+    # The first rows of both have everything, so that no name is lost by changing the rest.
+    everyone = np.array([f"g{i % n_groups}" for i in range(12)])
+    everything = np.arange(12) // n_groups % n_tasks
+    if kind == "multilabel":
+        everything = (everything[:, None] == np.arange(n_tasks)).astype(int)
+    labels = {
+        "y_train": np.concatenate([everything, tasks(n_more)]),
+        "sensitive_train": np.concatenate([everyone, groups(n_more)]),
+        "y_true": np.concatenate([everything, tasks(n_test)]),
+        "y_pred": tasks(12 + n_test),
+        "sensitive_features": np.concatenate([everyone, groups(n_test)]),
+        "sensitive_pred": groups(12 + n_test),
+    }
+    if weights is not None:
+        labels["sample_weight"] = several(weights, 12 + n_test)
+    return labels
+
+
+def close(value, expected):
+    assert_allclose(value, expected, rtol=0, atol=1e-12)
+
+
+def exactly(value, expected):
+    np.testing.assert_array_equal(value, expected)  # NaN is NaN
+
+
+def training(world):
+    return {"y": world["y_train"], "sensitive_features": world["sensitive_train"]}
+
+
+def audited(world):
+    return {key: world[key] for key in AUDITED if key in world}
+
+
+AUDITED = ("y_true", "y_pred", "sensitive_features", "sensitive_pred", "sample_weight")
+
+
+def counted(world, **changed):
+    return Contingency.from_labels(**{**audited(world), **changed})
+
+
+def take(world, rows):
+    """Return only some of the audited rows."""
+    return world | {key: value[rows] for key, value in audited(world).items()}
+
+
+# --------------------------------------------------------------------------- always right
+
+
+@every_metric
+@looked_at
+@given(worlds())
+def test_a_perfect_model_amplifies_nothing(metric, world):
+    truth = {
+        "y_train": world["y_true"],
+        "sensitive_train": world["sensitive_features"],
+        "y_pred": world["y_true"],
+        "sensitive_pred": world["sensitive_features"],
+    }
+    assert metric(**world | truth) == 0
+
+
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+@looked_at
+@given(worlds())
+def test_a_perfect_model_amplifies_nothing_wherever_it_was_trained(direction, world):
+    """Δ compares with the audited labels, so that the training labels do not matter."""
+    right = {"y_pred": world["y_true"], "sensitive_pred": world["sensitive_features"]}
+    assert directional_amplification(**world | right, direction=direction) == 0
+
+
+# --------------------------------------------------------------------------- names and order
+
+
+@every_metric
+@looked_at
+@given(worlds(), st.randoms(use_true_random=False))
+def test_row_order_does_not_matter(metric, world, random):
+    order = list(range(len(world["y_true"])))
+    random.shuffle(order)
+    train = np.arange(len(world["y_train"]))[::-1]
+    shuffled = take(world, order) | {
+        key: world[key][train] for key in ("y_train", "sensitive_train")
+    }
+    exactly(metric(**shuffled), metric(**world))
+
+
+def renamed(world, names, *keys):
+    return world | {key: np.array([names[v] for v in world[key].tolist()]) for key in keys}
+
+
+@every_metric
+@looked_at
+@given(worlds(), st.permutations(["zoe", "(1,)", "a b"]))
+def test_group_names_do_not_matter(metric, world, names):
+    names = dict(zip(("g0", "g1", "g2"), names, strict=True))
+    keys = ("sensitive_train", "sensitive_features", "sensitive_pred")
+    close(metric(**renamed(world, names, *keys)), metric(**world))
+
+
+@every_metric
+@looked_at
+@given(worlds(("multiclass",)), st.permutations(["cook", "drive", "paint", "sing"]))
+def test_class_names_do_not_matter(metric, world, names):
+    keys = ("y_train", "y_true", "y_pred")
+    close(metric(**renamed(world, dict(enumerate(names)), *keys)), metric(**world))
+
+
+@every_metric
+@looked_at
+@given(worlds(("multilabel",)), st.permutations(range(3)))
+def test_the_order_and_names_of_task_columns_do_not_matter(metric, world, order):
+    columns = [i for i in order if i < world["y_true"].shape[1]]
+    names = [f"task {i}" for i in columns]
+    moved = world | {
+        key: pd.DataFrame(world[key][:, columns], columns=names)
+        for key in ("y_train", "y_true", "y_pred")
+    }
+    close(metric(**moved), metric(**world))
+
+
+# --------------------------------------------------------------------------- weights
+
+
+@every_metric
+@looked_at
+@given(worlds(weights=st.integers(0, 3)))
+def test_a_whole_weight_is_repetition(metric, world):
+    # Rows that name every group and class stay.
+    n = world["sample_weight"] + (np.arange(len(world["sample_weight"])) < 12)
+    repeated = take(world, np.repeat(np.arange(len(n)), n)) | {"sample_weight": None}
+    exactly(metric(**world | {"sample_weight": n}), metric(**repeated))
+
+
+@every_auditor
+@looked_at
+@given(worlds(weights=st.integers(1, 3)))
+def test_a_whole_weight_is_repetition_in_training(auditor, world):
+    n = np.resize(world["sample_weight"], len(world["y_train"]))
+    weighted = auditor.fit(**training(world), sample_weight=n).audit(**audited(world))
+    repeated = {key: np.repeat(value, n, axis=0) for key, value in training(world).items()}
+    again = auditor.fit(**repeated).audit(**audited(world))
+    assert auditor.n_samples_fit_ == n.sum()
+    assert_frame_equal(weighted.table, again.table, check_exact=True)
+
+
+@pytest.mark.parametrize("name", METRICS)
+@looked_at
+@given(world=worlds(weights=st.integers(1, 4)), scale=st.sampled_from([0.1, 1 / 3, 7.25]))
+def test_the_unit_of_weights_does_not_matter(name, world, scale):
+    """Not even for exact ties, which stay ties in tenths of a row."""
+    # What counts in rows, and not in shares of them, is counted in the same unit.
+    of_weights = {"differential-fairness": "concentration"}.get(name)
+    of_weights = "min_count" if name.startswith("multi") else of_weights
+    unit = {} if of_weights is None else {of_weights: 1}
+    scaled_unit = {} if of_weights is None else {of_weights: scale}
+    scaled = {"sample_weight": world["sample_weight"] * scale}
+    untrained = {"y_train": None, "sensitive_train": None}
+    metric, world = METRICS[name], world | untrained
+    close(metric(**world | scaled, **scaled_unit), metric(**world, **unit))
+
+
+@every_auditor
+@looked_at
+@given(world=worlds(weights=st.integers(1, 4)), scale=st.sampled_from([0.1, 1 / 3, 7.25]))
+def test_the_unit_of_weights_does_not_matter_in_training(auditor, world, scale):
+    weight = np.resize(world["sample_weight"], len(world["y_train"]))
+    auditor = clone(auditor)
+    if auditor.metric == "multi-attribute":
+        # The training labels count in another unit than the audited ones: any weight is enough.
+        auditor.set_params(min_count=1e-9)
+    expected = auditor.fit(**training(world), sample_weight=weight).audit(**audited(world))
+    result = auditor.fit(**training(world), sample_weight=weight * scale).audit(**audited(world))
+    assert_frame_equal(result.table, expected.table, rtol=0, atol=1e-12)
+
+
+@looked_at
+@given(worlds(("binary", "multilabel")), st.data())
+def test_probabilities_count_as_so_many_rows(world, data):
+    """A row predicted with 3/4 is four rows, of which three are predicted."""
+    shape = world["y_pred"].shape
+    size = world["y_pred"].size
+    quarters = data.draw(st.lists(st.integers(0, 4), min_size=size, max_size=size))
+    assume(not set(quarters) <= {0, 4})
+    quarters = np.array(quarters).reshape(shape)
+    four = {key: np.repeat(value, 4, axis=0) for key, value in audited(world).items()}
+    hard = (np.arange(4) < quarters[..., None]).astype(int)
+    four["y_pred"] = np.moveaxis(hard, -1, 1).reshape(-1, *shape[1:])
+    for name in ("mals", "A->T", "A->T-negative", "A->T-train", "disparity"):
+        close(METRICS[name](**world | {"y_pred": quarters / 4}), METRICS[name](**world | four))
+
+
+@pytest.mark.parametrize("scale", [0.1, 1 / 3, 1e-6])
+def test_labels_without_a_majority_have_none_in_fractional_weights(scale):
+    """Weights of 3 + 4 against 6 + 1 thirds of a row are as many."""
+    weight = np.array([3, 4, 6, 1]) * scale
+    assert label_amplification([1, 1, 0, 0], [1, 1, 1, 1], sample_weight=weight) == 0
+    classes = label_amplification([0, 0, 1, 1, 2], [0] * 5, sample_weight=[*weight, scale])
+    close(classes, (8 / 15 - 7 / 15) / 2)
+
+
+# --------------------------------------------------------------------------- sums
+
+
+@looked_at
+@given(worlds(), st.integers(1, 11))
+def test_halves_add_up_to_the_whole(world, cut):
+    first, second = (counted(take(world, rows)) for rows in (slice(cut), slice(cut, None)))
+    whole = counted(world)
+    assert first + second == whole
+    assert second + first == whole
+    assert sum([first, second]) == whole
+    assert_frame_equal((first + second).to_frame(), whole.to_frame())
+
+
+@looked_at
+@given(worlds())
+def test_a_sum_over_rows_is_the_whole(world):
+    one_by_one = [counted(take(world, [row])) for row in range(len(world["y_true"]))]
+    assert sum(one_by_one) == counted(world)
+
+
+@every_auditor
+@looked_at
+@given(worlds(), st.integers(1, 11))
+def test_learning_in_chunks_is_learning_at_once(auditor, world, cut):
+    at_once = auditor.fit(**training(world)).audit(**audited(world))
+    frames = auditor.base_rates_, auditor.y_at_
+    del auditor.contingency_
+    for rows in (slice(cut), slice(cut, None)):
+        chunk = {key: value[rows] for key, value in training(world).items()}
+        auditor.partial_fit(**chunk)
+    assert_frame_equal(auditor.base_rates_, frames[0])
+    assert_frame_equal(auditor.y_at_, frames[1])
+    assert auditor.n_samples_fit_ == len(world["y_train"])
+    assert_frame_equal(auditor.audit(**audited(world)).table, at_once.table, check_exact=True)
+
+
+@looked_at
+@given(worlds(weights=st.sampled_from([0.5, 1.25, 2.0])), st.integers(1, 11))
+def test_fractional_weights_add_up_too(world, cut):
+    first, second = (counted(take(world, rows)) for rows in (slice(cut), slice(cut, None)))
+    whole = counted(world)
+    close((first + second).total, world["sample_weight"].sum())
+    for side in ("task", "task_pred", "group_pred"):
+        close((first + second).joint("group", side), whole.joint("group", side))
+
+
+def test_halves_add_up_where_one_lacks_a_value_of_one_of_several_attributes():
+    """With groups side by side, a value that one day has not seen is a group nobody is in."""
+    sex, age = ["f", "f", "m", "m"], ["old", "young", "old", "young"]
+    both, hired = np.transpose([sex, age]), [1, 0, 1, 1]
+    read = partial(Contingency.from_labels, groups="marginal")
+    women = read(hired[:2], sensitive_features=both[:2])
+    men = read(hired[2:], sensitive_features=both[2:])
+    assert women + men == read(hired, sensitive_features=both)
+
+
+# --------------------------------------------------------------------------- one label, many
+
+
+def one_hot(world):
+    width = max(int(np.max(world[key])) for key in ("y_train", "y_true", "y_pred")) + 1
+    hot = {key: np.eye(width, dtype=int)[world[key]] for key in ("y_train", "y_true", "y_pred")}
+    return world | hot
+
+
+CLASSES_OR_COLUMNS = set(METRICS) - {"differential-fairness", "label"}
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES_OR_COLUMNS))
+@looked_at
+@given(worlds(("multiclass",)))
+def test_classes_and_their_indicator_columns_are_the_same_tasks(name, world):
+    """The two measures left out know that the classes of one label exclude each other."""
+    exactly(METRICS[name](**world), METRICS[name](**one_hot(world)))
+
+
+@every_metric
+@looked_at
+@given(worlds(("binary",)))
+def test_a_binary_label_is_one_indicator_column(metric, world):
+    column = world | {key: world[key][:, None] for key in ("y_train", "y_true", "y_pred")}
+    exactly(metric(**world), metric(**column))
+
+
+@every_auditor
+@looked_at
+@given(worlds(("multiclass",)))
+def test_both_paths_give_the_same_table(auditor, world):
+    codes = auditor.fit(**training(world)).audit(**audited(world))
+    columns = one_hot(world)
+    matrix = auditor.fit(**training(columns)).audit(**audited(columns))
+    numbers = ["n", "base", "observed", "sign", "delta", "amplification"]
+    assert_frame_equal(codes.table[numbers], matrix.table[numbers], check_exact=True)
+
+
+@every_metric
+@looked_at
+@given(worlds())
+def test_groups_as_one_column_and_as_indicators_are_the_same(metric, world):
+    if metric is label_amplification:
+        return  # it knows no groups
+    keys = ("sensitive_train", "sensitive_features", "sensitive_pred")
+    names = sorted({name for key in keys for name in world[key].tolist()})
+    hot = {key: (world[key][:, None] == np.array(names)).astype(int) for key in keys}
+    close(metric(**world | hot, groups="indicator"), metric(**world))
+
+
+# --------------------------------------------------------------------------- swapped roles
+
+
+@looked_at
+@given(worlds(("multilabel",)), st.sampled_from(["zero", "negative"]))
+def test_a_swap_of_attribute_and_task_swaps_the_directions(world, ties):
+    keys = ("sensitive_train", "sensitive_features", "sensitive_pred")
+    names = np.array(["g0", "g1", "g2"])
+    groups = {key: (world[key][:, None] == names).astype(int) for key in keys}
+    straight = world | groups
+    swapped = {
+        "y_train": groups["sensitive_train"],
+        "sensitive_train": world["y_train"],
+        "y_true": groups["sensitive_features"],
+        "sensitive_features": world["y_true"],
+        "y_pred": groups["sensitive_pred"],
+        "sensitive_pred": world["y_pred"],
+    }
+    for one, other in (("A->T", "T->A"), ("T->A", "A->T")):
+        options = {"groups": "indicator", "ties": ties}
+        close(
+            directional_amplification(**straight, direction=one, **options),
+            directional_amplification(**swapped, direction=other, **options),
+        )
+
+
+# --------------------------------------------------------------------------- tables and values
+
+
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+@pytest.mark.parametrize("base", ["train", "test"])
+@looked_at
+@given(worlds())
+def test_sets_of_one_task_are_directional_amplification_without_sign(direction, base, world):
+    multi = MultiAttributeAuditor(direction, base=base, combinations="all", max_size=1)
+    single = DirectionalAuditor(direction, base=base)
+    multi, single = (
+        auditor.fit(**training(world)).audit(**audited(world)) for auditor in (multi, single)
+    )
+    close(float(multi), single.table["delta"].abs().mean())
+    close(multi.statistics["signed_mean"], float(single))
+    close(multi.statistics["variance"], single.table["delta"].var(ddof=0))
+
+
+@every_auditor
+@looked_at
+@given(worlds())
+def test_the_value_is_what_its_table_says(auditor, world):
+    result = auditor.fit(**training(world)).audit(**audited(world))
+    table = result.table
+    close(table["delta"], table["observed"] - table["base"])
+    if result.metric == "directional":
+        close(table["amplification"], table["sign"] * table["delta"])
+        close(float(result), table["amplification"].mean())
+    elif result.metric == "MALS":
+        assume(table["delta"].notna().any())
+        per_task = table.groupby("task")["amplification"].sum()
+        close(float(result), per_task.sum() / len(auditor.tasks_))
+    else:
+        pairs = len(table) / (len(auditor.groups_) if result.direction is None else 1)
+        close(float(result), table["amplification"].sum() / pairs)
+
+
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+@pytest.mark.parametrize("ties", ["zero", "negative"])
+@looked_at
+@given(worlds())
+def test_the_labels_own_rates_as_base_change_nothing(direction, ties, world):
+    cells = counted(world)
+    rates = (
+        cells.rate("task", given="group")
+        if direction == "A->T"
+        else cells.rate("group", given="task")
+    )
+    assume(not np.isnan(rates).any())
+    own = pd.DataFrame(rates, index=list(cells.groups), columns=list(cells.tasks))
+    options = {"direction": direction, "ties": ties, "reference": "test"}
+    expected = DirectionalAuditor(**options).audit(cells)
+    result = DirectionalAuditor(base=own, **options).audit(cells)
+    assert_frame_equal(result.table, expected.table)
+    close(float(result), float(expected))
+
+
+# --------------------------------------------------------------------------- ties
+
+
+def whole_table(rows, classes=2):
+    """Return counts of groups a, b, ... and classes as a contingency."""
+    return Contingency.from_counts(
+        pd.DataFrame(rows, index=list("abcd")[: len(rows)], columns=range(classes), dtype=float)
+    )
+
+
+def sign_by_definition(rows, ties):
+    """The sign of n · n_at − n_a · n_t in unbounded integers, of class 1."""
+    n, n_t = sum(map(sum, rows)), sum(row[1] for row in rows)
+    signs = [n * row[1] - sum(row) * n_t for row in rows]
+    return [(s > 0) - (s < 0) if s or ties == "zero" else -1 for s in signs]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        pytest.param(1, id="sevenths"),
+        pytest.param(10**6 + 3, id="millions"),
+        pytest.param(2**31 + 11, id="above-2**31"),
+        pytest.param((2**53 - 1) // 21, id="near-2**53"),
+    ],
+)
+@pytest.mark.parametrize("nudge", [-1, 0, 1])
+@pytest.mark.parametrize("ties", ["zero", "negative"])
+def test_only_exact_ties_are_ties(unit, nudge, ties):
+    """A third of 3/7 is a tie at every size; one row more or less is none."""
+    rows = [[6 * unit, 3 * unit], [8 * unit + nudge, 4 * unit]]
+    assert sum(map(sum, rows)) <= 2**53
+    auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
+    assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties)
+    tied = auditor.y_at_[1].tolist() == ([0, 0] if ties == "zero" else [-1, -1])
+    assert tied == (nudge == 0)
+
+
+@looked_at
+@given(
+    st.lists(st.lists(st.integers(1, 2**50), min_size=2, max_size=2), min_size=2, max_size=4),
+    st.sampled_from(["zero", "negative"]),
+)
+def test_signs_are_right_at_every_size(rows, ties):
+    auditor = DirectionalAuditor(ties=ties).fit(whole_table(rows))
+    assert auditor.y_at_[1].tolist() == sign_by_definition(rows, ties)
+
+
+@looked_at
+@given(st.integers(1, 2**48), st.integers(-1, 1), st.integers(2, 4))
+def test_exactly_an_equal_share_is_not_above_it(unit, nudge, n_groups):
+    rows = [[1, unit] for _ in range(n_groups)]
+    rows[0][1] += nudge
+    leans = MALSAuditor().fit(whole_table(rows)).y_at_[1].tolist()
+    share = Fraction(sum(row[1] for row in rows), n_groups)
+    assert leans == [int(row[1] > share) for row in rows]
+
+
+@looked_at
+@given(worlds())
+def test_the_two_ties_differ_exactly_at_ties(world):
+    zero = DirectionalAuditor().fit(**training(world))
+    negative = DirectionalAuditor(ties="negative").fit(**training(world))
+    tie = zero.y_at_ == 0
+    assert ((zero.y_at_ != negative.y_at_) == tie).all(axis=None)
+    assert (negative.y_at_.to_numpy()[tie] == -1).all()
+    a, b = (auditor.audit(**audited(world)).table for auditor in (zero, negative))
+    assert_frame_equal(a[a["sign"] != 0], b[a["sign"] != 0])
+    assert (b["amplification"] == -b["delta"])[a["sign"] == 0].all()
+
+
+@pytest.mark.parametrize("scale", [0.1, 1 / 3, 1e-6, 1e6 / 7])
+def test_ties_survive_fractional_weights(scale):
+    group, task = list("aabb"), [0, 1, 0, 1]
+    weight = np.array([6, 3, 8, 4]) * scale
+    auditor = DirectionalAuditor().fit(task, sensitive_features=group, sample_weight=weight)
+    assert auditor.y_at_[1].tolist() == [0, 0]
+    auditor.fit(task, sensitive_features=group, sample_weight=weight + [0, scale / 1000, 0, 0])
+    assert auditor.y_at_[1].tolist() == [1, -1]
+
+
+# --------------------------------------------------------------------------- contingencies
+
+
+@looked_at
+@given(worlds(weights=st.integers(1, 3)))
+def test_a_table_of_counts_can_be_read_back(world):
+    cells = counted(world)
+    again = Contingency.from_counts(cells.to_frame())
+    assert again == cells
+    assert_frame_equal(again.to_frame(), cells.to_frame())
+
+
+@looked_at
+@given(worlds())
+def test_a_table_of_counts_counts_the_rows(world):
+    frame = counted(world).to_frame()
+    assert frame["n"].sum() == len(world["y_true"])
+    assert not frame.drop(columns="n").duplicated().any()
+
+
+@looked_at
+@given(worlds(), st.sets(st.sampled_from(["g0", "g1", "g2"]), min_size=1))
+def test_selected_groups_are_the_rows_of_these_groups(world, chosen):
+    chosen &= set(world["sensitive_features"].tolist())
+    assume(chosen)
+    rows = np.isin(world["sensitive_features"], list(chosen))
+    names = sorted(chosen)
+    selected = counted(world, sensitive_pred=None).select(groups=names)
+    expected = counted(take(world, rows), sensitive_pred=None)
+    assert selected.groups == tuple(names)
+    assert selected.total == rows.sum()
+    close(selected.count("group"), expected.count("group"))
+    for side in ("task", "task_pred"):
+        at = [selected.tasks.index(task) for task in expected.tasks]
+        close(selected.joint("group", side)[:, at], expected.joint("group", side))
+
+
+@looked_at
+@given(worlds(), st.sampled_from(["g0", "g1"]))
+def test_selected_groups_keep_what_was_predicted_of_them(world, name):
+    """Rows whose predicted group is not selected must not turn into rows of one that is."""
+    selected = counted(world).select(groups=[name])
+    rows = world["sensitive_features"] == name
+    hits = (world["sensitive_pred"][rows] == name).sum()
+    assert selected.joint("group", "group_pred").tolist() == [[hits]]
+    frame = selected.to_frame()
+    assert frame.loc[frame["group_pred"] == name, "n"].sum() == hits
+
+
+@looked_at
+@given(worlds(("multilabel",)), st.permutations(range(3)), st.integers(1, 2))
+def test_selected_tasks_are_these_columns(world, order, n):
+    columns = [i for i in order if i < world["y_true"].shape[1]][:n]
+    selected = counted(world).select(tasks=columns)
+    whole = counted(world)
+    assert selected.tasks == tuple(columns)
+    assert selected.total == whole.total
+    close(selected.joint("group", "task"), whole.joint("group", "task")[:, columns])
+    close(
+        selected.rate("group_pred", given="task"),
+        whole.rate("group_pred", given="task")[:, columns],
+    )
+
+
+@looked_at
+@given(worlds())
+def test_summing_over_predictions_leaves_the_labels(world):
+    labels = counted(world).marginalise("task_pred", "group_pred")
+    classes = counted(world).classes
+    assert not labels.has("task_pred")
+    assert not labels.has("group_pred")
+    plain = counted(world, y_pred=None, sensitive_pred=None)
+    if classes == plain.classes and labels.groups == plain.groups:
+        assert labels == plain
+    assert labels.total == plain.total
+
+
+@looked_at
+@given(worlds(), st.integers(0, 2**32 - 1))
+def test_a_resample_draws_as_many_rows_and_only_rows_that_are_there(world, seed):
+    cells = counted(world)
+    drawn = cells.resample(5, random_state=seed)
+    assert drawn.weight.shape == (5, cells.n_cells)
+    assert (drawn.total == cells.total).all()
+    assert (drawn.weight == np.rint(drawn.weight)).all()
+    np.testing.assert_array_equal(drawn.weight, cells.resample(5, random_state=seed).weight)
+    assert (drawn.joint("group", "task").sum(axis=-2) == drawn.count("task")).all()
+
+
+def test_resamples_scatter_around_the_data():
+    group, task = np.repeat(["f", "m"], 200), np.tile([1, 0, 0, 1, 1], 80)
+    cells = Contingency.from_labels(task, sensitive_features=group)
+    many = cells.resample(4000, random_state=0).joint("group", "task")
+    n, share = 400, cells.joint("group", "task") / 400
+    error = np.sqrt(n * share * (1 - share))
+    assert_allclose(many.mean(axis=0), n * share, atol=4 * error.max() / np.sqrt(4000))
+    assert_allclose(many.std(axis=0), error, rtol=0.06)
+
+
+def test_one_resample_is_a_contingency():
+    cells = Contingency.from_labels([0, 1, 1, 0], sensitive_features=list("ffmm"))
+    drawn = cells.resample(random_state=1)
+    assert drawn.weight.ndim == 1
+    assert drawn.total == 4.0
+    with pytest.raises(ValueError, match="resampled already"):
+        cells.resample(3, random_state=1).resample()
+
+
+@looked_at
+@given(worlds())
+def test_audits_of_contingencies_are_audits_of_labels(world):
+    for auditor in AUDITORS.values():
+        from_labels = auditor.fit(**training(world)).audit(**audited(world))
+        train = Contingency.from_labels(
+            world["y_train"], sensitive_features=world["sensitive_train"]
+        )
+        from_counts = auditor.fit(train).audit(counted(world))
+        assert_frame_equal(from_counts.table, from_labels.table, check_exact=True)

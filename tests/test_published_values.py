@@ -1,0 +1,329 @@
+"""Numbers that papers print, on the counts that they print.
+
+WR21 is Wang and Russakovsky, "Directional Bias Amplification", ICML 2021; ZAX23 is Zhao, Andrews
+and Xiang, "Men Also Do Laundry", ICML 2023; TOK24 is Tokas et al., "Making Bias Amplification in
+Balanced Datasets Directional and Interpretable" (DPA), 2024; ZHAO17 is Zhao et al., "Men Also
+Like Shopping", EMNLP 2017. A published count stands here as ``"A|T|Â|T̂": rows``, each of the four a
+string of 0 and 1, one a column.
+"""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp.metrics import (
+    directional_amplification,
+    mals_amplification,
+    multi_attribute_amplification,
+)
+
+# The half-unit of the last digit that a paper prints.
+FOUR_DIGITS, THREE_DIGITS, ONE_DIGIT = 5e-5, 5e-4, 5e-2
+
+SHORTCOMING_1 = {
+    "100|0|100|0": 10,
+    "100|1|100|1": 40,
+    "010|0|010|0": 40,
+    "010|1|010|0": 10,
+    "001|0|001|1": 10,
+    "001|1|001|1": 20,
+}
+SHORTCOMING_1_WOMEN_RIGHT = {"10|0|10|0": 10, "10|1|10|1": 40, "01|0|01|0": 40, "01|1|01|0": 10}
+SHORTCOMING_1_MEN_RIGHT = {"10|0|10|1": 10, "10|1|10|1": 40, "01|0|01|0": 40, "01|1|01|1": 10}
+SHORTCOMING_2 = {"10|0|10|0": 60, "10|1|10|0": 30, "01|0|01|1": 10, "01|1|01|1": 20}
+
+# Both classes are columns. Only the margins (A, T), (A, T̂) and (T, Â) are printed; this is one of
+# the tables that have them, and the two directions depend on nothing else.
+COMPAS_UNBALANCED = {
+    "10|10|10|10": 1056,
+    "10|10|01|10": 109,
+    "10|10|01|01": 64,
+    "01|10|01|10": 1402,
+    "10|01|10|01": 874,
+    "01|01|10|10": 144,
+    "01|01|10|01": 97,
+    "01|01|01|01": 1532,
+}
+COMPAS_BALANCED = {
+    "10|10|10|10": 874,
+    "10|01|10|10": 271,
+    "10|01|10|01": 603,
+    "01|10|10|10": 209,
+    "01|10|01|10": 665,
+    "01|01|10|10": 22,
+    "01|01|01|10": 52,
+    "01|01|01|01": 800,
+}
+
+
+def digits(text):
+    return [int(digit) for digit in text]
+
+
+def read(counts):
+    """Return the four label matrices, one row a published row, and how often each occurs."""
+    labels = zip(*(key.split("|") for key in counts), strict=True)
+    return *(np.array([digits(text) for text in side]) for side in labels), list(counts.values())
+
+
+def measured(counts, auditor):
+    """Return the auditor's result on published counts, both classes of a task being tasks."""
+    a, t, a_pred, t_pred, n = read(counts)
+    return auditor.fit(t, sensitive_features=a, sample_weight=n).audit(
+        t, t_pred, sensitive_features=a, sensitive_pred=a_pred, sample_weight=n
+    )
+
+
+MALS = MALSAuditor(groups="indicator")
+A_TO_T = DirectionalAuditor("A->T", groups="indicator")
+T_TO_A = DirectionalAuditor("T->A", groups="indicator")
+MULTI_A_TO_T = MultiAttributeAuditor("A->T", max_size=1, groups="indicator")
+MULTI_T_TO_A = MultiAttributeAuditor("T->A", max_size=1, groups="indicator")
+
+
+@pytest.mark.parametrize(
+    ("counts", "auditor", "printed", "precision"),
+    [
+        pytest.param(SHORTCOMING_1, MALS, 0, 1e-12, id="WR21-4.1-shortcoming-1-MALS"),
+        pytest.param(SHORTCOMING_1, A_TO_T, 0.1778, FOUR_DIGITS, id="WR21-4.1-shortcoming-1-A->T"),
+        pytest.param(SHORTCOMING_1, T_TO_A, 0, 1e-12, id="WR21-4.1-shortcoming-1-T->A"),
+        pytest.param(SHORTCOMING_1_WOMEN_RIGHT, MALS, 0.2, 1e-12, id="WR21-3.2-two-groups-0-on-A2"),
+        pytest.param(
+            SHORTCOMING_1_MEN_RIGHT, MALS, 0.033, THREE_DIGITS, id="WR21-3.2-two-groups-1-on-A1"
+        ),
+        pytest.param(SHORTCOMING_2, MALS, -0.6, 1e-12, id="WR21-3.2-shortcoming-2-MALS"),
+        pytest.param(SHORTCOMING_2, A_TO_T, 0.3333, FOUR_DIGITS, id="WR21-4.1-shortcoming-2-A->T"),
+        pytest.param(SHORTCOMING_2, T_TO_A, 0, 1e-12, id="WR21-4.1-shortcoming-2-T->A"),
+        pytest.param(
+            COMPAS_UNBALANCED, A_TO_T, -0.038, THREE_DIGITS, id="TOK24-table-3-unbalanced-A->T"
+        ),
+        pytest.param(
+            COMPAS_UNBALANCED, T_TO_A, -0.078, THREE_DIGITS, id="TOK24-table-3-unbalanced-T->A"
+        ),
+        pytest.param(
+            COMPAS_UNBALANCED,
+            MULTI_A_TO_T,
+            0.038,
+            THREE_DIGITS,
+            id="TOK24-table-3-unbalanced-Multi-A->T",
+        ),
+        pytest.param(
+            COMPAS_UNBALANCED,
+            MULTI_T_TO_A,
+            0.078,
+            THREE_DIGITS,
+            id="TOK24-table-3-unbalanced-Multi-T->A",
+        ),
+        pytest.param(COMPAS_BALANCED, A_TO_T, 0, 0, id="TOK24-table-3-balanced-A->T"),
+        pytest.param(COMPAS_BALANCED, T_TO_A, 0, 0, id="TOK24-table-3-balanced-T->A"),
+        pytest.param(
+            COMPAS_BALANCED,
+            MULTI_A_TO_T,
+            0.099,
+            THREE_DIGITS,
+            id="TOK24-table-3-balanced-Multi-A->T",
+        ),
+        pytest.param(
+            COMPAS_BALANCED,
+            MULTI_T_TO_A,
+            0.066,
+            THREE_DIGITS,
+            id="TOK24-table-3-balanced-Multi-T->A",
+        ),
+    ],
+)
+def test_reproduces_a_printed_number(counts, auditor, printed, precision):
+    assert abs(float(measured(counts, auditor)) - printed) <= precision
+
+
+@pytest.mark.parametrize(
+    ("counts", "auditor", "exact"),
+    [
+        pytest.param(SHORTCOMING_1, A_TO_T, 8 / 45, id="shortcoming-1-A->T"),
+        pytest.param(SHORTCOMING_1_WOMEN_RIGHT, A_TO_T, 0.1, id="two-groups-0-on-A2-A->T"),
+        pytest.param(SHORTCOMING_1_MEN_RIGHT, A_TO_T, 0.1, id="two-groups-1-on-A1-A->T"),
+        pytest.param(SHORTCOMING_1_MEN_RIGHT, MALS, 1 / 30, id="two-groups-1-on-A1-MALS"),
+        pytest.param(SHORTCOMING_2, A_TO_T, 1 / 3, id="shortcoming-2-A->T"),
+        pytest.param(COMPAS_UNBALANCED, A_TO_T, -0.03789352293873394, id="unbalanced-A->T"),
+        pytest.param(COMPAS_UNBALANCED, T_TO_A, -0.07840046684089916, id="unbalanced-T->A"),
+        pytest.param(COMPAS_BALANCED, MULTI_A_TO_T, 0.09868421052631579, id="balanced-Multi-A->T"),
+        pytest.param(COMPAS_BALANCED, MULTI_T_TO_A, 0.06607551487414187, id="balanced-Multi-T->A"),
+    ],
+)
+def test_reproduces_all_the_digits_that_a_paper_rounds(counts, auditor, exact):
+    """Values from the authors' released code (github.com/princetonvisualai/directional-bias-amp
+    and its multi-attribute counterpart) on the printed counts, or the fraction by hand."""
+    assert float(measured(counts, auditor)) == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("counts", "auditor", "variance"),
+    [
+        pytest.param(SHORTCOMING_1, MULTI_A_TO_T, 0.04839506172839506, id="shortcoming-1-A->T"),
+        pytest.param(SHORTCOMING_2, MULTI_A_TO_T, 1 / 9, id="shortcoming-2-A->T"),
+        pytest.param(COMPAS_UNBALANCED, MULTI_A_TO_T, 0.0014915827332881656, id="unbalanced-A->T"),
+        pytest.param(COMPAS_UNBALANCED, MULTI_T_TO_A, 0.006306554538581153, id="unbalanced-T->A"),
+        pytest.param(COMPAS_BALANCED, MULTI_A_TO_T, 0.012913908801952149, id="balanced-A->T"),
+        pytest.param(COMPAS_BALANCED, MULTI_T_TO_A, 0.0072271219412574795, id="balanced-T->A"),
+    ],
+)
+def test_reproduces_the_variance_of_the_multi_attribute_authors_code(counts, auditor, variance):
+    assert measured(counts, auditor).statistics["variance"] == pytest.approx(variance, abs=1e-12)
+
+
+@pytest.mark.parametrize("ties", ["zero", "negative"])
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+def test_a_balanced_data_set_blinds_directional_amplification_exactly(direction, ties):
+    """0.0 and not 1e-17. (With the printed formula every sign is −1, and the two classes of the
+    one-hot task cancel; that sum may round.)"""
+    value = float(
+        measured(COMPAS_BALANCED, DirectionalAuditor(direction, ties=ties, groups="indicator"))
+    )
+    assert value == (0.0 if ties == "zero" else pytest.approx(0.0, abs=1e-15))
+
+
+# --------------------------------------------------------------------------- WR21, figure 2
+
+
+@pytest.mark.parametrize(
+    ("women_painting", "directional", "mals"),
+    [
+        (0, -0.375, -0.5357142857142857),
+        (15, -0.1875, -0.1772727272727273),
+        (30, 0.0, 0.0),
+        (40, 0.125, 0.15000000000000002),
+    ],
+)
+def test_painting_women_of_figure_2(women_painting, directional, mals):
+    """WR21, Fig. 2: 30 of 40 women and 10 of 40 men paint. The model is right about the men.
+
+    A→T is a line through (0, −0.375) and (30, 0), as one finds by hand; MALS of the same points
+    is what the authors' example code gives.
+    """
+    gender = ["woman"] * 40 + ["man"] * 40
+    paints = [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30
+    predicted = [1] * women_painting + [0] * (40 - women_painting) + paints[40:]
+    both = {"y_true": np.eye(2)[paints], "y_pred": np.eye(2)[predicted]}
+    assert directional == pytest.approx((women_painting / 40 - 0.75) / 2)
+    value = directional_amplification(**both, sensitive_features=gender)
+    assert value == pytest.approx(directional, abs=1e-12)
+    assert mals_amplification(**both, sensitive_features=gender) == pytest.approx(mals, abs=1e-12)
+
+
+def test_the_hugging_face_metric_card():
+    """The example of the metric card "directional_bias_amplification" on the Hugging Face hub."""
+    group = ["A"] * 3 + ["B"] * 5
+    auditor = DirectionalAuditor(reference="test")
+    result = auditor.audit(
+        [0, 1, 1, 0, 0, 0, 0, 1], [1, 1, 1, 0, 0, 0, 0, 0], sensitive_features=group
+    )
+    assert float(result) == pytest.approx(0.2667, abs=FOUR_DIGITS)
+    np.testing.assert_allclose(result.table["amplification"], [1 / 3, 0.2], atol=1e-12)
+
+
+# --------------------------------------------------------------------------- COMPAS
+
+
+@pytest.mark.parametrize(
+    ("counts", "table"),
+    [
+        pytest.param(COMPAS_UNBALANCED, [[1229, 874], [1402, 1773]], id="TOK24-table-2a"),
+        pytest.param(COMPAS_BALANCED, [[874, 874], [874, 874]], id="TOK24-table-2b"),
+    ],
+)
+def test_compas_counts_have_the_printed_margins(counts, table):
+    a, t, _, _, n = read(counts)
+    np.testing.assert_array_equal((a * np.array(n)[:, None]).T @ t, table)
+
+
+def data_folder():
+    project = Path(__file__).resolve().parents[1]
+    return Path(os.environ.get("SKBIASAMP_DATA", project.parent / "shared" / "data"))
+
+
+@pytest.fixture(scope="module")
+def compas():
+    """ProPublica's two-year file, its own row filter, and the two largest races."""
+    file = data_folder() / "compas-scores-two-years.csv"
+    if not file.exists():
+        pytest.skip(
+            f"{file.name} of github.com/propublica/compas-analysis is not here: name the folder "
+            "that has it in SKBIASAMP_DATA"
+        )
+    frame = pd.read_csv(file)
+    frame = frame[
+        frame["days_b_screening_arrest"].between(-30, 30)
+        & (frame["is_recid"] != -1)
+        & (frame["c_charge_degree"] != "O")
+        & (frame["score_text"] != "N/A")
+    ]
+    return frame[frame["race"].isin(["Caucasian", "African-American"])]
+
+
+def test_the_compas_file_has_the_published_table(compas):
+    """TOK24, Table 2a: the printed counts are those of the label ``is_recid``."""
+    assert len(compas) == 5278
+    cells = Contingency.from_labels(compas["is_recid"], sensitive_features=compas["race"])
+    table = cells.to_frame().pivot(index="group", columns="task", values="n")
+    assert table.loc["Caucasian"].tolist() == [1229, 874]
+    assert table.loc["African-American"].tolist() == [1402, 1773]
+    published = pd.DataFrame(
+        {0: [1229, 1402], 1: [874, 1773]}, index=["Caucasian", "African-American"]
+    )
+    assert Contingency.from_counts(published) == cells
+
+
+def test_compas_scores_amplify_at_some_thresholds_only(compas):
+    """``decile_score > threshold`` against ``two_year_recid``: below 0 where nobody or everybody is
+    called a risk, largest in between."""
+    race, recidivates = compas["race"], compas["two_year_recid"]
+    auditor = DirectionalAuditor().fit(recidivates, sensitive_features=race)
+    at = {
+        threshold: auditor.score(
+            recidivates,
+            (compas["decile_score"] > threshold).astype(int),
+            sensitive_features=race,
+        )
+        for threshold in range(11)
+    }
+    assert at[0] == pytest.approx(-0.0661, abs=FOUR_DIGITS)
+    assert at[10] == pytest.approx(-0.0661, abs=FOUR_DIGITS)
+    assert max(at.values()) == pytest.approx(0.056, abs=THREE_DIGITS)
+
+
+def test_balancing_the_compas_file_gives_exactly_zero(compas):
+    """As many rows of each race and label: every sign is an exact tie, whatever is predicted."""
+    balanced = compas.groupby(["race", "is_recid"]).sample(874, random_state=0)
+    assert len(balanced) == 4 * 874
+    value = directional_amplification(
+        balanced["is_recid"],
+        (balanced["decile_score"] > 4).astype(int),
+        sensitive_features=balanced["race"],
+    )
+    assert value == 0.0
+    multi = multi_attribute_amplification(
+        balanced["is_recid"],
+        (balanced["decile_score"] > 4).astype(int),
+        sensitive_features=balanced["race"],
+    )
+    assert multi > 0.05
+
+
+# --------------------------------------------------------------------------- always right
+
+
+@pytest.mark.parametrize(
+    "counts", [SHORTCOMING_1, SHORTCOMING_2, COMPAS_UNBALANCED, COMPAS_BALANCED]
+)
+@pytest.mark.parametrize(
+    "auditor", [MALS, A_TO_T, T_TO_A, MULTI_A_TO_T, MULTI_T_TO_A], ids=lambda a: str(a)[:24]
+)
+def test_a_model_that_is_always_right_amplifies_nothing(counts, auditor):
+    a, t, _, _, n = read(counts)
+    auditor = auditor.fit(t, sensitive_features=a, sample_weight=n)
+    result = auditor.audit(t, t, sensitive_features=a, sensitive_pred=a, sample_weight=n)
+    assert float(result) == 0.0
