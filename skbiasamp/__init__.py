@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from skbiasamp import datasets, metrics
+    from skbiasamp import datasets, inference, metrics
     from skbiasamp.auditors import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
     from skbiasamp.contingency import Contingency
     from skbiasamp.results import AuditResult
@@ -20,7 +20,7 @@ _ROOMS = {
     "MALSAuditor": "auditors",
     "MultiAttributeAuditor": "auditors",
 }
-_SUBMODULES = {"datasets", "metrics"}
+_SUBMODULES = {"datasets", "inference", "metrics"}
 
 __all__ = [
     "AuditResult",
@@ -29,6 +29,7 @@ __all__ = [
     "MALSAuditor",
     "MultiAttributeAuditor",
     "datasets",
+    "inference",
     "metrics",
 ]
 

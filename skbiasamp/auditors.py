@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
+import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -15,10 +18,19 @@ from skbiasamp._labels import (
     GROUPS,
     MISSING_POLICIES,
     Array,
+    check_runs,
     require_groups,
     require_task_pred,
 )
 from skbiasamp.contingency import Contingency
+from skbiasamp.inference import (
+    FEW,
+    Uncertainty,
+    across_runs,
+    assess,
+    sign_p_values,
+    warn_uncertain,
+)
 from skbiasamp.metrics._cooccurrence import (
     BASES,
     TIES,
@@ -43,7 +55,25 @@ from skbiasamp.metrics._pairs import (
 from skbiasamp.results import AuditResult, label_index, pair_table
 
 _ONE_COLUMN = {"groups": [StrOptions(set(GROUPS))], "missing": [StrOptions(set(MISSING_POLICIES))]}
-_REFERENCE = {"reference": [StrOptions({"train", "test"})], "interval": [None]}
+_REFERENCE = {"reference": [StrOptions({"train", "test"})]}
+_UNCERTAINTY = {
+    "interval": [StrOptions({"bootstrap", "bca", "analytic"}), None],
+    "resample": [StrOptions({"test", "both"})],
+    "adjust": [StrOptions({"holm", "fdr"}), None],
+    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+    "n_resamples": [Interval(Integral, 1, None, closed="left")],
+    "random_state": ["random_state", np.random.Generator],
+    "n_jobs": [Integral, None],
+}
+
+
+class _Audited(NamedTuple):
+    """The labels that give signs, the training labels, the audited rows, and what was found."""
+
+    signs: Contingency
+    train: Contingency
+    test: Contingency
+    pairs: Pairs
 
 
 class _CooccurrenceAuditor(BaseEstimator):
@@ -56,6 +86,13 @@ class _CooccurrenceAuditor(BaseEstimator):
     missing: str
     reference: str
     direction: str | None
+    interval: str | None
+    confidence_level: float
+    n_resamples: int
+    resample: str
+    adjust: str | None
+    random_state: Any
+    n_jobs: int | None
     contingency_: Contingency
 
     def fit(self, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
@@ -132,14 +169,14 @@ class _CooccurrenceAuditor(BaseEstimator):
         -------
         value : float
         """
-        _, pairs = self._measure(
+        audited = self._measure(
             y_true,
             y_pred,
             sensitive_features=sensitive_features,
             sensitive_pred=sensitive_pred,
             sample_weight=sample_weight,
         )
-        return pairs.value
+        return audited.pairs.value
 
     def audit(
         self,
@@ -169,34 +206,128 @@ class _CooccurrenceAuditor(BaseEstimator):
         -------
         result : AuditResult
         """
-        test, pairs = self._measure(
+        audited = self._measure(
             y_true,
             y_pred,
             sensitive_features=sensitive_features,
             sensitive_pred=sensitive_pred,
             sample_weight=sample_weight,
         )
-        table = pair_table(
-            pairs.groups,
-            pairs.tasks,
-            n=pairs.n,
-            base=pairs.base,
-            observed=pairs.observed,
-            sign=pairs.sign,
-            delta=pairs.delta,
-            amplification=pairs.amplification,
-        )
+        test, pairs = audited.test, audited.pairs
+        columns: dict[str, Array] = {
+            name: getattr(pairs, name)
+            for name in ("n", "base", "observed", "sign", "delta", "amplification")
+        }
+        low = high = p_value = float("nan")
+        statistics = dict(pairs.statistics)
+        if self.interval is not None:
+            found = self._assess(audited)
+            low, high = found.bounds.value_low, found.bounds.value_high
+            p_value, statistics = found.value_p_value, statistics | found.bounds.statistics
+            certain = self._sign_certain(audited)
+            columns |= {
+                "low": found.bounds.low,
+                "high": found.bounds.high,
+                "p_value": found.p_value,
+                "p_adjusted": found.p_adjusted,
+                "sign_certain": certain,
+                "reliable": pairs.n >= FEW,
+            }
+            warn_uncertain(pairs, certain, stacklevel=2)
         return AuditResult(
             metric=self.metric,
             direction=self.direction,
             value=pairs.value,
-            low=float("nan"),
-            high=float("nan"),
-            confidence_level=None,
+            low=low,
+            high=high,
+            confidence_level=None if self.interval is None else self.confidence_level,
+            p_value=p_value,
             n_samples=int(test.total) if test.whole else test.total,
-            table=table,
+            table=pair_table(pairs.groups, pairs.tasks, **columns),
             params=self.get_params(deep=False),
-            statistics=pairs.statistics,
+            statistics=statistics,
+        )
+
+    def audit_runs(
+        self,
+        y_true: Any,
+        y_preds: Sequence[Any],
+        *,
+        sensitive_features: Any = None,
+        sensitive_preds: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        method: str = "t",
+    ) -> AuditResult:
+        """Measure the amplification of several runs of one model on the same rows.
+
+        Models that differ only in their seed can differ in their amplification. The interval
+        is that of the mean over runs; what the choice of audited rows adds to it is reported
+        apart, as ``statistics["data_standard_error"]``.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels of the audited rows.
+        y_preds : list of array-like
+            The predictions of each run; None for each where the direction needs none.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute.
+        sensitive_preds : list of array-like, optional
+            The attribute as predicted in each run.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        method : {"t", "normal"}, default="t"
+            Student's t with as many degrees as runs less one, or the papers' 1.96 standard
+            errors.
+
+        Returns
+        -------
+        result : AuditResult
+            The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` and
+            ``data_standard_error`` (the root mean square over runs).
+        """
+        check_runs(y_preds, sensitive_preds)
+        runs = [
+            self.audit(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=None if sensitive_preds is None else sensitive_preds[i],
+                sample_weight=sample_weight,
+            )
+            for i, y_pred in enumerate(y_preds)
+        ]
+        return self._over_runs(runs, method)
+
+    def _over_runs(self, runs: list[AuditResult], method: str) -> AuditResult:
+        values = np.array([run.value for run in runs])
+        value, low, high = across_runs(values, self.confidence_level, method=method)
+        tables = [run.table.set_index(["group", "task"]) for run in runs]
+        aligned = [table.reindex(tables[0].index) for table in tables]
+        table = runs[0].table.copy()
+        for name in ("n", "base", "observed", "delta", "amplification"):
+            stacked = np.stack([one[name].to_numpy(float) for one in aligned])
+            if name == "amplification":
+                table[name], table["low"], table["high"] = across_runs(
+                    stacked, self.confidence_level, method=method
+                )
+            else:
+                table[name] = stacked.mean(axis=0)
+        table[["p_value", "p_adjusted"]] = np.nan
+        errors = np.array([run.statistics.get("standard_error", np.nan) for run in runs])
+        return replace(
+            runs[0],
+            value=float(value),
+            low=float(low),
+            high=float(high),
+            confidence_level=self.confidence_level,
+            p_value=float("nan"),
+            table=table,
+            statistics={
+                "n_runs": len(runs),
+                "between_run_sd": float(values.std(ddof=1)),
+                "data_standard_error": float(np.sqrt((errors**2).mean())),
+            },
         )
 
     # ------------------------------------------------------------------ inside
@@ -241,7 +372,7 @@ class _CooccurrenceAuditor(BaseEstimator):
         self.y_at_ = pd.DataFrame(self._sign(cells), index, columns)
         return self
 
-    def _measure(self, y_true: Any, y_pred: Any, **labels: Any) -> tuple[Contingency, Pairs]:
+    def _measure(self, y_true: Any, y_pred: Any, **labels: Any) -> _Audited:
         self._validate_params()
         fitted = hasattr(self, "contingency_")
         if not fitted and self.reference != "test":
@@ -258,16 +389,46 @@ class _CooccurrenceAuditor(BaseEstimator):
         train = self.contingency_ if fitted else test
         require_groups(train.groups, indicator=train.indicator)
         self._check(test)
-        pairs = self._pairs(train, test)
+        signs = train if self.reference == "train" else test
+        pairs = self._pairs(signs, train, test, base=self._base(signs, train, test), sets=None)
         warn_undefined(self._undefined(pairs), stacklevel=3)
-        return test, pairs
+        return _Audited(signs, train, test, pairs)
 
-    def _labels(
-        self, train: Contingency, test: Contingency, base: str = "train"
-    ) -> tuple[Contingency, str]:
-        """Return the training labels, and whether their rates come from the audited rows."""
-        labels = train if self.reference == "train" else test
-        return labels, "test" if labels is test else base
+    def _assess(self, audited: _Audited) -> Uncertainty:
+        signs, train, test, pairs = audited
+        base = self._base(signs, train, test)
+
+        def measure(signs: Contingency, train: Contingency, test: Contingency) -> Pairs:
+            return self._pairs(signs, train, test, base=base, sets=pairs.sets)
+
+        def paired(test: Contingency) -> Pairs:
+            return self._pairs(signs, train, test, base="test", sets=pairs.sets)
+
+        return assess(
+            measure,
+            signs,
+            train,
+            test,
+            pairs,
+            paired=paired,
+            own_base=not isinstance(base, str),
+            interval=str(self.interval),
+            resample=self.resample,
+            n_resamples=self.n_resamples,
+            confidence_level=self.confidence_level,
+            adjust=self.adjust,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _sign_certain(self, audited: _Audited) -> Array:
+        """Return whether the labels can tell each pair's sign from a coin's."""
+        p_values = sign_p_values(audited.signs, audited.pairs, shares=self.direction is None)
+        return p_values < 1 - self.confidence_level
+
+    def _base(self, signs: Contingency, train: Contingency, test: Contingency) -> Any:
+        """Return where the second term comes from: "train", "test" or the user's table."""
+        return "test" if signs is test else "train"
 
     def _sign(self, labels: Contingency) -> Array:
         raise NotImplementedError
@@ -275,7 +436,15 @@ class _CooccurrenceAuditor(BaseEstimator):
     def _check(self, test: Contingency) -> None:
         raise NotImplementedError
 
-    def _pairs(self, train: Contingency, test: Contingency) -> Pairs:
+    def _pairs(
+        self,
+        signs: Contingency,
+        train: Contingency,
+        test: Contingency,
+        *,
+        base: Any,
+        sets: Array | None,
+    ) -> Pairs:
         raise NotImplementedError
 
     def _undefined(self, pairs: Pairs) -> str | None:
@@ -298,10 +467,25 @@ class MALSAuditor(_CooccurrenceAuditor):
         that occurs, each column's values side by side, or columns that are 0/1 memberships.
     reference : {"train", "test"}, default="train"
         Which labels are the training labels: those that `fit` saw, or the audited ones.
-    interval : None
-        How the interval is made.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the protected attribute is missing.
+    interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
+        How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
+        ones, the delta method, or none (nor tests).
+    confidence_level : float, default=0.95
+        Level of the intervals.
+    n_resamples : int, default=999
+        Resamples of the bootstrap, and draws of the permutation test.
+    resample : {"test", "both"}, default="test"
+        What the bootstrap draws anew: the audited rows, the training labels and hence the signs
+        held fixed, or both. "both" shows what an uncertain sign does to the value; its
+        percentiles are not an interval of known coverage.
+    adjust : {"holm", "fdr", None}, default="holm"
+        How p-values are adjusted for the number of pairs.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from.
+    n_jobs : int, default=None
+        Jobs that share the resamples; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -338,20 +522,36 @@ class MALSAuditor(_CooccurrenceAuditor):
 
     metric = "MALS"
     direction = None
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {**_ONE_COLUMN, **_REFERENCE}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_ONE_COLUMN,
+        **_REFERENCE,
+        **_UNCERTAINTY,
+    }
 
     def __init__(
         self,
         *,
         groups: str = "intersection",
         reference: str = "train",
-        interval: None = None,
         missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        resample: str = "test",
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.groups = groups
         self.reference = reference
-        self.interval = interval
         self.missing = missing
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.resample = resample
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _sign(self, labels: Contingency) -> Array:
         return mals_sign(labels)
@@ -359,9 +559,16 @@ class MALSAuditor(_CooccurrenceAuditor):
     def _check(self, test: Contingency) -> None:
         require_task_pred(test.has("task_pred"), metric="MALS")
 
-    def _pairs(self, train: Contingency, test: Contingency) -> Pairs:
-        labels, base = self._labels(train, test)
-        return mals(labels, test, base=base)
+    def _pairs(
+        self,
+        signs: Contingency,
+        train: Contingency,
+        test: Contingency,
+        *,
+        base: Any,
+        sets: Array | None,
+    ) -> Pairs:
+        return mals(signs, test, base=base)
 
     def _undefined(self, pairs: Pairs) -> str | None:
         return describe_undefined(pairs, condition="predicted", kept_as_zero=True)
@@ -395,10 +602,25 @@ class DirectionalAuditor(_CooccurrenceAuditor):
         Signs (−1, 0, 1) of your own.
     reference : {"train", "test"}, default="train"
         Where the sign comes from: the labels that `fit` saw, or the audited ones.
-    interval : None
-        How the interval is made.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the protected attribute is missing.
+    interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
+        How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
+        ones, the delta method, or none (nor tests).
+    confidence_level : float, default=0.95
+        Level of the intervals.
+    n_resamples : int, default=999
+        Resamples of the bootstrap, and draws of the permutation test.
+    resample : {"test", "both"}, default="test"
+        What the bootstrap draws anew: the audited rows, the training labels and hence the signs
+        held fixed, or both. "both" shows what an uncertain sign does to the value; its
+        percentiles are not an interval of known coverage.
+    adjust : {"holm", "fdr", None}, default="holm"
+        How p-values are adjusted for the number of pairs.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from.
+    n_jobs : int, default=None
+        Jobs that share the resamples; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -443,6 +665,7 @@ class DirectionalAuditor(_CooccurrenceAuditor):
         "sign": [pd.DataFrame, None],
         **_ONE_COLUMN,
         **_REFERENCE,
+        **_UNCERTAINTY,
     }
 
     def __init__(
@@ -454,8 +677,14 @@ class DirectionalAuditor(_CooccurrenceAuditor):
         base: str | pd.DataFrame = "test",
         sign: pd.DataFrame | None = None,
         reference: str = "train",
-        interval: None = None,
         missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        resample: str = "test",
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.direction = direction
         self.groups = groups
@@ -463,25 +692,55 @@ class DirectionalAuditor(_CooccurrenceAuditor):
         self.base = base
         self.sign = sign
         self.reference = reference
-        self.interval = interval
         self.missing = missing
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "direction": self.direction,
-            "ties": self.ties,
-            "base": self.base,
-            "sign": self.sign,
-        }
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.resample = resample
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _sign(self, labels: Contingency) -> Array:
-        return directional_sign(labels, **self._options())
+        return directional_sign(
+            labels, direction=str(self.direction), ties=self.ties, base=self.base, sign=self.sign
+        )
 
     def _check(self, test: Contingency) -> None:
         check_sides(test, direction=self.direction, metric="directional amplification")
 
-    def _pairs(self, train: Contingency, test: Contingency) -> Pairs:
-        return directional(train, test, reference=self.reference, **self._options())
+    def _base(self, signs: Contingency, train: Contingency, test: Contingency) -> Any:
+        return "test" if train is test and isinstance(self.base, str) else self.base
+
+    def _sign_certain(self, audited: _Audited) -> Array:
+        if self.sign is not None or not isinstance(self.base, str):
+            return np.ones(audited.pairs.delta.shape, dtype=bool)  # the user's own are given
+        return super()._sign_certain(audited)
+
+    def _pairs(
+        self,
+        signs: Contingency,
+        train: Contingency,
+        test: Contingency,
+        *,
+        base: Any,
+        sets: Array | None,
+    ) -> Pairs:
+        sign = self.sign
+        if sign is None and not isinstance(self.base, str) and isinstance(base, str):
+            # Compared with the labels in the same rows, the user's signs still hold.
+            sign = pd.DataFrame(
+                self._sign(signs), label_index(signs.groups), label_index(signs.tasks)
+            )
+        return directional(
+            train,
+            test,
+            direction=str(self.direction),
+            ties=self.ties,
+            base=base,
+            sign=sign,
+            labels=signs,
+        )
 
 
 class MultiAttributeAuditor(_CooccurrenceAuditor):
@@ -513,10 +772,25 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
         How several columns of `sensitive_features` make groups.
     reference : {"train", "test"}, default="train"
         Which labels are the training labels: those that `fit` saw, or the audited ones.
-    interval : None
-        How the interval is made.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the protected attribute is missing.
+    interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
+        How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
+        ones, the delta method, or none (nor tests).
+    confidence_level : float, default=0.95
+        Level of the intervals.
+    n_resamples : int, default=999
+        Resamples of the bootstrap, and draws of the permutation test.
+    resample : {"test", "both"}, default="test"
+        What the bootstrap draws anew: the audited rows, the training labels and hence the signs
+        held fixed, or both. "both" shows what an uncertain sign does to the value; its
+        percentiles are not an interval of known coverage.
+    adjust : {"holm", "fdr", None}, default="holm"
+        How p-values are adjusted for the number of pairs.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from.
+    n_jobs : int, default=None
+        Jobs that share the resamples; the numbers do not depend on it.
 
     Attributes
     ----------
@@ -547,8 +821,8 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
     >>> labels = [both, both, cook, clean] * 2
     >>> predicted = [both] * 4 + [cook, cook, clean, clean]
     >>> sex = ["f"] * 4 + ["m"] * 4
-    >>> auditor = MultiAttributeAuditor(min_size=2).fit(labels, sensitive_features=sex)
-    >>> auditor.audit(labels, predicted, sensitive_features=sex)
+    >>> auditor = MultiAttributeAuditor(min_size=2, interval=None)
+    >>> auditor.fit(labels, sensitive_features=sex).audit(labels, predicted, sensitive_features=sex)
     multi-attribute A->T: +0.5000 (8 rows, 2 groups x 1 set of tasks)
     group   task  n   base  observed  sign   delta  amplification
         f (0, 1)  4 0.5000    1.0000     0  0.5000         0.5000
@@ -565,6 +839,7 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
         "base": [StrOptions(set(BASES))],
         **_ONE_COLUMN,
         **_REFERENCE,
+        **_UNCERTAINTY,
     }
 
     def __init__(
@@ -578,8 +853,14 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
         base: str = "train",
         groups: str = "intersection",
         reference: str = "train",
-        interval: None = None,
         missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        resample: str = "test",
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.direction = direction
         self.combinations = combinations
@@ -589,8 +870,14 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
         self.base = base
         self.groups = groups
         self.reference = reference
-        self.interval = interval
         self.missing = missing
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.resample = resample
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def _sign(self, labels: Contingency) -> Array:
         if self.direction is None:
@@ -601,17 +888,30 @@ class MultiAttributeAuditor(_CooccurrenceAuditor):
         check_sides(test, direction=self.direction, metric="multi-attribute amplification")
         check_hard(test)
 
-    def _pairs(self, train: Contingency, test: Contingency) -> Pairs:
-        labels, base = self._labels(train, test, "train" if self.direction is None else self.base)
-        sets = combinations_of(
-            labels,
-            test,
-            combinations=self.combinations,
-            min_size=self.min_size,
-            max_size=self.max_size,
-            min_count=self.min_count,
-        )
-        return multi_attribute(labels, test, sets, direction=self.direction, base=base)
+    def _base(self, signs: Contingency, train: Contingency, test: Contingency) -> Any:
+        if signs is test:
+            return "test"
+        return "train" if self.direction is None else self.base
+
+    def _pairs(
+        self,
+        signs: Contingency,
+        train: Contingency,
+        test: Contingency,
+        *,
+        base: Any,
+        sets: Array | None,
+    ) -> Pairs:
+        if sets is None:
+            sets = combinations_of(
+                signs,
+                test,
+                combinations=self.combinations,
+                min_size=self.min_size,
+                max_size=self.max_size,
+                min_count=self.min_count,
+            )
+        return multi_attribute(signs, test, sets, direction=self.direction, base=base)
 
     def _undefined(self, pairs: Pairs) -> str | None:
         return describe_undefined(pairs, condition=CONDITIONS[self.direction], kept_as_zero=True)

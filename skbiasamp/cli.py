@@ -28,9 +28,9 @@ def demo() -> str:
             + DirectionalAuditor().fit(cells).base_rates_.to_string(float_format="{:.3f}".format)
         )
         auditors = [
-            MALSAuditor(reference="test"),
+            MALSAuditor(reference="test", random_state=0),
             *(
-                kind(direction, reference="test")
+                kind(direction, reference="test", random_state=0)
                 for kind in (DirectionalAuditor, MultiAttributeAuditor)
                 for direction in ("A->T", "T->A")
             ),
@@ -39,8 +39,9 @@ def demo() -> str:
     paragraphs.append(
         "Directional amplification is below 0 where the tree weakens what the data leans to, and\n"
         "exactly 0 on balanced data, where no correlation is left to amplify. Values of A->T and\n"
-        "T->A are not comparable with each other. The joint counts behind MALS are not published\n"
-        "(see load_compas_counts().DESCR), so MALS shows the form of the result only."
+        "T->A are not comparable with each other. Only margins of these counts are published, and\n"
+        "one set of joint counts that has them stands in for the rest: MALS, intervals and\n"
+        "p-values depend on it and show the form of the result only (load_compas_counts().DESCR)."
     )
     return "\n\n".join(paragraphs)
 

@@ -203,10 +203,12 @@ class Contingency:
 
     @property
     def n_cells(self) -> int:
+        """How many cells are held."""
         return int(self.weight.shape[-1])
 
     @cached_property
     def total(self) -> Any:
+        """How many rows there are, or the sum of their weights."""
         total = self.weight.sum(axis=-1)
         return total if np.ndim(total) else float(total)
 

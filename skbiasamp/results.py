@@ -29,7 +29,15 @@ COLUMNS = (
     "high",
     "p_value",
     "p_adjusted",
+    "sign_certain",
+    "reliable",
 )
+
+# Rates to four places; p-values to two digits, however small.
+_FORMATS: dict[str, Any] = {
+    "float_format": "{:.4f}".format,
+    "formatters": {"p_value": "{:.2g}".format},
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,13 +58,17 @@ class AuditResult:
         Its interval, NaN where none was asked for.
     confidence_level : float or None
         The interval's level.
+    p_value : float
+        Of the test that the model does not move the value, NaN where none was made.
     n_samples : int or float
         Audited rows, or the sum of their weights.
     table : DataFrame
         One row a pair of group and task: ``n`` (rows that the rates are conditioned on),
         ``base`` and ``observed`` (the rate before and after prediction), ``sign`` (of the
-        training correlation), ``delta`` (observed − base), ``amplification``, and ``low``,
-        ``high``, ``p_value``, ``p_adjusted``. NaN where a pair is undefined.
+        training correlation), ``delta`` (observed − base), ``amplification``, its ``low`` and
+        ``high``, ``p_value`` and ``p_adjusted``, ``sign_certain`` (whether the training
+        correlation can be told from none) and ``reliable`` (whether there are 10 rows or more).
+        NaN where a pair is undefined.
     params : dict
         The auditor's parameters.
     statistics : dict
@@ -65,16 +77,18 @@ class AuditResult:
     Examples
     --------
     >>> from skbiasamp import DirectionalAuditor
-    >>> sex, hired = list("ffffmmmm"), [1, 0, 0, 0, 1, 1, 0, 0]
-    >>> auditor = DirectionalAuditor().fit(hired, sensitive_features=sex)
-    >>> result = auditor.audit(hired, [0, 0, 0, 0, 1, 1, 1, 0], sensitive_features=sex)
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
     >>> float(result)
-    0.25
+    0.1125
     >>> result
-    directional A->T: +0.2500 (8 rows, 2 groups x 1 task)
-    group  task  n   base  observed  sign   delta  amplification
-        f     1  4 0.2500    0.0000    -1 -0.2500         0.2500
-        m     1  4 0.5000    0.7500     1  0.2500         0.2500
+    directional A->T: +0.1125 [+0.0925, +0.1342], p = 0.001 (800 rows, 2 groups x 1 task)
+    group  task   n   base  observed  sign   delta  amplification    low   high p_value
+        f     1 400 0.2500    0.1500    -1 -0.1000         0.1000 0.0721 0.1309 1.8e-12
+        m     1 400 0.5000    0.6250     1  0.1250         0.1250 0.0945 0.1570 1.8e-15
     """
 
     metric: str
@@ -83,6 +97,7 @@ class AuditResult:
     low: float
     high: float
     confidence_level: float | None
+    p_value: float
     n_samples: float
     table: pd.DataFrame
     params: dict[str, Any]
@@ -97,6 +112,8 @@ class AuditResult:
         text = f"{name}: {self.value:+.4f}"
         if not math.isnan(self.low):
             text += f" [{self.low:+.4f}, {self.high:+.4f}]"
+        if not math.isnan(self.p_value):
+            text += f", p = {self.p_value:.3g}"
         groups, tasks = self.table["group"].nunique(), self.table["task"].nunique()
         kind = "set of tasks" if self.metric == "multi-attribute" else "task"
         plural = kind if tasks == 1 else kind.replace("set ", "sets ", 1)
@@ -122,13 +139,18 @@ class AuditResult:
         return self.table.loc[order.index[:n]]
 
     def _shown(self, n: int = 10) -> pd.DataFrame:
-        """Return what fits a screen: the strongest pairs, without the columns nobody asked for."""
+        """Return what fits a screen: the strongest pairs, and only columns that say something."""
         table = self.table if len(self.table) <= n else self.strongest(n)
-        return table.dropna(axis="columns", how="all")
+        table = table.dropna(axis="columns", how="all")
+        # One p-value is enough to see, and a flag only where it is raised.
+        dull = [
+            flag for flag in ("sign_certain", "reliable") if flag in table and table[flag].all()
+        ]
+        return table.drop(columns=["p_adjusted", *dull], errors="ignore")
 
     def __repr__(self) -> str:
         shown = self._shown()
-        lines = [self._title, shown.to_string(index=False, float_format="{:.4f}".format)]
+        lines = [self._title, shown.to_string(index=False, **_FORMATS)]
         if len(shown) < len(self.table):
             lines.append(f"(the strongest {len(shown)} of {len(self.table):,} pairs)")
         return "\n".join(lines)
@@ -136,7 +158,7 @@ class AuditResult:
     def _repr_html_(self) -> str:
         """Return the same for a notebook; labels of the data are escaped."""
         shown = self._shown()
-        table = shown.to_html(index=False, border=0, float_format="{:.4f}".format, escape=True)
+        table = shown.to_html(index=False, border=0, escape=True, **_FORMATS)
         caption = html.escape(self._title)
         if len(shown) < len(self.table):
             caption += f"<br>the strongest {len(shown)} of {len(self.table):,} pairs"
@@ -174,6 +196,7 @@ class AuditResult:
             "low": plain(self.low),
             "high": plain(self.high),
             "confidence_level": plain(self.confidence_level),
+            "p_value": plain(self.p_value),
             "n_samples": plain(self.n_samples),
             "statistics": plain(self.statistics),
             "params": plain(self.params),

@@ -107,7 +107,7 @@ def test_public_names_exist_and_are_listed():
         skbiasamp.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["metrics", "datasets"])
+@pytest.mark.parametrize("module", ["metrics", "datasets", "inference"])
 def test_submodules_list_their_public_names(module):
     names = importlib.import_module(f"skbiasamp.{module}").__all__
     assert names == sorted(names)
@@ -134,6 +134,6 @@ def test_the_demo_audits_the_embedded_data(capsys):
 
     assert main(["demo"]) == 0
     printed = capsys.readouterr().out
-    assert "directional A->T: -0.0379" in printed
-    assert "directional T->A: -0.0784" in printed
-    assert "directional A->T: +0.0000 (3,496 rows" in printed
+    assert "directional A->T: -0.0379 [" in printed
+    assert "directional T->A: -0.0784 [" in printed
+    assert "directional A->T: +0.0000 [+0.0000, +0.0000]" in printed

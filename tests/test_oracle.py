@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from values_only import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp import Contingency
 from skbiasamp.metrics import (
     directional_amplification,
     mals_amplification,

@@ -39,7 +39,7 @@ class Continuous:
     numbers: Array
 
 
-def encode(column: pd.Series | Array, name: str) -> Column | Continuous:
+def encode(column: Any, name: str) -> Column | Continuous:
     """Give each row an integer, at the least cost its type allows."""
     if isinstance(column, pd.Series):
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -133,7 +133,7 @@ def no_missing(column: Column, name: str, advice: str) -> None:
             raise ValueError(f"{name} has missing values in {first_row(mask)}. {advice}")
 
 
-def indicator(value: pd.Series | pd.DataFrame | Array, name: str, *, soft: bool) -> Array:
+def indicator(value: Any, name: str, *, soft: bool) -> Array:
     """Return a 2-D input as booleans, or as probabilities where `soft` allows it."""
     if isinstance(value, pd.DataFrame):
         if any(not isinstance(dtype, np.dtype) for dtype in value.dtypes):
@@ -176,21 +176,27 @@ def _as_membership(value: Array) -> Array | None:
     hard = np.empty_like(value, dtype=bool)
     flat, out = value.ravel(order="K"), hard.ravel(order="K")
     for low in range(0, flat.size, _BLOCK):
-        block = flat[low : low + _BLOCK]
-        np.equal(block, 1, out=out[low : low + _BLOCK])
-        if not np.array_equal(block != 0, out[low : low + _BLOCK]):
-            return None
+        block, here = flat[low : low + _BLOCK], slice(low, low + _BLOCK)
+        if value.dtype.kind != "f":
+            # Any bit but the last makes an integer something else than 0 or 1.
+            if np.bitwise_or.reduce(block, initial=0) not in (0, 1):
+                return None
+            out[here] = block
+        else:
+            np.equal(block, 1, out=out[here])
+            if not np.array_equal(block != 0, out[here]):
+                return None
     return hard
 
 
 def probabilities(value: Array, name: str) -> Array:
     """Return floats checked to lie in [0, 1]."""
     value = np.asarray(value, dtype=float)
-    outside = ~((value >= -1e-6) & (value <= 1 + 1e-6))
+    outside = np.asarray(~((value >= -1e-6) & (value <= 1 + 1e-6)))
     if outside.any():
         bad = value[outside].flat[0]
         if np.isnan(bad):
-            where = first_row(outside if outside.ndim == 1 else outside.any(axis=1))
+            where = first_row(np.asarray(outside.reshape(len(outside), -1).any(axis=1)))
             raise ValueError(f"{name} has missing values in {where}. Leave these rows out.")
         raise ValueError(
             f"{name} must hold labels or probabilities, and {bad:.6g} is a probability outside "

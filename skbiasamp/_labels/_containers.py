@@ -21,8 +21,12 @@ def to_native(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
     if isinstance(value, Mapping):
         # An own index for each would align the columns by label; positions rule.
         columns = {key: to_native(column, f"{name}[{key!r}]") for key, column in value.items()}
+        check_lengths({f"{name}[{key!r}]": column for key, column in columns.items()})
         return pd.DataFrame(
-            {k: c.reset_index(drop=True) if hasattr(c, "index") else c for k, c in columns.items()}
+            {
+                key: column.reset_index(drop=True) if isinstance(column, pd.Series) else column
+                for key, column in columns.items()
+            }
         )
     if hasattr(value, "detach") and hasattr(value, "cpu"):
         value = value.detach().cpu()
@@ -130,7 +134,7 @@ def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, 
     return [(plain(getattr(value, "name", None)), value)]
 
 
-def as_column(value: pd.Series | pd.DataFrame | Array) -> pd.Series | Array:
+def as_column(value: Any) -> Any:
     """Return a one-column table as the column it is."""
     if is_table(value) and value.shape[1] == 1:
         return value.iloc[:, 0] if isinstance(value, pd.DataFrame) else value[:, 0]

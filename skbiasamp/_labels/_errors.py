@@ -161,3 +161,17 @@ def check_concentration(concentration: Any) -> None:
     """Raise if there is less than no smoothing."""
     if not concentration >= 0:
         raise ValueError(f"concentration must be 0 or more, got {concentration!r}.")
+
+
+def check_runs(y_preds: Any, sensitive_preds: Any) -> None:
+    """Raise if there are no runs to compare."""
+    if not isinstance(y_preds, list | tuple) or len(y_preds) < 2:
+        seen = len(y_preds) if isinstance(y_preds, list | tuple) else type(y_preds).__name__
+        raise ValueError(
+            f"y_preds must be a list with the predictions of two runs or more, got {seen}: the "
+            "spread between runs cannot be seen in one. Use audit for a single run."
+        )
+    if sensitive_preds is not None and len(sensitive_preds) != len(y_preds):
+        raise ValueError(
+            f"sensitive_preds has {len(sensitive_preds)} runs but y_preds has {len(y_preds)}."
+        )

@@ -63,8 +63,8 @@ def read_counts(
 
 def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
     """Read groups in the index and classes in the columns as one row a cell."""
-    long = frame.rename_axis(index="group", columns="task").stack()
-    return long.rename("n").reset_index()
+    long = pd.Series(frame.rename_axis(index="group", columns="task").stack(), name="n")
+    return long.reset_index()
 
 
 def _columns_of(frame: pd.DataFrame, side: str) -> Any:

@@ -18,7 +18,8 @@ amplification (2024), for the unbalanced data set and for the one balanced in ra
 
 Only those three margins are published. The joint counts given here are one set of whole numbers
 that has them: every measure of a margin (directional and multi-attribute amplification) is the
-paper's, while the accuracy of the predictions and MALS with predicted race are not meaningful.
+paper's, while what depends on the rest (accuracy, MALS with predicted race, intervals, tests) is
+not meaningful.
 """
 
 _RACES = {"C": "Caucasian", "A": "African-American"}

@@ -78,9 +78,12 @@ def directional(
     ties: str = "zero",
     base: str | pd.DataFrame = "test",
     sign: pd.DataFrame | None = None,
-    reference: str = "train",
+    labels: Contingency | None = None,
 ) -> Pairs:
-    """BiasAmp→: how far predictions move each pair along its training correlation."""
+    """BiasAmp→: how far predictions move each pair along its training correlation.
+
+    `labels` give the signs where they are not those of `train`.
+    """
     side: SideName = "task" if direction == "A->T" else "group"
     given: SideName = "group" if direction == "A->T" else "task"
     predicted: SideName = "task_pred" if direction == "A->T" else "group_pred"
@@ -89,8 +92,9 @@ def directional(
         rates = (test if base == "test" else train).rate(side, given=given)
     else:
         rates = check_table(base, test.groups, test.tasks, "base")
-    labels = train if reference == "train" else test
-    signs = directional_sign(labels, direction=direction, ties=ties, base=base, sign=sign)
+    signs = directional_sign(
+        train if labels is None else labels, direction=direction, ties=ties, base=base, sign=sign
+    )
     delta = observed - rates
     amplification = signs * delta + 0.0  # no minus before a zero
     n = test.count(given)

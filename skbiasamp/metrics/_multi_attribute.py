@@ -142,9 +142,9 @@ def multi_attribute(
 ) -> Pairs:
     """Multi_MALS and Multi→: how far predictions move sets of tasks, without sign."""
     reference = train if base == "train" else test
-    in_train, all_train = _occurrences(train, "task", "group", sets)
+    in_train, all_train = occurrences_of(train, "task", "group", sets)
     in_base, all_base = (
-        (in_train, all_train) if reference is train else _occurrences(test, "task", "group", sets)
+        (in_train, all_train) if reference is train else occurrences_of(test, "task", "group", sets)
     )
     attribute: SideName = "group_pred" if test.has("group_pred") else "group"
     observed_rate: tuple[SideName, SideName]
@@ -152,18 +152,18 @@ def multi_attribute(
     with np.errstate(invalid="ignore", divide="ignore"):
         if direction is None:
             observed_rate, base_rate = (attribute, "task_pred"), ("group", "task")
-            in_pred, _ = _occurrences(test, "task_pred", attribute, sets)
+            in_pred, _ = occurrences_of(test, "task_pred", attribute, sets)
             n = in_pred.sum(axis=-2, keepdims=True)
             rates = in_base / in_base.sum(axis=-2, keepdims=True)
             sign = multi_mals_sign(train, in_train)
         elif direction == "A->T":
             observed_rate, base_rate = ("task_pred", "group"), ("task", "group")
-            in_pred, _ = _occurrences(test, "task_pred", "group", sets)
+            in_pred, _ = occurrences_of(test, "task_pred", "group", sets)
             n = test.count("group")[..., :, None]
             rates = in_base / reference.count("group")[..., :, None]
         else:
             observed_rate, base_rate = ("group_pred", "task"), ("group", "task")
-            in_pred, all_test = _occurrences(test, "task", "group_pred", sets)
+            in_pred, all_test = occurrences_of(test, "task", "group_pred", sets)
             n = all_test[..., None, :]
             rates = in_base / all_base[..., None, :]
         observed = in_pred / n
@@ -200,6 +200,7 @@ def multi_attribute(
         gradient=np.where(np.isnan(delta), 0.0, np.sign(moved) / n_pairs),
         observed_rate=observed_rate,
         base_rate=base_rate if base == "test" else None,
+        sets=sets,
         statistics=statistics,
     )
 
@@ -211,7 +212,7 @@ def multi_mals_sign(train: Contingency, in_train: Array) -> Array:
     )
 
 
-def _occurrences(
+def occurrences_of(
     cells: Contingency, side: SideName, by: SideName, sets: Array
 ) -> tuple[Array, Array]:
     """Return the rows that hold each set, as groups × sets, and over all groups."""

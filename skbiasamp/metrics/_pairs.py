@@ -26,6 +26,7 @@ class Pairs:
     gradient : how much a pair's `delta` counts in the value; 0 where it is undefined.
     observed_rate, base_rate : which rates `delta` compares in the audited rows, as (side,
         given); `base_rate` is None where the second term does not come from them.
+    sets : the sets of single tasks that `tasks` stand for, as rows of booleans, or None.
     """
 
     groups: Names
@@ -40,6 +41,7 @@ class Pairs:
     gradient: Array
     observed_rate: tuple[SideName, SideName]
     base_rate: tuple[SideName, SideName] | None
+    sets: Array | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
 
 

@@ -1,0 +1,74 @@
+# Every target sets up what it needs and redoes nothing that is up to date.
+
+# Evaluated only when an environment is made. A python that is found but does not start is no python.
+PYTHON ?= $(shell for p in python3.11 python3; do \
+	"$$p" -c pass >/dev/null 2>&1 && { echo "$$p"; break; }; done)
+TEST_JOBS ?= 2
+PYTEST_ARGS ?=
+
+BIN := .venv/bin
+READY := .venv/.ready
+CORE_READY := .venv-core/.ready
+
+# Reference data beside the repository, unless the caller points elsewhere.
+ifneq ($(wildcard ../shared/data),)
+export SKBIASAMP_DATA ?= $(abspath ../shared/data)
+endif
+ifneq ($(wildcard ../shared/oracle),)
+export SKBIASAMP_ORACLE ?= $(abspath ../shared/oracle)
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help audit test test-no-torch lint docs bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+audit: $(READY) ## audit embedded data
+	$(BIN)/python -m skbiasamp demo
+
+test: $(READY) ## run all tests and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_ARGS)
+
+test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch
+	@.venv-core/bin/python -c "import importlib.util, sys; \
+		sys.exit(importlib.util.find_spec('torch') and 'torch can be imported here: this run would prove nothing')"
+	.venv-core/bin/python -m pytest -n $(TEST_JOBS) -x -q $(PYTEST_ARGS)
+
+lint: $(READY) ## check style, format and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy skbiasamp
+
+docs: docs/conf.py $(READY) ## build the documentation site
+	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+docs/conf.py:
+	@echo "The documentation site does not exist yet: there is no docs/conf.py." >&2; exit 1
+
+bench: $(READY) ## run the benchmarks
+	$(BIN)/python benchmarks/cooccurrence.py
+
+clean: ## remove the environments and everything built
+	rm -rf .venv .venv-core build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+# The stamp is the last thing written, so an environment without one is half made and made anew.
+# It carries the time at which the installation began: a file edited meanwhile counts as newer.
+define install
+	@"$(PYTHON)" -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || { \
+		echo "skbiasamp needs Python 3.11 or newer and '$(PYTHON)' is none: make PYTHON=python3.11" >&2; \
+		exit 1; }
+	@test -f $@ || rm -rf $(@D)
+	@rm -f $@
+	"$(PYTHON)" -m venv $(@D)
+	@touch $@.begun
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[$(EXTRAS)]"
+	@mv $@.begun $@
+endef
+
+$(READY): EXTRAS := all,torch,test,dev
+$(CORE_READY): EXTRAS := test
+$(READY) $(CORE_READY): pyproject.toml constraints.txt
+	$(install)

@@ -1,0 +1,578 @@
+"""Uncertainty: bootstrap and analytic intervals, paired tests, intervals across runs.
+
+Everything is computed on cells. Rows drawn with replacement are a multinomial draw of the
+cells' counts; a row's influence is its cell's; labels and predictions that change places within
+rows are a binomial number of each cell's rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+from sklearn.utils.parallel import Parallel, delayed
+
+from skbiasamp._labels import Array, check_option
+from skbiasamp._sums import generator
+from skbiasamp.contingency import Contingency
+from skbiasamp.metrics._multi_attribute import occurrences_of
+from skbiasamp.metrics._pairs import Pairs
+
+__all__ = ["UncertaintyWarning", "adjust_p_values", "paired_p_values"]
+
+ADJUSTMENTS = ("holm", "fdr", None)
+
+# Numbers drawn at once. What is drawn depends on it and on the data alone, never on how many
+# jobs share the work.
+_DRAWN = 1 << 21
+# Rows below which a pair's rates are called unreliable.
+FEW = 10
+
+# labels that give the signs, training labels, audited rows -> pairs
+Measure = Callable[[Contingency, Contingency, Contingency], Pairs]
+
+
+class UncertaintyWarning(UserWarning):
+    """A number rests on few rows, or on a sign that is a coin's.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skbiasamp.inference import UncertaintyWarning
+    >>> warnings.simplefilter("ignore", UncertaintyWarning)
+    """
+
+
+class Bounds(NamedTuple):
+    """An interval of every pair's amplification (groups × tasks), and of the value."""
+
+    low: Array
+    high: Array
+    value_low: float
+    value_high: float
+    statistics: dict[str, Any]
+
+
+# --------------------------------------------------------------------------- tests
+
+
+def paired_p_values(gained: Any, lost: Any) -> Any:
+    """Test whether predictions move a label in rows that have both: McNemar's exact test.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    gained : array-like of int
+        Rows that have the label in the predictions only.
+    lost : array-like of int
+        Rows that have it in the truth only.
+
+    Returns
+    -------
+    p_values : ndarray or float
+        Two-sided; 1 where no row differs.
+
+    Examples
+    --------
+    >>> from skbiasamp.inference import paired_p_values
+    >>> float(paired_p_values(5, 0))
+    0.0625
+    """
+    gained, lost = np.asarray(gained, dtype=float), np.asarray(lost, dtype=float)
+    p_values = 2 * stats.binom.cdf(np.minimum(gained, lost), gained + lost, 0.5)
+    return np.minimum(np.where(gained + lost == 0, 1.0, p_values), 1.0)
+
+
+def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
+    """Adjust p-values for their number.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    p_values : array-like
+        Undefined ones (NaN) stay so and do not count.
+    method : {"holm", "fdr", None}, default="holm"
+        Holm's step-down bound of any false rejection, Benjamini and Hochberg's bound of their
+        expected share, or none.
+
+    Returns
+    -------
+    adjusted : ndarray
+        In the shape of `p_values`.
+
+    Examples
+    --------
+    >>> from skbiasamp.inference import adjust_p_values
+    >>> adjust_p_values([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    check_option("method", method, ADJUSTMENTS)
+    p_values = np.asarray(p_values, dtype=float)
+    adjusted = p_values.copy()
+    defined = ~np.isnan(p_values)
+    tested = p_values[defined]
+    if method is None or not tested.size:
+        return adjusted
+    if method == "fdr":
+        adjusted[defined] = stats.false_discovery_control(tested)
+        return adjusted
+    order = np.argsort(tested, kind="stable")
+    steps = tested[order] * np.arange(len(tested), 0, -1)
+    holm = np.empty_like(tested)
+    holm[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    adjusted[defined] = holm
+    return adjusted
+
+
+def sign_p_values(labels: Contingency, pairs: Pairs, *, shares: bool) -> Array:
+    """Test each pair's training correlation, the origin of its sign: Pearson's χ².
+
+    With `shares`, the group's share of the task against an equal share.
+    """
+    groups, total = labels.count("group")[:, None], labels.total
+    if pairs.sets is None:
+        joint, tasks = labels.joint("group", "task"), labels.count("task")
+    else:
+        joint, tasks = occurrences_of(labels, "task", "group", pairs.sets)
+    if shares:
+        share = 1 / len(groups)
+        expected = tasks * share
+        spread = expected * (1 - share)
+    else:
+        expected = groups * tasks / total
+        spread = expected * (1 - groups / total) * (1 - tasks / total)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chi2 = np.where(spread > 0, (joint - expected) ** 2 / spread, 0.0)
+    return stats.chi2.sf(chi2, 1)
+
+
+# --------------------------------------------------------------------------- influence
+
+
+def pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> Array:
+    """Return how much one more row of each cell would move a pair's delta, times n."""
+
+    def term(rate: tuple[Any, Any], value: float) -> Array:
+        side, given = rate
+        at = {"group": group, "task": task}
+        x = cells.column(side, at[side.partition("_")[0]])
+        y = cells.column(given, at[given.partition("_")[0]])
+        return y * (x - value) / (cells.weight @ y)
+
+    influence = term(pairs.observed_rate, pairs.observed[group, task])
+    if pairs.base_rate is not None:
+        influence = influence - term(pairs.base_rate, pairs.base[group, task])
+    return influence
+
+
+def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
+    """Return each row's part in the value; centred, its influence on it."""
+    scores = np.zeros(cells.n_cells)
+    terms = [(pairs.observed_rate, pairs.observed, 1.0)]
+    if pairs.base_rate is not None:
+        terms.append((pairs.base_rate, pairs.base, -1.0))
+    for (side, given), rates, factor in terms:
+        by_group = given.startswith("group")
+        count = cells.count(given)
+        count = count[:, None] if by_group else count[None, :]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            weight = np.where(pairs.gradient == 0, 0.0, factor * pairs.gradient / count)
+        scores += cells.pair_scores(side, given, weight)
+        if centred:
+            mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
+            scores -= cells.column_scores(given, mean)
+    return scores
+
+
+def _moments(cells: Contingency, influence: Array) -> tuple[float, float]:
+    """Return the variance of a sum of influences, and its acceleration for BCa."""
+    # A whole weight is that many rows; a fractional one is one row that counts so much.
+    square = cells.weight if cells.whole else cells.weight**2
+    cube = cells.weight if cells.whole else cells.weight**3
+    variance = float(square @ influence**2)
+    third = float(cube @ influence**3)
+    return variance, third / (6 * variance**1.5) if variance > 0 else 0.0
+
+
+def pair_moments(cells: Contingency, pairs: Pairs) -> tuple[Array, Array]:
+    """Return variance and acceleration of every pair's delta, NaN where it is undefined."""
+    variance, acceleration = (np.full(pairs.delta.shape, np.nan) for _ in range(2))
+    for group, task in zip(*np.where(~np.isnan(pairs.delta)), strict=True):
+        influence = pair_influence(cells, pairs, group, task)
+        variance[group, task], acceleration[group, task] = _moments(cells, influence)
+    return variance, acceleration
+
+
+# --------------------------------------------------------------------------- intervals
+
+
+def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bounds:
+    """Delta-method intervals from the influence of each row."""
+    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    variance, _ = pair_moments(cells, pairs)
+    factor = np.abs(_slope(pairs))
+    half = z * np.sqrt(variance) * factor
+    value_variance, _ = _moments(cells, value_scores(cells, pairs, centred=True))
+    reach = z * value_variance**0.5
+    bounds = Bounds(
+        pairs.amplification - half,
+        pairs.amplification + half,
+        pairs.value - reach,
+        pairs.value + reach,
+        {"standard_error": value_variance**0.5},
+    )
+    if "signed_mean" in pairs.statistics:
+        signed = _moments(cells, value_scores(cells, signed_pairs(pairs), centred=True))[0] ** 0.5
+        centre = pairs.statistics["signed_mean"]
+        bounds.statistics["signed_mean_low"] = centre - z * signed
+        bounds.statistics["signed_mean_high"] = centre + z * signed
+    return bounds
+
+
+def _slope(pairs: Pairs) -> Array:
+    """Return how a pair's amplification follows its delta: its sign, or ±1 for sizes."""
+    sizes = "signed_mean" in pairs.statistics
+    return np.where(pairs.gradient == 0, 0.0, 1.0) if sizes else pairs.sign
+
+
+def signed_pairs(pairs: Pairs) -> Pairs:
+    """Return the pairs of a mean of sizes as those of the signed mean."""
+    n_pairs = np.abs(pairs.gradient).max()
+    return replace(pairs, gradient=np.where(np.isnan(pairs.delta), 0.0, pairs.sign * n_pairs))
+
+
+def bootstrap(
+    measure: Measure,
+    labels: Contingency,
+    train: Contingency,
+    test: Contingency,
+    pairs: Pairs,
+    *,
+    method: str,
+    moments: Callable[[], tuple[Array, Array, float]],
+    resample: str,
+    n_resamples: int,
+    confidence_level: float,
+    random_state: Any,
+    n_jobs: int | None,
+) -> Bounds:
+    """Bootstrap intervals: audited rows are drawn anew, labels and predictions together.
+
+    With ``resample="both"`` the training labels are drawn anew too, and with them the signs.
+    `moments` gives the accelerations of the pairs and of the value to ``method="bca"``.
+    """
+    ordered = test.by_group()
+    chunk = int(np.clip(_DRAWN // ordered.n_cells, 1, n_resamples))
+    sizes = [min(chunk, n_resamples - low) for low in range(0, n_resamples, chunk)]
+    seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
+
+    def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Array, Array, Array]:
+        rng = np.random.default_rng(stream)
+        drawn = ordered.resample(n_draws, random_state=rng)
+        if resample == "both":
+            fitted = train.resample(n_draws, random_state=rng) if train is not test else drawn
+            found = measure(drawn if labels is test else fitted, fitted, drawn)
+        else:
+            found = measure(labels, train, drawn)
+        signed = found.statistics.get("signed_mean", np.zeros(n_draws))
+        return found.amplification, np.asarray(found.value), np.asarray(signed)
+
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(draw)(n, stream) for n, stream in zip(sizes, seed.spawn(len(sizes)), strict=True)
+    )
+    draws, values, signed = (np.concatenate(part) for part in zip(*parts, strict=True))
+    tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+    flat = draws.reshape(n_resamples, -1)
+    if method == "bca":
+        _, accelerations, acceleration = moments()
+        low, high = _bca(flat, pairs.amplification.ravel(), accelerations.ravel(), tails)
+        (value_low,), (value_high,) = _bca(
+            values[:, None], np.array([pairs.value]), np.array([acceleration]), tails
+        )
+    else:
+        low, high = _quantiles(flat, tails)
+        value_low, value_high = _quantiles(values, tails)
+    statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
+    if "signed_mean" in pairs.statistics:
+        ends = _quantiles(signed, tails)
+        statistics |= dict(
+            zip(("signed_mean_low", "signed_mean_high"), map(float, ends), strict=True)
+        )
+    shape = pairs.amplification.shape
+    undefined = np.isnan(pairs.amplification)
+    low, high = (np.where(undefined, np.nan, end.reshape(shape)) for end in (low, high))
+    return Bounds(low, high, float(value_low), float(value_high), statistics)
+
+
+def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
+    """Quantiles over the first axis; draws in which a pair was undefined do not count."""
+    if not np.isnan(draws).any():
+        return np.quantile(draws, tails, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a pair without any defined draw
+        return np.nanquantile(draws, tails, axis=0)
+
+
+def _bca(
+    draws: Array, observed: Array, acceleration: Array, tails: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Bias-corrected and accelerated bounds, one column of draws at a time."""
+    ends = np.full((2, draws.shape[1]), np.nan)
+    for i in np.flatnonzero(~np.isnan(observed)):
+        column = draws[~np.isnan(draws[:, i]), i]
+        if not column.size:
+            continue
+        tie = np.abs(column - observed[i]) <= 1e-9 * max(1e-9, abs(observed[i]))
+        below = ((column < observed[i]) & ~tie).mean() + tie.mean() / 2
+        bias = stats.norm.ppf(np.clip(below, 0.5 / len(column), 1 - 0.5 / len(column)))
+        shifted = bias + stats.norm.ppf(tails)
+        ends[:, i] = np.quantile(
+            column, stats.norm.cdf(bias + shifted / (1 - acceleration[i] * shifted))
+        )
+    return ends[0], ends[1]
+
+
+def widen_degenerate(bounds: Bounds, pairs: Pairs, *, confidence_level: float) -> Bounds:
+    """Give pairs without any variation the width that so few rows allow.
+
+    Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
+    pair whose sign is 0 is certain: its amplification is 0 whatever the model does.
+    """
+    alpha = 1 - confidence_level
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = np.where(pairs.n > 0, 1 - (alpha / 2) ** (1 / pairs.n), np.nan)
+    flat = (bounds.high - bounds.low <= 1e-12) & (_slope(pairs) != 0)
+    sizes = "signed_mean" in pairs.statistics
+    floor = 0.0 if sizes else -1.0
+    low = np.where(flat, np.maximum(bounds.low - reach, floor), bounds.low)
+    high = np.where(flat, np.minimum(bounds.high + reach, 1.0), bounds.high)
+    value_low, value_high = bounds.value_low, bounds.value_high
+    if value_high - value_low <= 1e-12:
+        total = float(np.nansum(np.abs(pairs.gradient) * reach))
+        value_low, value_high = max(value_low - total, floor), value_high + total
+    return bounds._replace(low=low, high=high, value_low=value_low, value_high=value_high)
+
+
+# --------------------------------------------------------------------------- tests of an audit
+
+
+def pair_p_values(cells: Contingency, pairs: Pairs, *, own_base: bool) -> Array:
+    """Test for every pair that the model does not move it.
+
+    Labels and predictions are in the same rows, so the exact test is McNemar's, within the rows
+    of a group (A→T) or of a task (T→A). Against correlations of the user's own it is the
+    binomial test. Probabilities and fractional weights have the delta method's normal test.
+    """
+    side, given = pairs.observed_rate
+    role = side.partition("_")[0]
+    undefined = np.isnan(pairs.delta)
+    if not cells.whole or cells.soft(side):
+        variance, _ = pair_moments(cells, pairs)
+        return np.where(undefined, np.nan, _normal_p_values(pairs.delta, variance))
+    if own_base:
+        hits = np.rint(np.where(undefined, 0, pairs.observed * pairs.n))
+        below = stats.binom.cdf(hits, pairs.n, pairs.base)
+        above = stats.binom.sf(hits - 1, pairs.n, pairs.base)
+        return np.where(undefined, np.nan, np.minimum(2 * np.minimum(below, above), 1.0))
+
+    def rows(held: Contingency, name: Any) -> Array:
+        joint = held.joint(name, given)
+        return joint.T if name.startswith("task") else joint
+
+    common = rows(cells.both(role), side)
+    p_values = paired_p_values(rows(cells, side) - common, rows(cells, role) - common)
+    return np.where(undefined, np.nan, p_values)
+
+
+def _normal_p_values(estimate: Any, variance: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.abs(estimate) / np.sqrt(variance)
+    # Without any variation there is nothing to test with, unless nothing moved.
+    p_values = np.where(np.isfinite(z), 2 * stats.norm.sf(z), np.nan)
+    return np.where((variance == 0) & (np.abs(estimate) == 0), 1.0, p_values)
+
+
+def swap_p_values(
+    paired: Callable[[Contingency], Pairs],
+    test: Contingency,
+    sides: tuple[Any, ...],
+    *,
+    n_draws: int,
+    random_state: Any,
+    larger: bool,
+) -> tuple[Array, float]:
+    """Compare pairs and value with draws in which labels and predictions change places.
+
+    `paired` measures predictions against the labels of the same rows. `larger` tests whether
+    the value is larger than in the draws (a mean of sizes), not whether it is further from 0.
+    """
+    seen, rng = paired(test), generator(random_state)
+    n_pairs, value = np.zeros(seen.delta.shape), 0
+    chunk = max(1, _DRAWN // (2 * test.n_cells))
+    for low in range(0, n_draws, chunk):
+        drawn = paired(test.swapped(sides, min(chunk, n_draws - low), rng))
+        # A draw that ties with what was seen counts, whatever the rounding.
+        n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
+        moved, here = np.asarray(drawn.value), seen.value
+        if not larger:
+            moved, here = np.abs(moved), abs(here)
+        value += int((moved >= here - 1e-9).sum())
+    p_values = np.where(np.isnan(seen.delta), np.nan, (1 + n_pairs) / (1 + n_draws))
+    return p_values, (1 + value) / (1 + n_draws)
+
+
+def value_p_value(
+    cells: Contingency, pairs: Pairs, *, own_base: bool, n_draws: int, random_state: Any
+) -> float:
+    """Test that the model does not move the value, a sum over rows."""
+    if np.isnan(pairs.value):
+        return float("nan")
+    if own_base:
+        variance, _ = _moments(cells, value_scores(cells, pairs, centred=True))
+        return float(_normal_p_values(pairs.value, variance))
+    scores = value_scores(cells, pairs, centred=False)
+    observed = float(cells.weight @ scores)
+    moved = np.flatnonzero(scores)
+    if not moved.size:
+        return 1.0
+    # Rows that predictions leave alone stay what they are, and need not be drawn.
+    drawn_from, rng = cells._take(moved, cells.weight[moved]), generator(random_state)
+    extreme, chunk = 0, max(1, _DRAWN // len(moved))
+    for low in range(0, n_draws, chunk):
+        flips = drawn_from.flips(min(chunk, n_draws - low), rng)
+        sums = observed - 2 * (flips @ scores[moved])
+        extreme += int((np.abs(sums) >= abs(observed) * (1 - 1e-9)).sum())
+    return (1 + extreme) / (1 + n_draws)
+
+
+class Uncertainty(NamedTuple):
+    """What is known about how sure a result is."""
+
+    bounds: Bounds
+    p_value: Array
+    p_adjusted: Array
+    value_p_value: float
+
+
+def assess(
+    measure: Measure,
+    labels: Contingency,
+    train: Contingency,
+    test: Contingency,
+    pairs: Pairs,
+    *,
+    paired: Callable[[Contingency], Pairs],
+    own_base: bool,
+    interval: str,
+    resample: str,
+    n_resamples: int,
+    confidence_level: float,
+    adjust: str | None,
+    random_state: Any,
+    n_jobs: int | None,
+) -> Uncertainty:
+    """Give a measured value, and each of its pairs, an interval and a test."""
+    nothing = np.full(pairs.delta.shape, np.nan)
+    if not nothing.size:
+        return Uncertainty(Bounds(nothing, nothing, np.nan, np.nan, {}), nothing, nothing, np.nan)
+    cells = test if pairs.sets is None else test.of_sets(pairs.sets)
+    rng = generator(random_state)
+
+    def moments() -> tuple[Array, Array, float]:
+        scores = value_scores(cells, pairs, centred=True)
+        return *pair_moments(cells, pairs), _moments(cells, scores)[1]
+
+    if interval == "analytic":
+        bounds = analytic(cells, pairs, confidence_level=confidence_level)
+    else:
+        bounds = bootstrap(
+            measure,
+            labels,
+            train,
+            test,
+            pairs,
+            method=interval,
+            moments=moments,
+            resample=resample,
+            n_resamples=n_resamples,
+            confidence_level=confidence_level,
+            random_state=rng,
+            n_jobs=n_jobs,
+        )
+    bounds = widen_degenerate(bounds, pairs, confidence_level=confidence_level)
+    side, given = pairs.observed_rate
+    role = side.partition("_")[0]
+    p_value, value_p = nothing, float("nan")
+    if given == "task_pred":
+        # Predictions are in the condition, so that a row's part is no fixed score.
+        if not (test.soft("task_pred") or test.soft("group_pred")):
+            sides = ("task", "group") if test.has("group_pred") else ("task",)
+            p_value, value_p = swap_p_values(
+                paired,
+                test,
+                sides,
+                n_draws=n_resamples,
+                random_state=rng,
+                larger=pairs.sets is not None,
+            )
+    elif test.has(role):  # type: ignore[arg-type]
+        in_rows = paired(test)
+        p_value = pair_p_values(cells, pairs if own_base else in_rows, own_base=own_base)
+        if pairs.sets is None:
+            value_p = value_p_value(
+                cells,
+                pairs if own_base else in_rows,
+                own_base=own_base,
+                n_draws=n_resamples,
+                random_state=rng,
+            )
+        else:
+            _, value_p = swap_p_values(
+                paired, test, (role,), n_draws=n_resamples, random_state=rng, larger=True
+            )
+    return Uncertainty(bounds, p_value, adjust_p_values(p_value, adjust), value_p)
+
+
+def across_runs(values: Array, confidence_level: float, *, method: str) -> tuple[Any, Any, Any]:
+    """Return the mean over the first axis and the bounds of its interval."""
+    check_option("method", method, ("t", "normal"))
+    n = len(values)
+    tail = (1 - confidence_level) / 2
+    quantile = stats.t.isf(tail, n - 1) if method == "t" else stats.norm.isf(tail)
+    mean = values.mean(axis=0)
+    reach = quantile * values.std(axis=0, ddof=1) / np.sqrt(n)
+    return mean, mean - reach, mean + reach
+
+
+def warn_uncertain(pairs: Pairs, certain: Array, *, stacklevel: int) -> None:
+    """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
+    few = ~np.isnan(pairs.delta) & (pairs.n < FEW)
+    coins = ~np.isnan(pairs.delta) & ~certain & (pairs.sign != 0)
+
+    def named(mask: Array) -> str:
+        where = list(zip(*np.where(mask), strict=True))
+        shown = ", ".join(f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})" for i, j in where[:3])
+        return shown + (f" and {len(where) - 3} more" if len(where) > 3 else "")
+
+    parts = []
+    if few.any():
+        parts.append(
+            f"{int(few.sum())} of {few.size} pairs rest on fewer than {FEW} rows "
+            f"(reliable=False in the table): {named(few)}."
+        )
+    if coins.any():
+        parts.append(
+            f"{int(coins.sum())} of {coins.size} pairs are so weakly correlated in the training "
+            "labels that their sign could be a coin's (sign_certain=False in the table): "
+            f"{named(coins)}."
+        )
+    if parts:
+        warnings.warn(" ".join(parts), UncertaintyWarning, stacklevel=stacklevel + 1)

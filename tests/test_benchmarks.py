@@ -1,0 +1,40 @@
+"""The benchmarks run, and what they time computes the same numbers. No timing is judged here."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "cooccurrence.py"
+
+MEASURED = [
+    ("A→T audit", "NumPy-mask loop over pairs"),
+    ("A→T fit and audit", "NumPy-mask loop over pairs"),
+    ("A→T audit", "plain Python loop over pairs and rows"),
+    ("A→T audit of bool", "plain Python loop over pairs and rows"),
+    ("A→T audit of float64", "matrix products in float64"),
+    ("A→T audit of int64", "matrix products in float64"),
+    ("A→T audit of bool", "matrix products in float64"),
+    ("Multi→ fit and audit", "NumPy-mask loop over sets"),
+    ("Multi→ fit and audit", "plain Python loop over sets and rows"),
+    ("one-label audit", "`np.bincount` of int8 codes"),
+    ("one-label audit", "`np.bincount` of intp codes"),
+    ("the same: allocated at most", ""),
+    ("the same: resident at most", ""),
+    ("`import skbiasamp`", "`import sklearn.metrics, pandas`"),
+    ("`from skbiasamp import DirectionalAuditor`", "`import sklearn.metrics, pandas`"),
+]
+
+
+def test_the_short_benchmark_runs_and_shows_every_row():
+    command = [sys.executable, "-X", "utf8", SCRIPT, "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
+    header, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert header[:2] == ["measured", "beside"]
+    assert len(rows) == len(MEASURED)
+    for row, (measured, beside) in zip(rows, MEASURED, strict=True):
+        assert len(row) == len(header)
+        assert row[0].startswith(measured)
+        assert row[1].startswith(beside)
+        assert row[-1] == "not judged"
