@@ -23,6 +23,7 @@ from skbiasamp._labels import (
     recode,
     sort_names,
     task_names,
+    whole_classes,
 )
 from skbiasamp._sums import (
     View,
@@ -436,6 +437,8 @@ class Contingency:
             )
         check_known(self.groups, like.groups, role="group")
         tasks = like._sides["task"].names
+        if like.classes is not None:
+            tasks = whole_classes(tasks)
         check_known(self._sides["task"].names, tasks, role="task")
         if like.indicator != self.indicator:
             raise ValueError(

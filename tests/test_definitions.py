@@ -505,3 +505,22 @@ def test_label_amplification_is_the_published_formula(world):
     labels = world.labels
     value = label_amplification(labels["y_true"], labels["y_pred"], y_train=labels["y_train"])
     assert same(value, towards_majority(world))
+
+
+def test_a_task_absent_from_training_is_a_tie():
+    """Also where the label is one column that happens to be constant."""
+    sex, cooks, predicted = list("ffmm"), [0, 1, 1, 0], [1, 1, 0, 0]
+    for constant in ([0] * 4, [1] * 4, [False] * 4):
+        trained = {"y_train": constant, "sensitive_train": sex}
+        value = directional_amplification(cooks, predicted, sensitive_features=sex, **trained)
+        assert value == 0
+
+
+def test_fractional_rows_count_towards_min_count():
+    """Ten rows of weight 0.1 are one row, whatever their floating-point sum."""
+    auditor = MultiAttributeAuditor(reference="test")
+    labels = [1] * 10 + [0] * 10
+    result = auditor.audit(
+        labels, labels, sensitive_features=list("fm") * 10, sample_weight=[0.1] * 20
+    )
+    assert result.statistics["n_combinations"] == 1

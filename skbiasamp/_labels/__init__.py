@@ -36,6 +36,7 @@ from skbiasamp._labels._reading import (
     recode,
     sort_names,
     task_names,
+    whole_classes,
 )
 from skbiasamp._labels._tables import read_counts
 
@@ -64,4 +65,5 @@ __all__ = [
     "sort_names",
     "task_names",
     "too_many_combinations",
+    "whole_classes",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -16,41 +16,80 @@ def to_native(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
     """Return pandas or numpy of one or two dimensions, positions kept."""
     if isinstance(value, pd.Series | pd.DataFrame):
         return value
+    if isinstance(value, pd.MultiIndex):
+        return value.to_frame(index=False)
     if isinstance(value, pd.Categorical | pd.Index | pd.api.extensions.ExtensionArray):
         return pd.Series(value)
     if isinstance(value, Mapping):
-        # An own index for each would align the columns by label; positions rule.
-        columns = {key: to_native(column, f"{name}[{key!r}]") for key, column in value.items()}
-        check_lengths({f"{name}[{key!r}]": column for key, column in columns.items()})
-        return pd.DataFrame(
-            {
-                key: column.reset_index(drop=True) if isinstance(column, pd.Series) else column
-                for key, column in columns.items()
-            }
-        )
-    if hasattr(value, "detach") and hasattr(value, "cpu"):
-        value = value.detach().cpu()
-        value = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+        return _from_columns(value, name)
+    if _is_tensor(value):
+        value = _from_tensor(value)
     elif hasattr(value, "toarray"):
         value = value.toarray()
-    elif not isinstance(value, np.ndarray | list | tuple):
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        value = _from_sequence(value, name)
+    elif not isinstance(value, np.ndarray):
         value = _from_frame_library(value, name)
     if isinstance(value, pd.DataFrame | pd.Series):
         return value
-    if isinstance(value, list | tuple):
-        # Through pandas: numpy would turn ["a", None] or ["a", nan] into the strings 'None', 'nan'.
-        nested = [isinstance(v, Sequence | np.ndarray) and not isinstance(v, str) for v in value]
-        if not any(nested):
-            return pd.Series(value, dtype=None if len(value) else object)
-        if not all(nested) or len({len(v) for v in value}) > 1:
+    if np.ma.is_masked(value):
+        value = value.astype(object).filled(None)
+    value = np.asarray(value)  # np.matrix would stay two-dimensional whatever is taken from it
+    if value.dtype.names is not None:
+        return pd.DataFrame(value)
+    if not value.dtype.isnative:
+        value = value.astype(value.dtype.newbyteorder("="))
+    if value.ndim not in (1, 2):
+        raise ValueError(f"{name} must have one or two dimensions, got shape {value.shape}.")
+    return value
+
+
+def _from_columns(columns: Mapping[Any, Any], name: str) -> pd.DataFrame:
+    """Columns by name. Positions rule: pandas would align their indexes."""
+    if not columns:
+        raise ValueError(f"{name} is an empty dict: pass at least one column.")
+    read = {}
+    for key, value in columns.items():
+        shown = f"{name}[{plain(key)!r}]"
+        column = as_column(to_native(value, shown))
+        if is_table(column):
+            raise ValueError(f"{shown} must be one column, got shape {column.shape}.")
+        read[shown] = column.reset_index(drop=True) if isinstance(column, pd.Series) else column
+    check_lengths(read)
+    return pd.DataFrame(dict(zip(columns, read.values(), strict=True)))
+
+
+def _is_tensor(value: Any) -> bool:
+    return hasattr(value, "detach") and hasattr(value, "cpu")
+
+
+def _from_tensor(value: Any) -> Array:
+    value = value.detach().to_dense().cpu()
+    array: Array = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+    return array
+
+
+def _from_sequence(value: Sequence[Any], name: str) -> pd.Series | pd.DataFrame | Array:
+    """Labels, or rows of labels, one after the other."""
+    if len(value) and (_is_tensor(value[0]) or isinstance(value[0], np.ndarray)):
+        value = [_from_tensor(row) if _is_tensor(row) else row for row in value]
+        if len({np.shape(row) for row in value}) == 1:
+            return np.stack(value)
+    nested = [
+        isinstance(row, Sequence | np.ndarray) and not isinstance(row, str | bytes) for row in value
+    ]
+    if any(nested):
+        if not all(nested) or len({len(row) for row in value}) > 1:
             raise ValueError(
                 f"{name} is a list of rows of different lengths. For several labels a row pass a "
                 "0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes one)."
             )
         return pd.DataFrame(list(value))
-    if value.ndim not in (1, 2):
-        raise ValueError(f"{name} must have one or two dimensions, got shape {value.shape}.")
-    return value
+    # Through pandas: numpy would turn ["a", None] or ["a", nan] into the strings 'None', 'nan'.
+    column = pd.Series(list(value), dtype=None if len(value) else object)
+    if column.dtype.kind == "f" and (column.abs() >= 2**53).any():
+        column = pd.Series(list(value), dtype=object)  # integers beside a None keep their digits
+    return column
 
 
 def _from_frame_library(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
@@ -64,9 +103,9 @@ def _from_frame_library(value: Any, name: str) -> pd.Series | pd.DataFrame | Arr
             value = pa.chunked_array([value])
     wrapped = nw.from_native(value, allow_series=True, pass_through=True)
     if isinstance(wrapped, nw.Series):
-        return pd.Series(wrapped.to_numpy(), name=wrapped.name)
+        return _from_narwhals(wrapped)
     if isinstance(wrapped, nw.DataFrame):
-        return pd.DataFrame({column: wrapped[column].to_numpy() for column in wrapped.columns})
+        return pd.DataFrame({name: _from_narwhals(wrapped[name]) for name in wrapped.columns})
     if isinstance(wrapped, nw.LazyFrame):
         raise TypeError(f"{name} is a lazy frame: collect() the label columns before passing them.")
     try:
@@ -75,10 +114,16 @@ def _from_frame_library(value: Any, name: str) -> pd.Series | pd.DataFrame | Arr
         raise TypeError(f"{name} cannot be read as labels: {type(value).__name__}.") from error
     if value.ndim == 0:
         raise TypeError(
-            f"{name} must be a column of labels, one a row. Got {type(value.item()).__name__} "
-            "instead."
+            f"{name} must hold one value a row. Got {type(value.item()).__name__} instead."
         )
     return value
+
+
+def _from_narwhals(column: Any) -> pd.Series:
+    exact = column.dtype.is_integer() and column.is_null().any()  # NaN would make them floats
+    if exact or column.dtype.is_nested():
+        return pd.Series(column.to_list(), name=column.name, dtype=object)
+    return pd.Series(column.to_numpy(), name=column.name)
 
 
 def check_lengths(given: Mapping[str, Any]) -> int:
@@ -98,26 +143,50 @@ def check_lengths(given: Mapping[str, Any]) -> int:
 
 def check_index(given: Mapping[str, Any]) -> None:
     """Raise where two pandas inputs hold the same index labels in another order."""
-    indexed = [
-        (name, value.index)
-        for name, value in given.items()
-        if isinstance(value, pd.Series | pd.DataFrame)
-    ]
-    for name, index in indexed[1:]:
-        first, expected = indexed[0]
-        if index is expected or index.equals(expected):
+    seen: dict[str, pd.Index] = {}
+    for name, index in _indexes(given):
+        if any(index is other or index.equals(other) for other in seen.values()):
             continue
-        try:
-            same = index.sort_values().equals(expected.sort_values())
-        except TypeError:  # labels of mixed type have no order
-            same = sorted(map(repr, index)) == sorted(map(repr, expected))
-        if same:
-            at = next(i for i, (a, b) in enumerate(zip(expected, index, strict=True)) if a != b)
+        for first, expected in seen.items():
+            if not _same_labels(index, expected):
+                continue
+            pairs = zip(map(plain, expected), map(plain, index), strict=True)
+            at, (a, b) = next(
+                (i, (a, b)) for i, (a, b) in enumerate(pairs) if a != b and (a == a or b == b)
+            )
             raise ValueError(
                 f"{first} and {name} have the same index labels in another order (row {at}: "
-                f"{expected[at]!r} and {index[at]!r}), so one of them was shuffled or sorted. "
+                f"{a!r} and {b!r}), so one of them was shuffled or sorted. "
                 f"Rows are matched by position: bring them in one order first, for example "
                 f"{name}.loc[{first}.index], or pass .to_numpy() if the order is meant."
+            )
+        seen[name] = index
+
+
+def _indexes(given: Mapping[str, Any]) -> Iterator[tuple[str, pd.Index]]:
+    for name, value in given.items():
+        if isinstance(value, pd.Series | pd.DataFrame):
+            yield name, value.index
+        elif isinstance(value, Mapping):
+            yield from _indexes({f"{name}[{plain(k)!r}]": column for k, column in value.items()})
+
+
+def _same_labels(index: pd.Index, other: pd.Index) -> bool:
+    try:
+        return index.sort_values().equals(other.sort_values())
+    except TypeError:  # labels of mixed type have no order
+        return sorted(map(repr, index)) == sorted(map(repr, other))
+
+
+def check_shapes(given: Mapping[str, pd.Series | pd.DataFrame | Array]) -> None:
+    """Raise where a table has no columns, or two of one name."""
+    for name, value in given.items():
+        if is_table(value) and value.shape[1] == 0:
+            raise ValueError(f"{name} has no columns, its shape is {value.shape}.")
+        if isinstance(value, pd.DataFrame) and not value.columns.is_unique:
+            twice = plain(value.columns[value.columns.duplicated()][0])
+            raise ValueError(
+                f"{name} has more than one column named {twice!r}: rename one or leave it out."
             )
 
 
@@ -131,7 +200,8 @@ def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, 
         return [(plain(name), value.iloc[:, i]) for i, name in enumerate(value.columns)]
     if value.ndim == 2:
         return [(i, value[:, i]) for i in range(value.shape[1])]
-    return [(plain(getattr(value, "name", None)), value)]
+    name = getattr(value, "name", None)
+    return [(0 if name is None else plain(name), value)]
 
 
 def as_column(value: Any) -> Any:

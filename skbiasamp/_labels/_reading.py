@@ -104,6 +104,13 @@ def sort_names(names: Iterable[Hashable]) -> Names:
         return tuple(sorted(names, key=lambda name: (type(name).__name__, str(name))))
 
 
+def whole_classes(classes: Names) -> Names:
+    """Return both classes of a binary label that happens to be constant, else the classes."""
+    if len(classes) == 1 and classes[0] in (0, 1):
+        return tuple(type(classes[0])(i) for i in (0, 1))
+    return classes
+
+
 def task_names(classes: Names) -> tuple[Names, list[int | None]]:
     """Return the tasks of a 1-D label, and for each its position among the classes.
 
@@ -112,9 +119,9 @@ def task_names(classes: Names) -> tuple[Names, list[int | None]]:
     """
     if len(classes) == 2:
         return classes[1:], [1]
-    if len(classes) == 1 and classes[0] in (0, 1):
-        positive = type(classes[0])(1)
-        return (positive,), [0 if classes[0] == 1 else None]
+    whole = whole_classes(classes)
+    if whole != classes:
+        return whole[1:], [0 if classes == whole[1:] else None]
     return classes, list(range(len(classes)))
 
 
@@ -281,16 +288,18 @@ class _Reader:
         found: dict[str, tuple[Array, Names]] = {
             name: labels[name] for name in ("y_true", "y_pred") if name in labels
         }
-        names, recoded = self._align(found, known.names if known else None, "task", weight)
+        classes = None if known is None else whole_classes(known.names)
+        names, recoded = self._align(found, classes, "task", weight)
         task = Side(names, codes=recoded["y_true"], one_label=True)
         if "y_pred" in recoded:
             return task, Side(names, codes=recoded["y_pred"], one_label=True)
         if "y_pred" not in self.matrices:
             return task, None
         matrix = self.matrices["y_pred"]
-        if len(names) == 1 and names[0] in (0, 1) and matrix.shape[1] <= 2:
-            names = tuple(type(names[0])(i) for i in (0, 1))
-            task = Side(names, codes=recode(recoded["y_true"], task.names, names), one_label=True)
+        if matrix.shape[1] <= 2:
+            names = whole_classes(names)
+            codes = recode(recoded["y_true"], task.names, names)
+            task = Side(names, codes=codes, one_label=True)
         matrix = self._class_matrix(matrix, names, "y_pred", "classes")
         return task, Side(names, matrix=matrix, one_label=True)
 

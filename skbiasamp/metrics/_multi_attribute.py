@@ -83,6 +83,7 @@ def combinations_of(
     seen, counts = train.patterns("task", ())
     tested, test_counts = test.patterns("task", ())
     most = len(train.tasks) if max_size is None else max_size
+    min_count *= 1 - 1e-12  # ten rows of weight 0.1 are one
     if combinations == "observed":
         size = seen.sum(axis=1)
         often = counts[:, 0] >= min_count

@@ -106,6 +106,8 @@ def mean_defined(values: Array) -> Any:
 def describe_undefined(pairs: Pairs, *, condition: str, kept_as_zero: bool = False) -> str | None:
     """Say which pairs are undefined: no rows for the group or task they are conditioned on."""
     undefined = np.isnan(pairs.delta)
+    if not pairs.delta.size:
+        return "no set of tasks occurs often enough in both labels: the value is NaN."
     if not undefined.any():
         return None
     fate = "count as 0" if kept_as_zero else "are left out of the mean"
