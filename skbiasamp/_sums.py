@@ -61,6 +61,10 @@ def _sums_of_codes(left: View, right: View, weight: Array) -> Array:
     pair = left.codes[cells] * right.width + right.codes[cells]
     if weight.ndim == 1:
         sums = np.bincount(pair, weight[cells], minlength=n_pairs).astype(float)
+    elif len(cells) == weight.shape[1] and (np.diff(pair) >= 0).all():
+        present, starts = np.unique(pair, return_index=True)  # sorted cells need no product
+        sums = np.zeros((len(weight), n_pairs))
+        sums[:, present] = np.add.reduceat(weight, starts, axis=1)
     else:
         one_hot = sparse.csr_array(
             (np.ones(len(cells)), (pair, cells)), shape=(n_pairs, weight.shape[1])

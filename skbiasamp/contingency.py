@@ -89,6 +89,7 @@ class Contingency:
         self.n_dropped = rows.n_dropped
         # Nothing here changes after it was made, so a sum is computed once.
         self._sums: dict[tuple[SideName, SideName], Array] = {}
+        self._counts: dict[SideName, Array] = {}
         self.groups: Names = rows.group.names
         self.classes: Names | None = rows.task.names if rows.task.one_label else None
         if rows.task.one_label:
@@ -278,10 +279,14 @@ class Contingency:
 
     def count(self, side: SideName) -> Array:
         """Return how many rows have each group or task of a side."""
-        if side.startswith("task") and not self.indicator:
-            return self.joint("group", side).sum(axis=-2)  # every row is in one group
-        everywhere = View(1, np.zeros(self.n_cells, dtype=np.intp), None)
-        return pair_sums(everywhere, self._view(side), self.weight)[..., 0, :]
+        if side not in self._counts:
+            if side.startswith("task") and not self.indicator:
+                count = self.joint("group", side).sum(axis=-2)  # every row is in one group
+            else:
+                everywhere = View(1, np.zeros(self.n_cells, dtype=np.intp), None)
+                count = pair_sums(everywhere, self._view(side), self.weight)[..., 0, :]
+            self._counts[side] = count
+        return self._counts[side]
 
     def joint(self, side: SideName, other: SideName) -> Array:
         """Return how many rows have each pair of two sides."""
@@ -550,7 +555,7 @@ class Contingency:
     def of_sets(self, sets: Array) -> Contingency:
         """Return the contingency whose tasks are sets of tasks, present when all of them are."""
         sides = dict(self._sides)
-        names = tuple(tuple(np.array(self.tasks, dtype=object)[row]) for row in sets)
+        names = tuple(range(len(sets)))
         size = sets.sum(axis=1)
         for name in ("task", "task_pred"):
             if name not in sides:
@@ -592,7 +597,9 @@ class Contingency:
         shape = (n_draws, self.n_cells)
         if self.whole and (self.weight > 1).any():
             return rng.binomial(self.weight.astype(np.int64), 0.5, size=shape).astype(float)
-        return rng.integers(0, 2, size=shape, dtype=np.uint8) * self.weight
+        bits = np.frombuffer(rng.bytes(n_draws * -(-self.n_cells // 8)), np.uint8)
+        coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=self.n_cells)
+        return coins * self.weight
 
     # ------------------------------------------------------------------ scores of cells
 

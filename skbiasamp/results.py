@@ -247,10 +247,10 @@ def label_index(names: Names) -> pd.Index[Any]:
 def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
     """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`."""
 
-    def repeated(names: tuple[Hashable, ...], positions: Array) -> Array:
-        objects = np.empty(len(names), dtype=object)
-        objects[:] = names
-        return objects[positions]
+    def repeated(names: tuple[Hashable, ...], positions: Array) -> Any:
+        column = pd.Series(index=range(len(names)), dtype=object)
+        column[:] = names
+        return column.infer_objects().take(positions).array
 
     shape = (len(groups), len(tasks))
     rows, cols = np.indices(shape).reshape(2, -1)
@@ -264,8 +264,4 @@ def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
     counts = data["n"]
     if np.array_equal(counts, np.rint(counts)):
         data["n"] = counts.astype(np.int64)
-    frame = pd.DataFrame(data)
-    for name in ("group", "task"):
-        if not any(isinstance(one, tuple) for one in frame[name]):
-            frame[name] = frame[name].infer_objects()
-    return frame
+    return pd.DataFrame(data)

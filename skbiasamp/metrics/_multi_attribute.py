@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from skbiasamp._labels import (
     DIRECTIONS,
     Array,
+    Names,
     check_option,
     require_labels,
     too_many_combinations,
@@ -187,10 +189,7 @@ def multi_attribute(
     }
     return Pairs(
         groups=train.groups,
-        tasks=tuple(
-            tuple(task for task, present in zip(train.tasks, row, strict=True) if present)
-            for row in sets
-        ),
+        tasks=set_names(train.tasks, sets),
         n=np.broadcast_to(n, delta.shape),
         base=rates,
         observed=observed,
@@ -228,6 +227,13 @@ def _variance(values: Array) -> Any:
     """Population variance over the defined pairs."""
     center = np.asarray(mean_defined(values))[..., None, None]
     return mean_defined((values - center) ** 2)
+
+
+def set_names(tasks: Names, sets: Array) -> Names:
+    """Return each set of tasks as the tuple of their names."""
+    flat = [tasks[i] for i in np.nonzero(sets)[1].tolist()]
+    ends = np.cumsum(sets.sum(axis=1)).tolist()
+    return tuple(tuple(flat[low:high]) for low, high in pairwise([0, *ends]))
 
 
 def check_hard(test: Contingency) -> None:
