@@ -48,6 +48,7 @@ docs/conf.py:
 
 bench: $(READY) ## run the benchmarks
 	$(BIN)/python benchmarks/cooccurrence.py
+	$(BIN)/python benchmarks/uncertainty.py
 
 clean: ## remove the environments and everything built
 	rm -rf .venv .venv-core build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
