@@ -1,0 +1,439 @@
+"""What auditors share: training labels in, audits out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skbiasamp._compat import Interval, StrOptions
+from skbiasamp._labels import (
+    GROUPS,
+    MISSING_POLICIES,
+    Array,
+    check_runs,
+    require_groups,
+)
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference import (
+    FEW,
+    Uncertainty,
+    across_runs,
+    assess,
+    sign_p_values,
+    warn_uncertain,
+)
+from skbiasamp.metrics._pairs import (
+    Pairs,
+    describe_undefined,
+    warn_undefined,
+)
+from skbiasamp.results import AuditResult, label_index, pair_table
+
+# Parameters that every auditor has, as scikit-learn checks them.
+COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+    "groups": [StrOptions(set(GROUPS))],
+    "missing": [StrOptions(set(MISSING_POLICIES))],
+    "reference": [StrOptions({"train", "test"})],
+    "interval": [StrOptions({"bootstrap", "bca", "analytic"}), None],
+    "resample": [StrOptions({"test", "both"})],
+    "adjust": [StrOptions({"holm", "fdr"}), None],
+    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+    "n_resamples": [Interval(Integral, 1, None, closed="left")],
+    "random_state": ["random_state", np.random.Generator],
+    "n_jobs": [Integral, None],
+}
+
+
+class Audited(NamedTuple):
+    """The labels that give signs, the training labels, the audited rows, and what was found."""
+
+    signs: Contingency
+    train: Contingency
+    test: Contingency
+    pairs: Pairs
+
+
+class BaseAuditor(ABC, BaseEstimator):
+    """What the co-occurrence auditors share: training labels in, audits out."""
+
+    metric: ClassVar[str]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    groups: str
+    missing: str
+    reference: str
+    direction: str | None
+    interval: str | None
+    confidence_level: float
+    n_resamples: int
+    resample: str
+    adjust: str | None
+    random_state: Any
+    n_jobs: int | None
+    contingency_: Contingency
+
+    def fit(self, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the correlations of the training labels.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
+            Labels that the model was trained on.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            Their protected attribute.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        self : object
+            The fitted auditor.
+        """
+        self._validate_params()
+        cells = self._count(y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        require_groups(cells.groups, indicator=cells.indicator)
+        return self._learn(cells)
+
+    def partial_fit(
+        self, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add a chunk of training labels to those learned before.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
+            Labels.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            Their protected attribute.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        self : object
+            The auditor, as if fitted on the sum of all chunks.
+        """
+        self._validate_params()
+        cells = self._count(y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        known = getattr(self, "contingency_", None)
+        return self._learn(cells if known is None else known + cells)
+
+    def score(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
+        """Return the amplification as the papers define it.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
+            Labels of the audited rows.
+        y_pred : array-like
+            Predicted labels or probabilities.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute.
+        sensitive_pred : array-like, optional
+            The attribute as predicted by the model.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        value : float
+        """
+        audited = self._measure(
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            sensitive_pred=sensitive_pred,
+            sample_weight=sample_weight,
+        )
+        return audited.pairs.value
+
+    def audit(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+    ) -> AuditResult:
+        """Measure the amplification, pair by pair.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
+            Labels of the audited rows.
+        y_pred : array-like
+            Predicted labels or probabilities.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute.
+        sensitive_pred : array-like, optional
+            The attribute as predicted by the model.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+
+        Returns
+        -------
+        result : AuditResult
+        """
+        audited = self._measure(
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            sensitive_pred=sensitive_pred,
+            sample_weight=sample_weight,
+        )
+        test, pairs = audited.test, audited.pairs
+        columns: dict[str, Array] = {
+            name: getattr(pairs, name)
+            for name in ("n", "base", "observed", "sign", "delta", "amplification")
+        }
+        low = high = p_value = float("nan")
+        statistics = dict(pairs.statistics)
+        if self.interval is not None:
+            found = self._assess(audited)
+            low, high = found.bounds.value_low, found.bounds.value_high
+            p_value, statistics = found.value_p_value, statistics | found.bounds.statistics
+            certain = self._sign_certain(audited)
+            columns |= {
+                "low": found.bounds.low,
+                "high": found.bounds.high,
+                "p_value": found.p_value,
+                "p_adjusted": found.p_adjusted,
+                "sign_certain": certain,
+                "reliable": pairs.n >= FEW,
+            }
+            warn_uncertain(pairs, certain, stacklevel=2)
+        return AuditResult(
+            metric=self.metric,
+            direction=self.direction,
+            value=pairs.value,
+            low=low,
+            high=high,
+            confidence_level=None if self.interval is None else self.confidence_level,
+            p_value=p_value,
+            n_samples=int(test.total) if test.whole else test.total,
+            table=pair_table(pairs.groups, pairs.tasks, **columns),
+            params=self.get_params(deep=False),
+            statistics=statistics,
+        )
+
+    def audit_runs(
+        self,
+        y_true: Any,
+        y_preds: Sequence[Any],
+        *,
+        sensitive_features: Any = None,
+        sensitive_preds: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        method: str = "t",
+    ) -> AuditResult:
+        """Measure the amplification of several runs of one model on the same rows.
+
+        Models that differ only in their seed can differ in their amplification. The interval
+        is that of the mean over runs; what the choice of audited rows adds to it is reported
+        apart, as ``statistics["data_standard_error"]``.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels of the audited rows.
+        y_preds : list of array-like
+            The predictions of each run; None for each where the direction needs none.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute.
+        sensitive_preds : list of array-like, optional
+            The attribute as predicted in each run.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        method : {"t", "normal"}, default="t"
+            Student's t with as many degrees as runs less one, or the papers' 1.96 standard
+            errors.
+
+        Returns
+        -------
+        result : AuditResult
+            The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` and
+            ``data_standard_error`` (the root mean square over runs).
+        """
+        check_runs(y_preds, sensitive_preds)
+        runs = [
+            self.audit(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=None if sensitive_preds is None else sensitive_preds[i],
+                sample_weight=sample_weight,
+            )
+            for i, y_pred in enumerate(y_preds)
+        ]
+        return self._over_runs(runs, method)
+
+    def _over_runs(self, runs: list[AuditResult], method: str) -> AuditResult:
+        values = np.array([run.value for run in runs])
+        value, low, high = across_runs(values, self.confidence_level, method=method)
+        tables = [run.table.set_index(["group", "task"]) for run in runs]
+        aligned = [table.reindex(tables[0].index) for table in tables]
+        table = runs[0].table.copy()
+        for name in ("n", "base", "observed", "delta", "amplification"):
+            stacked = np.stack([one[name].to_numpy(float) for one in aligned])
+            if name == "amplification":
+                table[name], table["low"], table["high"] = across_runs(
+                    stacked, self.confidence_level, method=method
+                )
+            else:
+                table[name] = stacked.mean(axis=0)
+        table[["p_value", "p_adjusted"]] = np.nan
+        errors = np.array([run.statistics.get("standard_error", np.nan) for run in runs])
+        return replace(
+            runs[0],
+            value=float(value),
+            low=float(low),
+            high=float(high),
+            confidence_level=self.confidence_level,
+            p_value=float("nan"),
+            table=table,
+            statistics={
+                "n_runs": len(runs),
+                "between_run_sd": float(values.std(ddof=1)),
+                "data_standard_error": float(np.sqrt((errors**2).mean())),
+            },
+        )
+
+    # ------------------------------------------------------------------ inside
+
+    def _count(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+        like: Contingency | None = None,
+    ) -> Contingency:
+        """Return the contingency of labels, or the one that was passed in their place."""
+        if not isinstance(y_true, Contingency):
+            return Contingency.from_labels(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=sensitive_pred,
+                sample_weight=sample_weight,
+                groups=self.groups,
+                missing=self.missing,
+                like=like,
+            )
+        others = (y_pred, sensitive_features, sensitive_pred, sample_weight)
+        if any(other is not None for other in others):
+            raise TypeError(
+                "A Contingency already holds labels, predictions, groups and weights: pass it "
+                "alone."
+            )
+        return y_true if like is None else y_true.conform(like)
+
+    def _learn(self, cells: Contingency) -> Self:
+        self.contingency_ = cells
+        self.groups_ = list(cells.groups)
+        self.tasks_ = list(cells.tasks)
+        self.n_samples_fit_ = int(cells.total) if cells.whole else cells.total
+        index, columns = label_index(cells.groups), label_index(cells.tasks)
+        self.base_rates_ = pd.DataFrame(cells.rate("task", given="group"), index, columns)
+        self.y_at_ = pd.DataFrame(self._sign(cells), index, columns)
+        return self
+
+    def _measure(self, y_true: Any, y_pred: Any, **labels: Any) -> Audited:
+        self._validate_params()
+        fitted = hasattr(self, "contingency_")
+        if not fitted and self.reference != "test":
+            check_is_fitted(
+                self,
+                "contingency_",
+                msg=(
+                    "This %(name)s has not seen training labels: call fit(y_train, "
+                    "sensitive_features=A_train) first, or make it with reference='test' to "
+                    "take the correlations from the audited labels themselves."
+                ),
+            )
+        test = self._count(y_true, y_pred, like=self.contingency_ if fitted else None, **labels)
+        train = self.contingency_ if fitted else test
+        require_groups(train.groups, indicator=train.indicator)
+        self._check(test)
+        signs = train if self.reference == "train" else test
+        pairs = self._pairs(signs, train, test, base=self._base(signs, train, test), sets=None)
+        warn_undefined(self._undefined(pairs), stacklevel=3)
+        return Audited(signs, train, test, pairs)
+
+    def _assess(self, audited: Audited) -> Uncertainty:
+        signs, train, test, pairs = audited
+        base = self._base(signs, train, test)
+
+        def measure(signs: Contingency, train: Contingency, test: Contingency) -> Pairs:
+            return self._pairs(signs, train, test, base=base, sets=pairs.sets)
+
+        def paired(test: Contingency) -> Pairs:
+            return self._pairs(signs, train, test, base="test", sets=pairs.sets)
+
+        return assess(
+            measure,
+            signs,
+            train,
+            test,
+            pairs,
+            paired=paired,
+            own_base=not isinstance(base, str),
+            interval=str(self.interval),
+            resample=self.resample,
+            n_resamples=self.n_resamples,
+            confidence_level=self.confidence_level,
+            adjust=self.adjust,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _sign_certain(self, audited: Audited) -> Array:
+        """Return whether the labels can tell each pair's sign from a coin's."""
+        p_values = sign_p_values(audited.signs, audited.pairs, shares=self.direction is None)
+        return p_values < 1 - self.confidence_level
+
+    def _base(self, signs: Contingency, train: Contingency, test: Contingency) -> Any:
+        """Return where the second term comes from: "train", "test" or the user's table."""
+        return "test" if signs is test else "train"
+
+    @abstractmethod
+    def _sign(self, labels: Contingency) -> Array:
+        """Return the signs of the labels, as groups × tasks."""
+
+    @abstractmethod
+    def _check(self, test: Contingency) -> None:
+        """Raise if the audited rows lack what the metric needs."""
+
+    @abstractmethod
+    def _pairs(
+        self,
+        signs: Contingency,
+        train: Contingency,
+        test: Contingency,
+        *,
+        base: Any,
+        sets: Array | None,
+    ) -> Pairs:
+        """Measure."""
+
+    def _undefined(self, pairs: Pairs) -> str | None:
+        return describe_undefined(pairs, condition="audited")

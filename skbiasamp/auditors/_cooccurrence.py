@@ -1,0 +1,497 @@
+"""Auditors of co-occurrence: MALS, directional and multi-attribute amplification."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._compat import Interval, StrOptions
+from skbiasamp._labels import (
+    DIRECTIONS,
+    Array,
+    require_task_pred,
+)
+from skbiasamp.auditors._base import COMMON_CONSTRAINTS, Audited, BaseAuditor
+from skbiasamp.contingency import Contingency
+from skbiasamp.metrics._cooccurrence import (
+    BASES,
+    TIES,
+    check_sides,
+    directional,
+    directional_sign,
+    mals,
+    mals_sign,
+)
+from skbiasamp.metrics._multi_attribute import (
+    COMBINATIONS,
+    CONDITIONS,
+    check_hard,
+    combinations_of,
+    multi_attribute,
+)
+from skbiasamp.metrics._pairs import (
+    Pairs,
+    describe_undefined,
+)
+from skbiasamp.results import label_index
+
+
+class MALSAuditor(BaseAuditor):
+    """Tell whether tasks that lean to a group lean to it more in the predictions.
+
+    The first measure of bias amplification [1]_. It only sees groups that have more than their
+    equal share of a task, and confuses the two directions [2]_: prefer `DirectionalAuditor`
+    unless you compare with published numbers.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
+        How several columns of `sensitive_features` make groups: every combination of values
+        that occurs, each column's values side by side, or columns that are 0/1 memberships.
+    reference : {"train", "test"}, default="train"
+        Which labels are the training labels: those that `fit` saw, or the audited ones.
+    missing : {"error", "drop", "group"}, default="error"
+        What to do where the protected attribute is missing.
+    interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
+        How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
+        ones, the delta method, or none (nor tests).
+    confidence_level : float, default=0.95
+        Level of the intervals.
+    n_resamples : int, default=999
+        Resamples of the bootstrap, and draws of the permutation test.
+    resample : {"test", "both"}, default="test"
+        What the bootstrap draws anew: the audited rows, the training labels and hence the signs
+        held fixed, or both. "both" shows what an uncertain sign does to the value; its
+        percentiles are not an interval of known coverage.
+    adjust : {"holm", "fdr", None}, default="holm"
+        How p-values are adjusted for the number of pairs.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from.
+    n_jobs : int, default=None
+        Jobs that share the resamples; the numbers do not depend on it.
+
+    Attributes
+    ----------
+    groups_, tasks_ : list
+        Groups and tasks of the training labels.
+    n_samples_fit_ : int or float
+        Rows seen by `fit`.
+    base_rates_ : DataFrame of shape (n_groups, n_tasks)
+        P(t | a) in the training labels.
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        1 where the group has more than its equal share of the task, else 0.
+    contingency_ : Contingency
+        The training labels, counted.
+
+    See Also
+    --------
+    skbiasamp.metrics.mals_amplification : The formula, and the same as one function.
+
+    References
+    ----------
+    .. [1] Zhao, Wang, Yatskar, Ordonez, Chang. Men also like shopping: reducing gender bias
+       amplification using corpus-level constraints. EMNLP 2017.
+    .. [2] Wang, Russakovsky. Directional bias amplification. ICML 2021, Sec. 3.2.
+
+    Examples
+    --------
+    >>> from skbiasamp import MALSAuditor
+    >>> sex = ["f"] * 50 + ["m"] * 50
+    >>> cooks = [1] * 40 + [0] * 10 + [1] * 10 + [0] * 40
+    >>> auditor = MALSAuditor().fit(cooks, sensitive_features=sex)
+    >>> round(auditor.score(cooks, [1] * 40 + [0] * 60, sensitive_features=sex), 12)
+    0.2
+    """
+
+    metric = "MALS"
+    direction = None
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = COMMON_CONSTRAINTS
+
+    def __init__(
+        self,
+        *,
+        groups: str = "intersection",
+        reference: str = "train",
+        missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        resample: str = "test",
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.groups = groups
+        self.reference = reference
+        self.missing = missing
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.resample = resample
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _sign(self, labels: Contingency) -> Array:
+        return mals_sign(labels)
+
+    def _check(self, test: Contingency) -> None:
+        require_task_pred(test.has("task_pred"), metric="MALS")
+
+    def _pairs(
+        self,
+        signs: Contingency,
+        train: Contingency,
+        test: Contingency,
+        *,
+        base: Any,
+        sets: Array | None,
+    ) -> Pairs:
+        return mals(signs, test, base=base)
+
+    def _undefined(self, pairs: Pairs) -> str | None:
+        return describe_undefined(pairs, condition="predicted", kept_as_zero=True)
+
+
+class DirectionalAuditor(BaseAuditor):
+    """Tell whether predictions exaggerate the correlations of the training labels.
+
+    BiasAmp→ [1]_ asks, for every pair of group and task, whether the predictions move it the
+    way the training correlation goes, and keeps apart what the attribute does to the task's
+    prediction ("A->T") from what the task does to the attribute's ("T->A").
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    direction : {"A->T", "T->A"}, default="A->T"
+        Whether the attribute biases the prediction of the task, or the task that of the
+        attribute. Values of the two directions are not comparable with each other. Predicting
+        a protected attribute is itself questionable [1]_ (Sec. 5.1).
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
+        How several columns of `sensitive_features` make groups: every combination of values
+        that occurs, each column's values side by side, or columns that are 0/1 memberships.
+    ties : {"zero", "negative"}, default="zero"
+        The sign of a pair that is exactly independent in training: 0, as in the authors' code
+        and tables, or −1, as in the printed formula.
+    base : {"test", "train"} or DataFrame of groups × tasks, default="test"
+        What predictions are compared with: the audited labels, the training labels, or
+        correlations of your own, P(t|a) for A->T and P(a|t) for T->A, whose sign is then used.
+    sign : DataFrame of groups × tasks, optional
+        Signs (−1, 0, 1) of your own.
+    reference : {"train", "test"}, default="train"
+        Where the sign comes from: the labels that `fit` saw, or the audited ones.
+    missing : {"error", "drop", "group"}, default="error"
+        What to do where the protected attribute is missing.
+    interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
+        How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
+        ones, the delta method, or none (nor tests).
+    confidence_level : float, default=0.95
+        Level of the intervals.
+    n_resamples : int, default=999
+        Resamples of the bootstrap, and draws of the permutation test.
+    resample : {"test", "both"}, default="test"
+        What the bootstrap draws anew: the audited rows, the training labels and hence the signs
+        held fixed, or both. "both" shows what an uncertain sign does to the value; its
+        percentiles are not an interval of known coverage.
+    adjust : {"holm", "fdr", None}, default="holm"
+        How p-values are adjusted for the number of pairs.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from.
+    n_jobs : int, default=None
+        Jobs that share the resamples; the numbers do not depend on it.
+
+    Attributes
+    ----------
+    groups_, tasks_ : list
+        Groups and tasks of the training labels.
+    n_samples_fit_ : int or float
+        Rows seen by `fit`.
+    base_rates_ : DataFrame of shape (n_groups, n_tasks)
+        P(t | a) in the training labels.
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        The sign of each pair's correlation: −1, 0 or 1.
+    contingency_ : Contingency
+        The training labels, counted.
+
+    See Also
+    --------
+    skbiasamp.metrics.directional_amplification : The formula, and the same as one function.
+
+    References
+    ----------
+    .. [1] Wang, Russakovsky. Directional bias amplification. ICML 2021.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> cooking = [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30
+    >>> auditor = DirectionalAuditor().fit(cooking, sensitive_features=sex)
+    >>> auditor.y_at_
+       1
+    f  1
+    m -1
+    >>> auditor.score(cooking, [1] * 40 + [0] * 40, sensitive_features=sex)
+    0.25
+    """
+
+    metric = "directional"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions(set(DIRECTIONS))],
+        "ties": [StrOptions(set(TIES))],
+        "base": [StrOptions(set(BASES)), pd.DataFrame],
+        "sign": [pd.DataFrame, None],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        direction: str = "A->T",
+        *,
+        groups: str = "intersection",
+        ties: str = "zero",
+        base: str | pd.DataFrame = "test",
+        sign: pd.DataFrame | None = None,
+        reference: str = "train",
+        missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        resample: str = "test",
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.direction = direction
+        self.groups = groups
+        self.ties = ties
+        self.base = base
+        self.sign = sign
+        self.reference = reference
+        self.missing = missing
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.resample = resample
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _sign(self, labels: Contingency) -> Array:
+        return directional_sign(
+            labels, direction=str(self.direction), ties=self.ties, base=self.base, sign=self.sign
+        )
+
+    def _check(self, test: Contingency) -> None:
+        check_sides(test, direction=self.direction, metric="directional amplification")
+
+    def _base(self, signs: Contingency, train: Contingency, test: Contingency) -> Any:
+        return "test" if train is test and isinstance(self.base, str) else self.base
+
+    def _sign_certain(self, audited: Audited) -> Array:
+        if self.sign is not None or not isinstance(self.base, str):
+            return np.ones(audited.pairs.delta.shape, dtype=bool)  # the user's own are given
+        return super()._sign_certain(audited)
+
+    def _pairs(
+        self,
+        signs: Contingency,
+        train: Contingency,
+        test: Contingency,
+        *,
+        base: Any,
+        sets: Array | None,
+    ) -> Pairs:
+        sign = self.sign
+        if sign is None and not isinstance(self.base, str) and isinstance(base, str):
+            # Compared with the labels in the same rows, the user's signs still hold.
+            sign = pd.DataFrame(
+                self._sign(signs), label_index(signs.groups), label_index(signs.tasks)
+            )
+        return directional(
+            train,
+            test,
+            direction=str(self.direction),
+            ties=self.ties,
+            base=base,
+            sign=sign,
+            labels=signs,
+        )
+
+
+class MultiAttributeAuditor(BaseAuditor):
+    """Tell how far predictions move sets of tasks that occur together.
+
+    A model can keep every single correlation and still change those of combinations [1]_. The
+    value is the mean size of the change: it cannot be negative, grows with noise in rare sets,
+    and does not say whether bias grew or shrank. The result's ``statistics`` hold the signed
+    mean, which does, and the variance.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    direction : {"A->T", "T->A", None}, default="A->T"
+        The direction; None is Multi_MALS, which has none.
+    combinations : {"observed", "all"}, default="observed"
+        Sets that some training row has as its whole set, or every set that occurs.
+    min_size : int, default=1
+        Least number of tasks in a set.
+    max_size : int, optional
+        Greatest number of tasks in a set.
+    min_count : float, default=1
+        How often a set has to occur, in training and in the audited labels.
+    base : {"train", "test"}, default="train"
+        Whether predictions are compared with the training labels, as in the paper, or with the
+        audited ones, as in the authors' code. Multi_MALS always takes the training labels.
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
+        How several columns of `sensitive_features` make groups.
+    reference : {"train", "test"}, default="train"
+        Which labels are the training labels: those that `fit` saw, or the audited ones.
+    missing : {"error", "drop", "group"}, default="error"
+        What to do where the protected attribute is missing.
+    interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
+        How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
+        ones, the delta method, or none (nor tests).
+    confidence_level : float, default=0.95
+        Level of the intervals.
+    n_resamples : int, default=999
+        Resamples of the bootstrap, and draws of the permutation test.
+    resample : {"test", "both"}, default="test"
+        What the bootstrap draws anew: the audited rows, the training labels and hence the signs
+        held fixed, or both. "both" shows what an uncertain sign does to the value; its
+        percentiles are not an interval of known coverage.
+    adjust : {"holm", "fdr", None}, default="holm"
+        How p-values are adjusted for the number of pairs.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from.
+    n_jobs : int, default=None
+        Jobs that share the resamples; the numbers do not depend on it.
+
+    Attributes
+    ----------
+    groups_, tasks_ : list
+        Groups and single tasks of the training labels.
+    n_samples_fit_ : int or float
+        Rows seen by `fit`.
+    base_rates_ : DataFrame of shape (n_groups, n_tasks)
+        P(t | a) of single tasks in the training labels.
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        The sign of each single pair's correlation.
+    contingency_ : Contingency
+        The training labels, counted.
+
+    See Also
+    --------
+    skbiasamp.metrics.multi_attribute_amplification : The formula, and the same as one function.
+
+    References
+    ----------
+    .. [1] Zhao, Andrews, Xiang. Men also do laundry: multi-attribute bias amplification.
+       ICML 2023.
+
+    Examples
+    --------
+    >>> from skbiasamp import MultiAttributeAuditor
+    >>> both, cook, clean = [1, 1], [1, 0], [0, 1]
+    >>> labels = [both, both, cook, clean] * 2
+    >>> predicted = [both] * 4 + [cook, cook, clean, clean]
+    >>> sex = ["f"] * 4 + ["m"] * 4
+    >>> auditor = MultiAttributeAuditor(min_size=2, interval=None)
+    >>> auditor.fit(labels, sensitive_features=sex).audit(labels, predicted, sensitive_features=sex)
+    multi-attribute A->T: +0.5000 (8 rows, 2 groups x 1 set of tasks)
+    group   task  n   base  observed  sign   delta  amplification
+        f (0, 1)  4 0.5000    1.0000     0  0.5000         0.5000
+        m (0, 1)  4 0.5000    0.0000     0 -0.5000         0.5000
+    """
+
+    metric = "multi-attribute"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions(set(DIRECTIONS)), None],
+        "combinations": [StrOptions(set(COMBINATIONS))],
+        "min_size": [Interval(Integral, 1, None, closed="left")],
+        "max_size": [Interval(Integral, 1, None, closed="left"), None],
+        "min_count": [Interval(Real, 0, None, closed="neither")],
+        "base": [StrOptions(set(BASES))],
+        **COMMON_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        direction: str | None = "A->T",
+        *,
+        combinations: str = "observed",
+        min_size: int = 1,
+        max_size: int | None = None,
+        min_count: float = 1,
+        base: str = "train",
+        groups: str = "intersection",
+        reference: str = "train",
+        missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        resample: str = "test",
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.direction = direction
+        self.combinations = combinations
+        self.min_size = min_size
+        self.max_size = max_size
+        self.min_count = min_count
+        self.base = base
+        self.groups = groups
+        self.reference = reference
+        self.missing = missing
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.resample = resample
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _sign(self, labels: Contingency) -> Array:
+        if self.direction is None:
+            return mals_sign(labels)
+        return directional_sign(labels, direction=self.direction)
+
+    def _check(self, test: Contingency) -> None:
+        check_sides(test, direction=self.direction, metric="multi-attribute amplification")
+        check_hard(test)
+
+    def _base(self, signs: Contingency, train: Contingency, test: Contingency) -> Any:
+        if signs is test:
+            return "test"
+        return "train" if self.direction is None else self.base
+
+    def _pairs(
+        self,
+        signs: Contingency,
+        train: Contingency,
+        test: Contingency,
+        *,
+        base: Any,
+        sets: Array | None,
+    ) -> Pairs:
+        if sets is None:
+            sets = combinations_of(
+                signs,
+                test,
+                combinations=self.combinations,
+                min_size=self.min_size,
+                max_size=self.max_size,
+                min_count=self.min_count,
+            )
+        return multi_attribute(signs, test, sets, direction=self.direction, base=base)
+
+    def _undefined(self, pairs: Pairs) -> str | None:
+        return describe_undefined(pairs, condition=CONDITIONS[self.direction], kept_as_zero=True)
