@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ _SPAN = 4096
 _TABLE = 1 << 21
 # Rows counted at a time: the codes of one block stay in the processor's second-level cache.
 _BLOCK = 1 << 16
+# What pandas calls the contents of a column that can be weights.
+_NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +47,13 @@ def encode(column: Any, name: str) -> Column | Continuous:
     if isinstance(column, pd.Series):
         if isinstance(column.dtype, pd.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
-            return Column(codes, -1, [None, *map(plain, column.cat.categories)])
+            categories = column.cat.categories
+            if categories.dtype.kind == "f" and (categories == np.rint(categories)).all():
+                categories = categories.astype(int)
+            return Column(codes, -1, [None, *map(plain, categories)])
         if not isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
             if column.isna().any():
-                column = column.astype(object)
+                column = column.to_numpy(dtype=object)
             else:
                 column = column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8".replace("b8", "?")))
         elif isinstance(column.dtype, np.dtype):
@@ -57,25 +63,46 @@ def encode(column: Any, name: str) -> Column | Continuous:
         return Column(column.view(np.uint8), 0, [False, True])
     if kind in "iu":
         low, high = int(column.min()), int(column.max())
-        if high - low < _SPAN:
+        if high - low < _SPAN and high <= np.iinfo(np.int64).max:
             return Column(column, low, list(range(low, high + 1)))
     elif kind == "f":
+        column = np.asarray(column, dtype=float)  # pandas has no other floats
         nan = np.isnan(column)
-        if np.isinf(column).any():
-            raise ValueError(f"{name} holds infinite values: {first_row(np.isinf(column))}.")
         if not (nan | (column == np.rint(column))).all():
-            return Continuous(column)
-    elif kind == "c":
+            return _continuous(column, name)
+    try:
+        codes, uniques = pd.factorize(column)
+    except TypeError:  # unhashable
+        seen = next(v for v in column if type(v).__hash__ is None)
+        raise TypeError(
+            f"{name} must hold one label a row, and holds {type(seen).__name__}s such as {seen!r}. "
+            "For several labels a row pass a 0/1 indicator matrix "
+            "(sklearn.preprocessing.MultiLabelBinarizer makes one)."
+        ) from None
+    values = [float(v) if isinstance(v, Decimal) else plain(v) for v in uniques]
+    if any(isinstance(value, complex) for value in values):
         raise ValueError(f"{name} holds complex numbers: labels must be classes or probabilities.")
-    codes, uniques = pd.factorize(column)
-    values = [plain(value) for value in uniques]
-    if any(isinstance(value, float) and not value.is_integer() for value in values):
+    if kind == "U" and "nan" in values:
+        raise ValueError(
+            f"{name} holds the text 'nan' in {first_row(column == 'nan')}: that is what NumPy "
+            "makes of a missing value among strings. Pass a list, or an array with dtype=object."
+        )
+    fractions = [v for v in values if isinstance(v, float) and not v.is_integer()]
+    if fractions:
         if all(isinstance(value, int | float) for value in values):
-            return Continuous(np.asarray(pd.Series(column).astype(float)))
-        bad = next(v for v in values if isinstance(v, float) and not v.is_integer())
-        raise ValueError(f"{name} mixes labels with numbers that are no classes, such as {bad!r}.")
+            return _continuous(np.array([*values, np.nan], dtype=float)[codes], name)
+        raise ValueError(
+            f"{name} mixes labels with numbers that are no classes, such as {fractions[0]!r}."
+        )
     values = [int(value) if isinstance(value, float) else value for value in values]
     return Column(codes, -1, [None, *values])
+
+
+def _continuous(numbers: Array, name: str) -> Continuous:
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise ValueError(f"{name} holds infinite values in {first_row(infinite)}.")
+    return Continuous(numbers)
 
 
 def need_classes(column: Column | Continuous, name: str) -> Column:
@@ -101,12 +128,13 @@ def tally(columns: list[Column], weight: Array | None) -> tuple[list[Array], Arr
     dtype = np.dtype(np.int16 if n_codes <= np.iinfo(np.int16).max else np.int32)
     strides = np.append(np.cumprod(sizes[::-1])[-2::-1], 1)
     wrapped = [np.array(s).astype(dtype) for s in strides]
-    start = np.array(sum(c.offset * int(s) for c, s in zip(columns, strides, strict=True)))
+    shift = -sum(c.offset * int(s) for c, s in zip(columns, strides, strict=True))
+    start = np.array(shift & 0xFFFFFFFF, dtype=np.uint32).astype(dtype)
     total = np.zeros(n_codes)
     n = len(columns[0].raw)
     for low in range(0, n, _BLOCK):
         rows = slice(low, low + _BLOCK)
-        code = np.full(min(_BLOCK, n - low), -start.astype(dtype), dtype=dtype)
+        code = np.full(min(_BLOCK, n - low), start, dtype=dtype)
         for column, stride in zip(columns, wrapped, strict=True):
             code += column.raw[rows].astype(dtype) * stride
         total += np.bincount(code, None if weight is None else weight[rows], minlength=n_codes)
@@ -137,22 +165,22 @@ def indicator(value: Any, name: str, *, soft: bool) -> Array:
     """Return a 2-D input as booleans, or as probabilities where `soft` allows it."""
     if isinstance(value, pd.DataFrame):
         if any(not isinstance(dtype, np.dtype) for dtype in value.dtypes):
-            value = value.to_numpy(dtype=object)
+            value = np.column_stack([_numbers(value.iloc[:, i]) for i in range(value.shape[1])])
         else:
             value = value.to_numpy()
     if value.dtype.kind == "O":
-        try:
-            value = np.where(pd.isna(value), np.nan, value).astype(float)
-        except (TypeError, ValueError):
-            value = np.asarray(value, dtype=object)
+        missing = pd.isna(value)
+        held = [plain(v) for v in value[~missing]]
+        # Not whatever float() can read: the text '1' is no membership.
+        if all(isinstance(v, int | float | Decimal) for v in held):
+            value = np.full(value.shape, np.nan)
+            value[~missing] = held
     if value.dtype.kind == "b":
         return value
     if value.dtype.kind not in "iuf":
-        seen = next(v for v in value.ravel().tolist() if not isinstance(v, int | float))
-        raise ValueError(
-            f"{name} has {value.shape[1]} columns, so each must be a 0/1 indicator of one label, "
-            f"but it holds {seen!r}. For one label a row pass a single column."
-        )
+        values = map(plain, value.ravel())
+        seen = next(v for v in values if not (isinstance(v, int | float) or v is None))
+        raise _no_indicator(name, value.shape[1], repr(seen))
     hard = _as_membership(value)
     if hard is not None:
         return hard
@@ -161,14 +189,27 @@ def indicator(value: Any, name: str, *, soft: bool) -> Array:
         if nan.any():
             raise ValueError(
                 f"{name} has missing values in {first_row(nan)}. Leave these rows out."
+                + " (missing= is for columns of labels.)" * name.startswith("sensitive")
             )
     if not soft:
         bad = value[(value != 0) & (value != 1)].flat[0]
-        raise ValueError(
-            f"{name} has {value.shape[1]} columns, so each must be a 0/1 indicator of one label, "
-            f"but it holds {bad:.6g}. For one label a row pass a single column."
-        )
+        raise _no_indicator(name, value.shape[1], f"{bad:.6g}")
     return probabilities(value, name)
+
+
+def _numbers(column: pd.Series) -> Array:
+    """Return a column of a frame as numbers with NaN where it holds numbers, else as it is."""
+    if not isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    return column.to_numpy()
+
+
+def _no_indicator(name: str, n_columns: int, seen: str) -> ValueError:
+    columns = f"{n_columns} column{'s' * (n_columns > 1)}"
+    return ValueError(
+        f"{name} has {columns}, so each must be a 0/1 indicator of one label, but it holds {seen}. "
+        "For one label a row pass a single column."
+    )
 
 
 def _as_membership(value: Array) -> Array | None:
@@ -205,23 +246,31 @@ def probabilities(value: Array, name: str) -> Array:
     return np.clip(value, 0.0, 1.0)  # float32 softmax may end at 1.0000001
 
 
-def read_weight(sample_weight: Any, n: int) -> Array:
+def read_weight(sample_weight: Any, n: int, name: str = "sample_weight") -> Array:
     """Return the checked weights of `n` rows."""
-    value = as_column(to_native(sample_weight, "sample_weight"))
+    value = as_column(to_native(sample_weight, name))
     if is_table(value):
-        raise ValueError(f"sample_weight must be one column, got shape {value.shape}.")
-    check_lengths({"sample_weight": value, "y_true": range(n)})
-    try:
-        weight = np.asarray(value, dtype=float)
-    except (TypeError, ValueError):
-        raise ValueError("sample_weight must hold numbers, and no missing values.") from None
+        raise ValueError(f"{name} must be one column, got shape {value.shape}.")
+    check_lengths({"y_true": range(n), name: value})
+    missing = np.asarray(pd.isna(value))
+    if missing.any():
+        raise ValueError(f"{name} has missing values in {first_row(missing)}.")
+    if pd.api.types.infer_dtype(value) not in _NUMERIC:
+        values = map(plain, value)
+        seen = next(v for v in values if not isinstance(v, int | float | Decimal))
+        raise ValueError(f"{name} must hold numbers, and holds {seen!r}.")
+    weight = np.asarray(value, dtype=float)
     if not np.isfinite(weight).all():
-        raise ValueError(f"sample_weight is not finite in {first_row(~np.isfinite(weight))}.")
+        raise ValueError(f"{name} is not finite in {first_row(~np.isfinite(weight))}.")
     if (weight < 0).any():
         raise ValueError(
-            f"sample_weight is negative in {first_row(weight < 0)}. A row can count for nothing, "
-            "but not for less."
+            f"{name} is negative in {first_row(weight < 0)}. A row can count for nothing, but not "
+            "for less."
         )
-    if not weight.any():
-        raise ValueError("sample_weight is 0 in every row: there is nothing to audit.")
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not total:
+        raise ValueError(f"{name} is 0 in every row: there is nothing to audit.")
+    if np.isinf(total):
+        raise ValueError(f"{name} adds up to more than a float can hold: divide it by its mean.")
     return weight

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels._errors import Array, plain
+from skbiasamp._labels._errors import Array, plain, rows_of
 
 
 def to_native(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
@@ -33,7 +33,8 @@ def to_native(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
     if isinstance(value, pd.DataFrame | pd.Series):
         return value
     if np.ma.is_masked(value):
-        value = value.astype(object).filled(None)
+        mask, value = np.ma.getmaskarray(value), np.ma.getdata(value).astype(object)
+        value[mask] = None
     value = np.asarray(value)  # np.matrix would stay two-dimensional whatever is taken from it
     if value.dtype.names is not None:
         return pd.DataFrame(value)
@@ -132,7 +133,7 @@ def check_lengths(given: Mapping[str, Any]) -> int:
     for name, length in lengths.items():
         if length != n:
             raise ValueError(
-                f"{name} has {length:,} rows but {first} has {n:,}. Every row needs both: pass the "
+                f"{name} has {rows_of(length)} but {first} has {n:,}. Every row needs both: pass the "
                 "rows you predicted on (did a train/test split keep the index of one and not the "
                 "other?)."
             )
@@ -150,15 +151,13 @@ def check_index(given: Mapping[str, Any]) -> None:
         for first, expected in seen.items():
             if not _same_labels(index, expected):
                 continue
-            pairs = zip(map(plain, expected), map(plain, index), strict=True)
-            at, (a, b) = next(
-                (i, (a, b)) for i, (a, b) in enumerate(pairs) if a != b and (a == a or b == b)
-            )
+            labels = zip(map(plain, expected), map(plain, index), strict=True)
+            at, (a, b) = next((i, ab) for i, ab in enumerate(labels) if repr(ab[0]) != repr(ab[1]))
             raise ValueError(
                 f"{first} and {name} have the same index labels in another order (row {at}: "
-                f"{a!r} and {b!r}), so one of them was shuffled or sorted. "
-                f"Rows are matched by position: bring them in one order first, for example "
-                f"{name}.loc[{first}.index], or pass .to_numpy() if the order is meant."
+                f"{a!r} and {b!r}), so one of them was shuffled or sorted. Rows are matched by "
+                f"position: bring them in one order first, for example {name}.loc[{first}.index], "
+                "or pass .to_numpy() if the order is meant."
             )
         seen[name] = index
 
@@ -201,7 +200,7 @@ def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, 
     if value.ndim == 2:
         return [(i, value[:, i]) for i in range(value.shape[1])]
     name = getattr(value, "name", None)
-    return [(0 if name is None else plain(name), value)]
+    return [(0 if name is None or name == "" else plain(name), value)]  # "" is what polars has
 
 
 def as_column(value: Any) -> Any:

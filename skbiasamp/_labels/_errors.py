@@ -18,6 +18,10 @@ DIRECTIONS = ("A->T", "T->A")
 
 
 def plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return pd.Series([value])[0]  # item() would give nanoseconds as an integer
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -37,7 +41,7 @@ def rows_of(n: float) -> str:
 
 def check_option(name: str, value: object, allowed: Sequence[object]) -> None:
     """Raise if an option is not one of its values."""
-    if not any(value is option or value == option for option in allowed):
+    if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
         options = ", ".join(repr(option) for option in allowed)
         raise ValueError(f"{name} must be one of {options}. Got {value!r} instead.")
 
@@ -81,19 +85,45 @@ def require_labels(soft: bool, *, metric: str, argument: str = "y_pred") -> None
 
 def first_row(mask: Array) -> str:
     mask = np.asarray(mask)
-    return f"{rows_of(int(mask.sum()))}, the first at position {int(mask.argmax())}"
+    n, first = int(mask.sum()), int(mask.argmax())
+    return f"{rows_of(n)}, {'the first ' if n > 1 else ''}at position {first}"
 
 
-def _kind(names: Iterable[Hashable]) -> set[str]:
-    return {"text" if isinstance(name, str) else "numbers" for name in names if name != MISSING}
+def _kind(name: Hashable) -> str:
+    if isinstance(name, str):
+        return "text"
+    if isinstance(name, tuple):
+        return "combinations"
+    return "numbers" if isinstance(name, int | float) else type(name).__name__
 
 
 def check_kinds(names: Names, other: Names, argument: str, other_argument: str) -> None:
     """Raise where '0' is compared with 0: they would silently be four classes."""
-    if _kind(names).isdisjoint(_kind(other)) and _kind(names) and _kind(other):
+    if all(isinstance(name, tuple) for name in (*names, *other)):
+        columns, other_columns = (
+            [tuple(dict.fromkeys(column)) for column in zip(*one, strict=False)]
+            for one in (names, other)
+        )
+        for column, other_column in zip(columns, other_columns, strict=False):
+            check_kinds(column, other_column, argument, other_argument)
+        return
+    kinds, other_kinds = (
+        sorted({_kind(name) for name in one if name != MISSING}) for one in (names, other)
+    )
+    if kinds and other_kinds and set(kinds).isdisjoint(other_kinds):
         raise ValueError(
-            f"{other_argument} holds {' and '.join(_kind(other))} ({quote(other)}) but {argument} "
-            f"holds {' and '.join(_kind(names))} ({quote(names)}). Give both the same labels."
+            f"{other_argument} holds {' and '.join(other_kinds)} ({quote(other)}) but {argument} "
+            f"holds {' and '.join(kinds)} ({quote(names)}). Give both the same labels."
+        )
+
+
+def check_distinct(names: Names, argument: str) -> None:
+    """Raise where two groups would get one name."""
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise ValueError(
+            f"groups='marginal' names groups column=value, and two groups of {argument} would be "
+            f"{twice[0]!r}: give columns and values distinct names."
         )
 
 
@@ -104,11 +134,12 @@ def check_known(
     unseen = [name for name in names if name not in known]
     if not unseen:
         return
-    n = sum(rows[name] for name in unseen) if rows is not None else None
+    n = sum(rows[name] for name in unseen) if rows is not None else 0
     plural = len(unseen) > 1
-    where = (
-        "leave them out" if n is None else f"leave {'this' if n == 1 else 'these'} {rows_of(n)} out"
-    )
+    if n >= 1:
+        where = f"leave {'this' if n == 1 else 'these'} {rows_of(n)} out"
+    else:  # a column, or rows of little weight
+        where = f"leave {'them' if plural else 'it'} out"
     raise ValueError(
         f"{role}{'s' if plural else ''} {quote(unseen)} {'are' if plural else 'is'} in the audited "
         f"data but {'were' if plural else 'was'} not in the training labels, so "
@@ -118,9 +149,17 @@ def check_known(
 
 
 def check_columns(names: Names, expected: Names, argument: str, other: str) -> None:
-    """Positions rule for columns too; the same names in another order are an error."""
-    if names != expected and set(names) == set(expected):
-        at = next(i for i, (a, b) in enumerate(zip(names, expected, strict=True)) if a != b)
+    """Positions rule for columns too; a name at another position is an error."""
+    shared = set(names) & set(expected)
+    if len(shared) < len(names) and tuple(range(len(names))) in (names, expected):
+        return  # one of them has no names
+    moved = (
+        i
+        for i, (a, b) in enumerate(zip(names, expected, strict=True))
+        if a != b and (a in shared or b in shared)
+    )
+    at = next(moved, None)
+    if at is not None:
         raise ValueError(
             f"{argument} has the columns of {other} in another order (column {at}: {names[at]!r} "
             f"and {expected[at]!r}). Columns are matched by position: reorder one of them."
@@ -129,6 +168,11 @@ def check_columns(names: Names, expected: Names, argument: str, other: str) -> N
 
 def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
     """Return a user's table of groups × tasks as numbers, in the order of the data."""
+    if not isinstance(table, pd.DataFrame):
+        raise TypeError(
+            f"{name} must be a pandas DataFrame with a row for every group and a column for every "
+            f"task, so that nothing depends on their order. Got {type(table).__name__} instead."
+        )
     positions = []
     for kind, wanted, present in (("group", groups, table.index), ("task", tasks, table.columns)):
         position = {plain(label): i for i, label in enumerate(present)}
@@ -141,7 +185,10 @@ def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> 
         if len(position) < len(present):
             raise ValueError(f"{name} names a {kind} twice.")
         positions.append([position[one] for one in wanted])
-    values = np.asarray(table, dtype=float)[np.ix_(*positions)]
+    try:
+        values = np.asarray(table, dtype=float)[np.ix_(*positions)]
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, and none may be missing.") from None
     allowed = np.isin(values, (-1, 0, 1)) if name == "sign" else (values >= 0) & (values <= 1)
     if not allowed.all():
         meant = "-1, 0 or 1" if name == "sign" else "a conditional probability in [0, 1]"

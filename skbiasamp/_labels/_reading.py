@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._labels._coding import (
     Column,
@@ -24,6 +23,7 @@ from skbiasamp._labels._containers import (
     as_column,
     check_index,
     check_lengths,
+    check_shapes,
     columns_of,
     is_table,
     to_native,
@@ -35,6 +35,7 @@ from skbiasamp._labels._errors import (
     Array,
     Names,
     check_columns,
+    check_distinct,
     check_kinds,
     check_known,
     check_option,
@@ -49,7 +50,7 @@ class Side:
     `open` says that the names are the values seen so far, and that other data may have others;
     indicator columns are a closed list. `one_label` says that the names are the classes of a 1-D
     label, so that two of them are one task. A matrix of floats holds probabilities, any other
-    matrix holds 0 and 1.
+    matrix holds 0 and 1. `columns` names those whose values make intersection groups.
     """
 
     names: Names
@@ -57,6 +58,7 @@ class Side:
     matrix: Array | None = None
     one_label: bool = False
     open: bool = True
+    columns: Names = ()
 
     @property
     def soft(self) -> bool:
@@ -229,6 +231,8 @@ class _Reader:
                 )
             else:
                 self._read_group_columns("sensitive_pred")
+                columns = [tuple(names) for names in self.column_names.values()][-2:]
+                check_columns(columns[1], columns[0], "sensitive_pred", "sensitive_features")
 
     def _read_group_columns(self, name: str) -> int:
         columns = columns_of(self.given[name])
@@ -305,6 +309,11 @@ class _Reader:
 
     def _class_matrix(self, matrix: Array, names: Names, argument: str, what: str) -> Array:
         """Return predictions of one label's classes with a column for each class."""
+        if matrix.shape[1] == 1 and len(names) == 1:
+            raise ValueError(
+                f"{argument} holds probabilities, of an unknown class: the labels are all "
+                f"{names[0]!r}. Pass labels, or fit on labels that have both classes."
+            )
         if matrix.shape[1] == 1 and len(names) == 2:
             positive = matrix.astype(float)
             return np.hstack([1.0 - positive, positive])
@@ -320,6 +329,12 @@ class _Reader:
             )
         columns = tuple(self.column_names.get(argument, ()))
         check_columns(columns, names, argument, what)
+        wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
+        if wrong.any():
+            raise ValueError(
+                f"{argument} has a column for each of {len(names)} {what}, so a row must sum to 1, "
+                f"but one sums to {matrix[wrong][0].sum():.6g}. Apply a softmax, or pass labels."
+            )
         return matrix
 
     def _multilabel_sides(self, known: Side | None) -> tuple[Side, Side | None]:
@@ -332,7 +347,7 @@ class _Reader:
                     f"y_true has {n} columns but the training labels had {had}. Pass the same "
                     "tasks to both."
                 )
-            check_columns(names, known.names, "y_true", "the training labels")
+            check_columns(names, known.names, "y_true", "the training data")
             unnamed = tuple(range(n))
             if unnamed not in (names, known.names):
                 check_known(names, known.names, role="task")
@@ -368,8 +383,12 @@ class _Reader:
         combined: dict[str, tuple[Array, Names]] = {
             name: _combine(columns) for name, columns in found.items()
         }
+        # Of two 0/1 columns in another order the combinations look the same.
+        titles = tuple(self.column_names["sensitive_features"])
+        if self.like and len(titles) == len(self.like[0].columns):
+            check_columns(titles, self.like[0].columns, "sensitive_features", "the training data")
         names, recoded = self._align(combined, known, "group", weight)
-        group = Side(names, codes=recoded["sensitive_features"])
+        group = Side(names, codes=recoded["sensitive_features"], columns=titles)
         if "sensitive_pred" in recoded:
             return group, Side(names, codes=recoded["sensitive_pred"])
         if "sensitive_pred" not in self.matrices:
@@ -387,7 +406,7 @@ class _Reader:
                     f"sensitive_features has {len(names)} columns but the training labels had "
                     f"{len(known)}. Pass the same groups to both."
                 )
-            check_columns(names, known, "sensitive_features", "the training labels")
+            check_columns(names, known, "sensitive_features", "the training data")
             if unnamed not in (names, known):
                 check_known(names, known, role="group")
             names = known
@@ -418,6 +437,8 @@ class _Reader:
             ]
             for name, columns in found.items()
         }
+        for name, columns in named.items():
+            check_distinct(tuple(group for _, values in columns for group in values), name)
         parts = [
             self._align({name: cols[i] for name, cols in named.items()}, None, "group", weight)
             for i in range(len(titles))
@@ -450,7 +471,7 @@ class _Reader:
         if known is None:
             known = sort_names(union)
         else:
-            check_kinds(known, union, "the training labels", first)
+            check_kinds(known, union, "the training data", first)
             rows: dict[Hashable, float] = {}
             for codes, values in found.values():
                 totals = np.bincount(codes, weight, minlength=len(values))
@@ -501,8 +522,7 @@ def read_rows(
     }
     native = {k: to_native(value, k) for k, value in given.items() if value is not None}
     n = check_lengths(native)
-    check_index(native)
+    check_shapes(native)
+    check_index({**given, "sample_weight": sample_weight})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    if isinstance(sample_weight, pd.Series):
-        check_index({**native, "sample_weight": sample_weight})
     return _Reader(native, groups, missing, like).read(weight)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from skbiasamp._labels._coding import read_weight
 from skbiasamp._labels._errors import quote
 
 
@@ -56,7 +57,7 @@ def read_counts(
         "y_pred": read.get("task_pred"),
         "sensitive_features": read["group"],
         "sensitive_pred": read.get("group_pred"),
-        "sample_weight": frame[count],
+        "sample_weight": read_weight(frame[count], len(frame), f"column {count!r}"),
         "groups": "indicator" if indicator else "intersection",
     }
 

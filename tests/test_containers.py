@@ -1,0 +1,835 @@
+"""The same labels give the same numbers and names, whatever holds them."""
+
+from array import array
+from collections import deque
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
+from scipy import sparse
+
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp.metrics import directional_amplification, mals_amplification
+
+RNG = np.random.default_rng(7)
+N = 60
+SEX = RNG.choice(["f", "m"], N).tolist()
+SKIN = RNG.choice(["dark", "light"], N).tolist()
+HIRED = (RNG.random(N) < np.where(np.array(SEX) == "f", 0.3, 0.7)).astype(int).tolist()
+PREDICTED = np.where(RNG.random(N) < 0.8, HIRED, 1 - np.array(HIRED)).tolist()
+JOB = RNG.integers(0, 3, N).tolist()
+JOB_NAMES = [["clerk", "cook", "nurse"][job] for job in JOB]
+TAGS = RNG.integers(0, 2, (N, 3))
+TAGS_PREDICTED = np.where(RNG.random((N, 3)) < 0.8, TAGS, 1 - TAGS)
+PROBABILITY = RNG.random(N)
+
+
+def counted(y=HIRED, pred=PREDICTED, sex=SEX, **options):
+    return Contingency.from_labels(y, pred, sensitive_features=sex, **options)
+
+
+def audited(y=HIRED, pred=PREDICTED, sex=SEX, *, auditor=None, **options):
+    auditor = auditor or DirectionalAuditor(interval=None)
+    auditor.fit(y, sensitive_features=sex)
+    return auditor.audit(y, pred, sensitive_features=sex, **options).table
+
+
+def same(one, other):
+    """Equal cells under names that are equal and look equal."""
+    assert one == other
+    assert repr(one.groups) == repr(other.groups)
+    assert repr(one.tasks) == repr(other.tasks)
+
+
+def chunked(values):
+    return pa.chunked_array([pa.array(values[:7]), pa.array(values[7:])])
+
+
+def noncontiguous(values):
+    return np.repeat(np.array(values), 3)[::3]
+
+
+def readonly(values):
+    values = np.array(values)
+    values.setflags(write=False)
+    return values
+
+
+def text_index(values):
+    return pd.Series(values, index=[f"row {i}" for i in range(len(values))])
+
+
+ANY_LABELS = {
+    "tuple": tuple,
+    "deque": deque,
+    "ndarray": np.array,
+    "object array": lambda v: np.array(v, dtype=object),
+    "column vector": lambda v: np.array(v)[:, None],
+    "list of rows of one": lambda v: [[value] for value in v],
+    "non-contiguous": noncontiguous,
+    "reversed": lambda v: np.array(v[::-1])[::-1],
+    "read-only": readonly,
+    "masked array, nothing masked": np.ma.array,
+    "Series": pd.Series,
+    "Series of objects": lambda v: pd.Series(v, dtype=object),
+    "Series of categories": lambda v: pd.Series(v, dtype="category"),
+    "Series of Arrow dictionaries": lambda v: pd.Series(
+        pa.array(v).dictionary_encode().to_pandas()
+    ),
+    "Series with an index": text_index,
+    "Index": pd.Index,
+    "Categorical": pd.Categorical,
+    "Categorical with unused": lambda v: pd.Categorical(
+        v, categories=[*sorted(set(v), reverse=True), max(v) * 2 + max(v)]
+    ),
+    "DataFrame of one column": lambda v: pd.DataFrame({"label": v}),
+    "dict of one column": lambda v: {"label": v},
+    "polars Series": pl.Series,
+    "polars DataFrame": lambda v: pl.DataFrame({"label": v}),
+    "pyarrow Array": pa.array,
+    "pyarrow ChunkedArray": chunked,
+    "pyarrow dictionary": lambda v: pa.array(v).dictionary_encode(),
+    "pyarrow chunked dictionary": lambda v: chunked(v).dictionary_encode(),
+    "pyarrow Table": lambda v: pa.table({"label": v}),
+}
+TEXT = {
+    "StringDType": lambda v: np.array(v, dtype=np.dtypes.StringDType()),
+    "Series of string": lambda v: pd.Series(v, dtype="string"),
+    "Series of Arrow strings": lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.string())),
+    "polars Categorical": lambda v: pl.Series(v, dtype=pl.Categorical),
+    "polars Enum": lambda v: pl.Series(v, dtype=pl.Enum(sorted(set(v), reverse=True))),
+    "pyarrow large_string": lambda v: pa.array(v, type=pa.large_string()),
+}
+INTEGERS = {
+    **{
+        name: lambda v, name=name: np.array(v, dtype=name)
+        for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", ">i4", ">i8")
+    },
+    **{
+        name: lambda v, name=name: np.array(v, dtype=name)
+        for name in ("f2", "f4", "f8", ">f8", "g")
+    },
+    "array.array": lambda v: array("i", v),
+    "Series of Int64": lambda v: pd.Series(v, dtype="Int64"),
+    "Series of UInt8": lambda v: pd.Series(v, dtype="UInt8"),
+    "Series of Float64": lambda v: pd.Series(v, dtype="Float64"),
+    "Series of Arrow integers": lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.int16())),
+    "Series of sparse integers": lambda v: pd.Series(v, dtype=pd.SparseDtype("int8", 0)),
+    "Series of category of floats": lambda v: pd.Series(np.array(v, float), dtype="category"),
+    "Decimals": lambda v: [Decimal(value) for value in v],
+    "polars Int8": lambda v: pl.Series(v, dtype=pl.Int8),
+    "polars Float32": lambda v: pl.Series(v, dtype=pl.Float32),
+    "pyarrow uint8": lambda v: pa.array(v, type=pa.uint8()),
+    "sparse matrix": lambda v: sparse.csr_matrix(np.array(v)[:, None]),
+    "sparse array": lambda v: sparse.coo_array(np.array(v)[:, None]),
+}
+BOOLEANS = {
+    "list": list,
+    "ndarray": np.array,
+    "non-contiguous": noncontiguous,
+    "objects": lambda v: np.array(v, dtype=object),
+    "Series": pd.Series,
+    "Series of boolean": lambda v: pd.Series(v, dtype="boolean"),
+    "Series of Arrow booleans": lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.bool_())),
+    "Categorical": pd.Categorical,
+    "polars Boolean": lambda v: pl.Series(v, dtype=pl.Boolean),
+    "pyarrow bool": pa.array,
+}
+
+
+def containers(*kinds):
+    merged = {name: hold for kind in kinds for name, hold in kind.items()}
+    return pytest.mark.parametrize("hold", merged.values(), ids=merged)
+
+
+# --------------------------------------------------------------------------- one label a row
+
+
+@containers(ANY_LABELS, TEXT)
+def test_text_labels(hold):
+    names, sex = hold(JOB_NAMES), hold(SEX)
+    same(counted(names, hold(JOB_NAMES[::-1]), sex), counted(JOB_NAMES, JOB_NAMES[::-1], SEX))
+    assert_frame_equal(audited(names, names, sex), audited(JOB_NAMES, JOB_NAMES, SEX))
+
+
+@containers(ANY_LABELS, INTEGERS)
+@pytest.mark.parametrize("labels", [HIRED, JOB], ids=["binary", "multiclass"])
+def test_whole_numbers(hold, labels):
+    held = hold(labels)
+    same(counted(held, hold(labels[::-1]), held), counted(labels, labels[::-1], labels))
+    assert_frame_equal(audited(held, hold(labels[::-1])), audited(labels, labels[::-1]))
+
+
+@containers(BOOLEANS)
+def test_booleans(hold):
+    hired, predicted = [bool(v) for v in HIRED], [bool(v) for v in PREDICTED]
+    same(
+        counted(hold(hired), hold(predicted), hold(hired)),
+        counted(hired, predicted, hired),
+    )
+    assert counted(hold(hired), hold(predicted)).tasks == (True,)
+    same(counted(hold(hired), hold(predicted)), counted(hired, np.array(predicted)))
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int8", "int32", "int64", "float16", "bfloat16", "float32"]
+)
+def test_torch_tensors(dtype):
+    torch = pytest.importorskip("torch")
+    hired = torch.tensor(HIRED).to(getattr(torch, dtype))
+    predicted = torch.tensor(PREDICTED).to(getattr(torch, dtype))
+    assert counted(hired, predicted) == counted()
+    assert counted(list(hired), predicted) == counted()
+    assert counted(hired[:, None], predicted) == counted()
+    tags = torch.tensor(TAGS).to(getattr(torch, dtype))
+    same(counted(tags, TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
+    same(counted(list(tags), TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
+    same(counted(tags.to_sparse(), TAGS_PREDICTED), counted(TAGS, TAGS_PREDICTED))
+
+
+@pytest.mark.torch
+def test_torch_probabilities_need_no_detaching():
+    torch = pytest.importorskip("torch")
+    logits = torch.tensor(np.log(PROBABILITY / (1 - PROBABILITY)), requires_grad=True)
+    value = directional_amplification(HIRED, torch.sigmoid(logits), sensitive_features=SEX)
+    expected = directional_amplification(HIRED, PROBABILITY, sensitive_features=SEX)
+    assert value == pytest.approx(expected, abs=1e-12)
+
+
+def test_mixed_containers_agree():
+    expected = audited()
+    assert_frame_equal(audited(pl.Series(HIRED), pd.Series(PREDICTED), pa.array(SEX)), expected)
+    assert_frame_equal(audited(np.array(HIRED, "i1"), PREDICTED, pd.Categorical(SEX)), expected)
+
+
+def test_names_of_booleans_and_numbers_are_one():
+    train = counted([bool(v) for v in HIRED], None)
+    assert counted(np.array(HIRED, float), np.array(PREDICTED, "i1"), like=train) == counted(
+        [bool(v) for v in HIRED], PREDICTED
+    )
+
+
+def test_a_label_beside_its_duplicate_index_is_matched_by_position():
+    index = [0] * N
+    assert counted(pd.Series(HIRED, index=index), PREDICTED, pd.Series(SEX, index=index)) == (
+        counted()
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [list, np.array, pl.Series, pa.array, pd.Categorical, pd.Index],
+    ids=["list", "ndarray", "polars", "pyarrow", "Categorical", "Index"],
+)
+def test_what_has_no_index_goes_with_any_index(other):
+    shuffled = pd.RangeIndex(N)[::-1]
+    assert counted(other(HIRED), other(PREDICTED), pd.Series(SEX, index=shuffled)) == counted()
+
+
+def test_different_indexes_are_matched_by_position():
+    hired, sex = pd.Series(HIRED), pd.Series(SEX, index=range(100, 100 + N))
+    assert counted(hired, PREDICTED, sex) == counted()
+
+
+def test_dates_and_intervals_are_groups():
+    born = pd.to_datetime(["1980", "1990"] * (N // 2))
+    for dates in (born, pd.Series(born), np.array(born), list(born), pl.Series(born)):
+        assert [str(group)[:4] for group in counted(sex=dates).groups] == ["1980", "1990"]
+    age = pd.cut(pd.Series(range(N)), [-1, 20, 100])
+    assert [str(group) for group in counted(sex=age).groups] == ["(-1, 20]", "(20, 100]"]
+
+
+def test_bytes_are_labels():
+    assert counted(sex=[value.encode() for value in SEX]).groups == (b"f", b"m")
+    assert counted(sex=np.array(SEX, dtype="S")).groups == (b"f", b"m")
+
+
+# --------------------------------------------------------------------------- sizes of integers
+
+
+@pytest.mark.parametrize(
+    ("dtype", "low", "high"),
+    [
+        ("i1", -128, 127),
+        ("u1", 0, 255),
+        ("i2", -32768, -32767),
+        ("i2", -32768, 32767),
+        ("u2", 0, 65535),
+        ("i4", -(2**31), 2**31 - 1),
+        ("i8", -(2**63), 2**63 - 1),
+        ("i8", 2**62, 2**62 + 1),
+        ("i8", -(2**63), -(2**63) + 1),
+        ("u8", 2**64 - 2, 2**64 - 1),
+        ("u8", 0, 2**64 - 1),
+    ],
+)
+@pytest.mark.parametrize("weight", [None, np.full(N, 0.5)], ids=["counted", "fractional"])
+def test_extreme_integers(dtype, low, high, weight):
+    def extreme(labels):
+        return np.array([high if v else low for v in labels], dtype=dtype)
+
+    cells = counted(extreme(HIRED), extreme(PREDICTED), extreme(HIRED), sample_weight=weight)
+    plain = counted(HIRED, PREDICTED, HIRED, sample_weight=weight)
+    assert (cells.groups, cells.tasks) == ((low, high), (high,))
+    assert_allclose(cells.joint("group", "task_pred"), plain.joint("group", "task_pred"))
+    assert repr(cells.groups) == repr((low, high))
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=2, max_size=12))
+def test_integers_of_any_span_count_as_they_are(values):
+    labels = np.array(values)
+    cells = counted(labels, None, labels)
+    assert cells.groups == tuple(sorted(set(values)))
+    expected = {value: values.count(value) for value in values}
+    assert dict(zip(cells.groups, cells.count("group"), strict=True)) == expected
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.arange(4000) % 3000,
+        np.arange(4000) % 3000 * 10**12 - 10**15,
+        np.array([f"{i % 3000:04d}" for i in range(4000)]),
+    ],
+    ids=["narrow", "wide", "text"],
+)
+def test_many_classes_are_sorted_not_tabulated(labels):
+    groups = np.arange(4000) % 1000
+    predicted = np.roll(labels, 1)
+    cells = counted(labels, predicted, groups)
+    assert cells.total == 4000
+    assert cells.tasks == tuple(sorted(set(labels.tolist())))
+    table = pd.crosstab(groups, labels)
+    assert_allclose(cells.joint("group", "task"), table.to_numpy())
+    assert_allclose(cells.joint("group", "task_pred"), pd.crosstab(groups, predicted).to_numpy())
+    weight = np.arange(4000) % 3
+    weighted = counted(labels, predicted, groups, sample_weight=weight)
+    repeated = [np.repeat(v, weight) for v in (labels, predicted, groups)]
+    assert weighted == counted(*repeated)
+
+
+def test_long_integers_beside_missing_ones_keep_their_digits():
+    ids = [2**60, 2**60 + 1, None] * (N // 3)
+    for held in (ids, pd.array(ids), pd.Series(ids, dtype="Int64"), pl.Series(ids), pa.array(ids)):
+        groups = counted(sex=held, missing="group").groups
+        assert set(groups) == {2**60, 2**60 + 1, "(missing)"}
+
+
+# --------------------------------------------------------------------------- several labels
+
+NAMES = ["cook", "clean", "drive"]
+TABLES = {
+    "DataFrame": lambda m: pd.DataFrame(m, columns=NAMES),
+    "DataFrame of booleans": lambda m: pd.DataFrame(m.astype(bool), columns=NAMES),
+    "DataFrame of Int64": lambda m: pd.DataFrame(m, columns=NAMES, dtype="Int64"),
+    "DataFrame of boolean": lambda m: pd.DataFrame(m == 1, columns=NAMES).astype("boolean"),
+    "DataFrame of objects": lambda m: pd.DataFrame(m, columns=NAMES, dtype=object),
+    "DataFrame of categories": lambda m: pd.DataFrame(m, columns=NAMES).astype("category"),
+    "DataFrame of mixed types": lambda m: pd.DataFrame(
+        {"cook": m[:, 0].astype(bool), "clean": pd.array(m[:, 1]), "drive": m[:, 2] * 1.0}
+    ),
+    "sparse DataFrame": lambda m: pd.DataFrame.sparse.from_spmatrix(
+        sparse.csr_matrix(m), columns=NAMES
+    ),
+    "dict of columns": lambda m: dict(zip(NAMES, m.T.tolist(), strict=True)),
+    "dict of any columns": lambda m: {
+        "cook": pl.Series(m[:, 0]),
+        "clean": pd.Series(m[:, 1], index=range(9, 9 + N)),
+        "drive": m[:, [2]],
+    },
+    "polars DataFrame": lambda m: pl.DataFrame(m, schema=NAMES),
+    "polars DataFrame of booleans": lambda m: pl.DataFrame(m == 1, schema=NAMES),
+    "pyarrow Table": lambda m: pa.table(dict(zip(NAMES, m.T, strict=True))),
+    "structured array": lambda m: np.array(
+        [tuple(row) for row in m.tolist()], dtype=[(name, "i1") for name in NAMES]
+    ),
+}
+MATRICES = {
+    "list of lists": lambda m: m.tolist(),
+    "list of tuples": lambda m: list(map(tuple, m.tolist())),
+    "list of arrays": list,
+    "F order": np.asfortranarray,
+    "non-contiguous": lambda m: np.repeat(np.repeat(m, 2, axis=0), 2, axis=1)[::2, ::2],
+    "reversed": lambda m: m[::-1, ::-1].copy()[::-1, ::-1],
+    "read-only": readonly,
+    "objects": lambda m: m.astype(object),
+    **{name: lambda m, name=name: m.astype(name) for name in ("?", "i1", "u1", "f2", "f4", ">f8")},
+    "csr": sparse.csr_matrix,
+    "csc": sparse.csc_matrix,
+    "coo_array": sparse.coo_array,
+    "csr of booleans": lambda m: sparse.csr_array(m.astype(bool)),
+}
+
+
+@containers(TABLES)
+def test_indicator_columns_with_names(hold):
+    expected = counted(pd.DataFrame(TAGS, columns=NAMES), TAGS_PREDICTED)
+    assert expected.tasks == tuple(NAMES)
+    same(counted(hold(TAGS), hold(TAGS_PREDICTED)), expected)
+    same(counted(hold(TAGS), TAGS_PREDICTED), expected)
+    assert_frame_equal(
+        audited(hold(TAGS), hold(TAGS_PREDICTED), auditor=MultiAttributeAuditor(interval=None)),
+        audited(
+            pd.DataFrame(TAGS, columns=NAMES),
+            TAGS_PREDICTED,
+            auditor=MultiAttributeAuditor(interval=None),
+        ),
+    )
+
+
+@containers(MATRICES)
+def test_indicator_columns_without_names(hold):
+    same(counted(hold(TAGS), hold(TAGS_PREDICTED)), counted(TAGS, TAGS_PREDICTED))
+    assert counted(hold(TAGS), None).tasks == (0, 1, 2)
+    groups = counted(sex=hold(TAGS), groups="indicator")
+    same(groups, counted(sex=TAGS, groups="indicator"))
+
+
+def test_names_from_training_go_with_unnamed_columns():
+    train = counted(pd.DataFrame(TAGS, columns=NAMES), None)
+    assert counted(TAGS, TAGS_PREDICTED, like=train).tasks == tuple(NAMES)
+    train = counted(TAGS, None)
+    named = counted(pd.DataFrame(TAGS, columns=NAMES), TAGS_PREDICTED, like=train)
+    assert named.tasks == (0, 1, 2)
+
+
+def test_names_of_predictions_may_be_their_own():
+    predicted = pd.DataFrame(TAGS_PREDICTED, columns=[f"predicted {name}" for name in NAMES])
+    assert counted(pd.DataFrame(TAGS, columns=NAMES), predicted).tasks == tuple(NAMES)
+
+
+def test_inputs_are_left_as_they_were():
+    tags, sex, weight = TAGS.astype(float), np.array(SEX, dtype=object), np.ones(N)
+    before = [tags.copy(), sex.copy(), weight.copy()]
+    audited(tags, tags, sex, sample_weight=weight)
+    for one, other in zip(before, (tags, sex, weight), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+# --------------------------------------------------------------------------- several attributes
+
+PEOPLE = pd.DataFrame({"sex": SEX, "skin": SKIN})
+PEOPLE_HELD = {
+    "DataFrame": lambda: PEOPLE,
+    "DataFrame of categories": lambda: PEOPLE.astype("category"),
+    "DataFrame of string": lambda: PEOPLE.astype("string"),
+    "dict of lists": lambda: {"sex": SEX, "skin": SKIN},
+    "dict of Series": lambda: {"sex": pd.Series(SEX, index=range(N, 0, -1)), "skin": SKIN},
+    "polars": lambda: pl.DataFrame({"sex": SEX, "skin": pl.Series(SKIN, dtype=pl.Categorical)}),
+    "pyarrow": lambda: pa.table({"sex": pa.array(SEX).dictionary_encode(), "skin": SKIN}),
+    "MultiIndex": lambda: pd.MultiIndex.from_frame(PEOPLE),
+    "records": lambda: PEOPLE.to_records(index=False),
+}
+PEOPLE_UNNAMED = {
+    "list of lists": lambda: [list(pair) for pair in zip(SEX, SKIN, strict=True)],
+    "list of tuples": lambda: list(zip(SEX, SKIN, strict=True)),
+    "array": lambda: np.array([SEX, SKIN]).T,
+    "F-ordered objects": lambda: np.array([SEX, SKIN], dtype=object).T,
+}
+PAIRS = (("f", "dark"), ("f", "light"), ("m", "dark"), ("m", "light"))
+
+
+@containers(PEOPLE_HELD, PEOPLE_UNNAMED)
+def test_intersections_are_tuples(hold):
+    cells = counted(sex=hold())
+    assert cells.groups == PAIRS
+    same(cells, counted(sex=PEOPLE))
+    assert_frame_equal(audited(sex=hold()), audited(sex=PEOPLE))
+
+
+@containers(PEOPLE_HELD)
+def test_marginal_groups_are_named_by_their_column(hold):
+    cells = counted(sex=hold(), groups="marginal")
+    assert cells.groups == ("sex=f", "sex=m", "skin=dark", "skin=light")
+    same(cells, counted(sex=PEOPLE, groups="marginal"))
+
+
+@containers(PEOPLE_UNNAMED)
+def test_marginal_groups_of_unnamed_columns_have_numbers(hold):
+    cells = counted(sex=hold(), groups="marginal")
+    assert cells.groups == ("0=f", "0=m", "1=dark", "1=light")
+
+
+def test_marginal_groups_are_each_columns_groups():
+    marginal = counted(sex=PEOPLE, groups="marginal")
+    for column, groups in (("sex", slice(0, 2)), ("skin", slice(2, 4))):
+        assert_allclose(
+            marginal.joint("group", "task_pred")[groups],
+            counted(sex=PEOPLE[column]).joint("group", "task_pred"),
+        )
+
+
+def test_marginal_groups_are_matched_by_name():
+    train = counted(pred=None, sex=PEOPLE, groups="marginal")
+    swapped = counted(sex=PEOPLE[["skin", "sex"]], groups="marginal", like=train)
+    same(swapped, counted(sex=PEOPLE, groups="marginal"))
+
+
+def test_indicator_groups_may_overlap():
+    member = pd.DataFrame({"woman": np.array(SEX) == "f", "dark": np.array(SKIN) == "dark"})
+    cells = counted(sex=member, groups="indicator")
+    assert cells.groups == ("woman", "dark")
+    assert_allclose(cells.count("group"), member.sum())
+    assert_allclose(
+        cells.joint("group", "task")[:, 0], [member[c] @ np.array(HIRED) for c in member]
+    )
+
+
+@pytest.mark.parametrize("hold", [np.array, pd.Series, list, pl.Series, pd.Categorical])
+def test_one_indicator_column_is_one_group(hold):
+    cells = counted(sex=hold(HIRED), groups="indicator")
+    assert cells.groups == (0,)
+    assert cells.count("group") == [sum(HIRED)]
+
+
+def test_one_column_gives_the_same_groups_however_they_are_made():
+    one = counted(sex=PEOPLE[["sex"]])
+    assert one.groups == ("f", "m")
+    same(counted(sex=PEOPLE[["sex"]], groups="marginal"), one)
+
+
+@pytest.mark.parametrize("groups", ["intersection", "marginal"])
+def test_predictions_of_several_attributes(groups):
+    flipped = pd.DataFrame({"sex": SEX[::-1], "skin": SKIN[::-1]})
+    expected = counted(sex=PEOPLE, sensitive_pred=flipped, groups=groups)
+    for held in (flipped.to_numpy(), pl.from_pandas(flipped), flipped.to_dict("list")):
+        same(counted(sex=PEOPLE, sensitive_pred=held, groups=groups), expected)
+    perfect = counted(sex=PEOPLE, sensitive_pred=PEOPLE, groups=groups)
+    assert_allclose(perfect.joint("group_pred", "task"), perfect.joint("group", "task"))
+
+
+# --------------------------------------------------------------------------- missing values
+
+GAPS = [None if i % 5 == 0 else sex for i, sex in enumerate(SEX)]
+KEPT = np.array([sex is not None for sex in GAPS])
+
+
+def with_nan(missing):
+    return [missing if sex is None else sex for sex in GAPS]
+
+
+MISSING_TEXT = {
+    "list of None": lambda: GAPS,
+    "list of NaN": lambda: with_nan(np.nan),
+    "list of pd.NA": lambda: with_nan(pd.NA),
+    "list of NaT": lambda: with_nan(pd.NaT),
+    "tuple": lambda: tuple(with_nan(float("nan"))),
+    "deque": lambda: deque(with_nan(np.nan)),
+    "list of rows of one": lambda: [[sex] for sex in with_nan(np.nan)],
+    "object array of None": lambda: np.array(GAPS, dtype=object),
+    "object array of NaN": lambda: np.array(with_nan(np.nan), dtype=object),
+    "object column": lambda: np.array(with_nan(np.nan), dtype=object)[:, None],
+    "masked array": lambda: np.ma.array(SEX, mask=~KEPT),
+    "Series": lambda: pd.Series(GAPS),
+    "Series of objects": lambda: pd.Series(with_nan(np.nan), dtype=object),
+    "Series of string": lambda: pd.Series(GAPS, dtype="string"),
+    "Series of Arrow strings": lambda: pd.Series(GAPS, dtype=pd.ArrowDtype(pa.string())),
+    "Series of categories": lambda: pd.Series(GAPS, dtype="category"),
+    "Categorical": lambda: pd.Categorical(GAPS),
+    "Index": lambda: pd.Index(GAPS),
+    "DataFrame": lambda: pd.DataFrame({"sex": with_nan(np.nan)}),
+    "dict": lambda: {"sex": with_nan(np.nan)},
+    "polars String": lambda: pl.Series(GAPS),
+    "polars Categorical": lambda: pl.Series(GAPS, dtype=pl.Categorical),
+    "polars Enum": lambda: pl.Series(GAPS, dtype=pl.Enum(["m", "f"])),
+    "polars DataFrame": lambda: pl.DataFrame({"sex": GAPS}),
+    "pyarrow Array": lambda: pa.array(GAPS),
+    "pyarrow dictionary": lambda: pa.array(GAPS).dictionary_encode(),
+    "pyarrow ChunkedArray": lambda: chunked(GAPS),
+    "pyarrow Table": lambda: pa.table({"sex": GAPS}),
+}
+NUMBERS = [None if sex is None else int(sex == "m") for sex in GAPS]
+MISSING_NUMBERS = {
+    "list": lambda: NUMBERS,
+    "float array": lambda: np.array(NUMBERS, dtype=float),
+    "float16 array": lambda: np.array(NUMBERS, dtype="f2"),
+    "object array": lambda: np.array(NUMBERS, dtype=object),
+    "masked array": lambda: np.ma.array(np.array(SEX) == "m", mask=~KEPT, dtype=int),
+    "Series": lambda: pd.Series(NUMBERS),
+    "Series of Int64": lambda: pd.Series(NUMBERS, dtype="Int64"),
+    "Series of Float64": lambda: pd.Series(NUMBERS, dtype="Float64"),
+    "Series of boolean": lambda: pd.Series(NUMBERS, dtype="boolean"),
+    "Series of category": lambda: pd.Series(NUMBERS, dtype="category"),
+    "Series of Arrow integers": lambda: pd.Series(NUMBERS, dtype=pd.ArrowDtype(pa.int8())),
+    "polars": lambda: pl.Series(NUMBERS),
+    "polars Boolean": lambda: pl.Series([None if v is None else v == 1 for v in NUMBERS]),
+    "pyarrow": lambda: pa.array(NUMBERS),
+    "pyarrow bool": lambda: pa.array([None if v is None else v == 1 for v in NUMBERS]),
+}
+
+
+@containers({k: (v, ("f", "m")) for k, v in MISSING_TEXT.items()})
+def test_missing_text(hold):
+    check_missing(*hold)
+
+
+@containers({k: (v, (0, 1)) for k, v in MISSING_NUMBERS.items()})
+def test_missing_numbers(hold):
+    check_missing(*hold)
+
+
+def check_missing(hold, groups):
+    with pytest.raises(ValueError, match=r"sensitive_features has missing values in 12 rows, the"):
+        counted(sex=hold())
+
+    dropped = counted(sex=hold(), missing="drop")
+    assert (dropped.groups, dropped.n_dropped, dropped.total) == (groups, 12, 48)
+    complete = [np.array(v)[KEPT] for v in (HIRED, PREDICTED, SEX)]
+    assert_allclose(
+        dropped.joint("group", "task_pred"), counted(*complete).joint("group", "task_pred")
+    )
+    # The same where each row is its own cell.
+    soft = counted(pred=PROBABILITY, sex=hold(), missing="drop")
+    assert (soft.groups, soft.n_dropped, soft.total) == (groups, 12, 48)
+
+    kept = counted(sex=hold(), missing="group")
+    assert set(kept.groups) == {*groups, "(missing)"}
+    assert kept.count("group")[kept.groups.index("(missing)")] == 12
+    assert (kept.n_dropped, kept.total) == (0, 60)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NaT], ids=["None", "NaN", "NaT"])
+@pytest.mark.parametrize("hold", [list, pd.Series, pd.Index, lambda d: pd.Series(d).to_numpy()])
+def test_missing_dates_in_pandas_and_numpy(hold, missing):
+    check_dates(hold([pd.Timestamp("2020-01-01")] * 30 + [missing] * 30))
+
+
+@pytest.mark.parametrize("hold", [pl.Series, pa.array])
+def test_missing_dates_elsewhere(hold):
+    check_dates(hold([pd.Timestamp("2020-01-01").to_pydatetime()] * 30 + [None] * 30))
+
+
+def check_dates(held):
+    groups = counted(sex=held, missing="group").groups
+    assert [str(group) for group in groups] == ["2020-01-01 00:00:00", "(missing)"]
+
+
+def test_missing_in_one_of_several_attributes():
+    people = PEOPLE.assign(skin=[None if i < 6 else skin for i, skin in enumerate(SKIN)])
+    for held in (people, pl.from_pandas(people), people.to_dict("list"), people.to_numpy()):
+        with pytest.raises(ValueError, match=r"column ('skin'|1) has missing values in 6 rows"):
+            counted(sex=held)
+        assert counted(sex=held, missing="drop").n_dropped == 6
+        assert set(counted(sex=held, missing="group").groups) - set(PAIRS) == {
+            (sex, "(missing)") for sex in SEX[:6]
+        }
+
+
+def test_a_missing_prediction_of_the_attribute_follows_the_same_rule():
+    dropped = counted(sensitive_pred=GAPS, missing="drop")
+    assert dropped.n_dropped == 12
+    kept = counted(sensitive_pred=GAPS, missing="group")
+    assert set(kept.groups) == {"f", "m", "(missing)"}
+    assert kept.count("group_pred")[kept.groups.index("(missing)")] == 12
+
+
+def test_the_weight_of_dropped_rows_is_reported():
+    assert counted(sex=GAPS, missing="drop", sample_weight=[0.5] * N).n_dropped == 6
+
+
+# --------------------------------------------------------------------------- probabilities
+
+BINARY_SOFT = {
+    "list": list,
+    "ndarray": np.array,
+    "column vector": lambda v: np.array(v)[:, None],
+    "both classes": lambda v: np.c_[1 - np.array(v), v],
+    "both classes, named": lambda v: pd.DataFrame({0: 1 - np.array(v), 1: v}),
+    "objects": lambda v: np.array(v, dtype=object),
+    "Series": pd.Series,
+    "Series of Float64": lambda v: pd.Series(v, dtype="Float64"),
+    "polars": pl.Series,
+    "polars of both": lambda v: pl.DataFrame({"no": 1 - np.array(v), "yes": v}),
+    "pyarrow": pa.array,
+}
+
+
+@containers(BINARY_SOFT)
+def test_probabilities_of_a_binary_task(hold):
+    group_mean = pd.Series(PROBABILITY).groupby(np.array(SEX)).mean()
+    cells = counted(pred=hold(PROBABILITY.tolist()))
+    assert_allclose(cells.rate("task_pred", given="group")[:, 0], group_mean, atol=1e-12)
+    value = directional_amplification(
+        HIRED,
+        hold(PROBABILITY.tolist()),
+        sensitive_features=SEX,
+        y_train=HIRED,
+        sensitive_train=SEX,
+    )
+    expected = directional_amplification(HIRED, PROBABILITY, sensitive_features=SEX)
+    assert value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "within"), [("f8", 0), ("f4", 1e-6), ("f2", 1e-3), (">f4", 1e-6)]
+)
+def test_probabilities_of_lower_precision(dtype, within):
+    exact = directional_amplification(HIRED, PROBABILITY, sensitive_features=SEX)
+    for held in (PROBABILITY.astype(dtype), np.c_[1 - PROBABILITY, PROBABILITY].astype(dtype)):
+        rounded = directional_amplification(HIRED, held, sensitive_features=SEX)
+        assert rounded == pytest.approx(exact, abs=within + 1e-12)
+
+
+def test_softmax_may_end_just_above_one():
+    predicted = np.array(PREDICTED) * np.float32(1 + 1e-7)
+    predicted[0] = 0.5
+    assert counted(pred=predicted).soft("task_pred")
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+@pytest.mark.parametrize("hold", [np.array, pd.DataFrame, pl.DataFrame, np.asfortranarray])
+def test_probabilities_of_classes(dtype, hold):
+    share = RNG.dirichlet(np.ones(3), N)
+    cells = counted(JOB_NAMES, hold(share.astype(dtype)))
+    expected = pd.DataFrame(share).groupby(np.array(SEX)).mean().to_numpy()
+    assert_allclose(cells.rate("task_pred", given="group"), expected, atol=2e-3)
+
+
+def test_certain_probabilities_are_labels():
+    one_hot = np.eye(3)[JOB]
+    assert_frame_equal(audited(JOB, one_hot), audited(JOB, JOB))
+    assert_frame_equal(audited(JOB, one_hot.astype(int)), audited(JOB, JOB))
+    assert counted(pred=np.array(PREDICTED, float)) == counted()
+
+
+@pytest.mark.parametrize("hold", [np.array, pd.DataFrame, pl.DataFrame, np.ndarray.tolist])
+def test_probabilities_of_several_labels(hold):
+    share = RNG.random((N, 3))
+    cells = counted(TAGS, hold(share))
+    expected = pd.DataFrame(share).groupby(np.array(SEX)).mean().to_numpy()
+    assert_allclose(cells.rate("task_pred", given="group"), expected)
+
+
+def test_probabilities_of_the_attribute():
+    # Of two groups one column is the probability of the last by name.
+    men = pd.Series(PROBABILITY).groupby(np.array(HIRED)).mean()
+    for held in (PROBABILITY, np.c_[1 - PROBABILITY, PROBABILITY]):
+        cells = counted(sensitive_pred=held)
+        assert_allclose(cells.rate("group_pred", given="task")[1], men[1])
+    value = directional_amplification(
+        HIRED, None, sensitive_features=SEX, sensitive_pred=PROBABILITY, direction="T->A"
+    )
+    assert np.isfinite(value)
+    three = RNG.choice(["a", "b", "c"], N)
+    share = RNG.dirichlet(np.ones(3), N)
+    cells = counted(sex=three, sensitive_pred=share)
+    expected = pd.DataFrame(share).groupby(np.array(HIRED)).mean().to_numpy()
+    assert_allclose(cells.rate("group_pred", given="task")[:, 0], expected[1])
+
+
+def test_probabilities_when_the_audited_labels_are_constant():
+    train = counted(pred=None)
+    cells = counted([1] * N, PROBABILITY, like=train)
+    assert cells.tasks == (1,)
+    alone = counted([0] * N, PROBABILITY)
+    assert_allclose(alone.rate("task_pred", given="group"), cells.rate("task_pred", given="group"))
+
+
+# --------------------------------------------------------------------------- weights
+
+WHOLE = RNG.integers(0, 4, N)
+WEIGHTS = {
+    "list": lambda w: w.tolist(),
+    "tuple": lambda w: tuple(w.tolist()),
+    "column vector": lambda w: w[:, None],
+    "objects": lambda w: w.astype(object),
+    "non-contiguous": noncontiguous,
+    "read-only": readonly,
+    **{name: lambda w, name=name: w.astype(name) for name in ("i1", "u1", "f2", "f4", ">f8")},
+    "Series": pd.Series,
+    "Series with an index": text_index,
+    "Series of Int64": lambda w: pd.Series(w, dtype="Int64"),
+    "Series of Float64": lambda w: pd.Series(w, dtype="Float64"),
+    "DataFrame": lambda w: pd.DataFrame({"w": w}),
+    "Decimals": lambda w: [Decimal(int(value)) for value in w],
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+}
+
+
+@containers(WEIGHTS)
+def test_whole_weights_are_repetitions(hold):
+    repeated = [np.repeat(v, WHOLE) for v in (HIRED, PREDICTED, SEX)]
+    assert counted(sample_weight=hold(WHOLE)) == counted(*repeated)
+    tags = counted(TAGS, TAGS_PREDICTED, sample_weight=hold(WHOLE))
+    np.testing.assert_array_equal(
+        tags.joint("group", "task"),
+        counted(np.repeat(TAGS, WHOLE, axis=0), None, repeated[2]).joint("group", "task"),
+    )
+
+
+def test_boolean_weights_choose_rows():
+    chosen = WHOLE > 1
+    rows = [np.array(v)[chosen] for v in (HIRED, PREDICTED, SEX)]
+    assert counted(sample_weight=chosen) == counted(*rows)
+
+
+@pytest.mark.parametrize("factor", [0.25, 1e-9, 1e9])
+def test_the_scale_of_weights_changes_nothing(factor):
+    def value(weight):
+        return directional_amplification(
+            HIRED, PREDICTED, sensitive_features=SEX, sample_weight=weight
+        )
+
+    assert value(WHOLE * factor) == pytest.approx(value(WHOLE), abs=1e-12)
+
+
+@pytest.mark.parametrize("scale", [1, 0.5], ids=["whole", "fractional"])
+@pytest.mark.parametrize("soft", [False, True])
+def test_rows_of_no_weight_are_not_there(scale, soft):
+    weight = np.where(np.array(SKIN) == "dark", scale, 0)
+    sex = np.where(weight > 0, SEX, "nobody")
+    predicted = PROBABILITY if soft else PREDICTED
+    kept = [np.array(v)[weight > 0] for v in (HIRED, predicted, SEX)]
+    weighted = counted(HIRED, predicted, sex, sample_weight=weight)
+    assert weighted.groups == ("f", "m")
+    assert_allclose(
+        weighted.rate("task_pred", given="group"), counted(*kept).rate("task_pred", given="group")
+    )
+
+
+def test_weights_of_training_and_audit():
+    auditor = DirectionalAuditor(interval=None, base="train")
+    auditor.fit(HIRED, sensitive_features=SEX, sample_weight=WHOLE)
+    value = auditor.score(HIRED, PREDICTED, sensitive_features=SEX, sample_weight=WHOLE)
+    hired, predicted, sex = (np.repeat(v, WHOLE) for v in (HIRED, PREDICTED, SEX))
+    again = DirectionalAuditor(interval=None, base="train").fit(hired, sensitive_features=sex)
+    assert value == pytest.approx(again.score(hired, predicted, sensitive_features=sex), abs=1e-12)
+
+
+# --------------------------------------------------------------------------- the same value
+
+
+@pytest.mark.parametrize("metric", [mals_amplification, directional_amplification])
+@containers(
+    {
+        "pandas": pd.DataFrame,
+        "polars": pl.DataFrame,
+        "pyarrow": lambda columns: pa.table(columns).to_pandas(types_mapper=pd.ArrowDtype),
+    }
+)
+def test_columns_of_a_frame(metric, hold):
+    frame = hold({"sex": SEX, "hired": HIRED, "predicted": PREDICTED})
+    value = metric(frame["hired"], frame["predicted"], sensitive_features=frame["sex"])
+    assert value == metric(HIRED, PREDICTED, sensitive_features=SEX)
+
+
+def test_rows_of_a_split_frame():
+    frame = pd.DataFrame({"sex": SEX, "hired": HIRED, "predicted": PREDICTED})
+    shuffled = frame.sample(frac=1, random_state=0)
+    train, test = shuffled[:30], shuffled[30:]
+    auditor = MALSAuditor(interval=None).fit(train["hired"], sensitive_features=train["sex"])
+    value = auditor.score(test["hired"], test["predicted"], sensitive_features=test["sex"])
+    auditor.fit(train["hired"].to_list(), sensitive_features=train["sex"])
+    again = auditor.score(
+        test["hired"].to_list(), test["predicted"].to_numpy(), sensitive_features=test["sex"]
+    )
+    assert value == again
