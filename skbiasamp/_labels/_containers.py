@@ -133,9 +133,9 @@ def check_lengths(given: Mapping[str, Any]) -> int:
     for name, length in lengths.items():
         if length != n:
             raise ValueError(
-                f"{name} has {rows_of(length)} but {first} has {n:,}. Every row needs both: pass the "
-                "rows you predicted on (did a train/test split keep the index of one and not the "
-                "other?)."
+                f"{name} has {rows_of(length)} but {first} has {n:,}. Every row needs both: pass "
+                "the rows you predicted on (did a train/test split keep the index of one and not "
+                "the other?)."
             )
     if n == 0:
         raise ValueError(f"{first} is empty: there are no rows to audit.")
