@@ -16,7 +16,10 @@ from skbiasamp._labels import (
     Rows,
     Side,
     as_bytes,
+    check_columns,
+    check_kinds,
     check_known,
+    check_selection,
     quote,
     read_counts,
     read_rows,
@@ -223,6 +226,11 @@ class Contingency:
     def indicator(self) -> bool:
         """Whether groups may overlap."""
         return self._sides["group"].matrix is not None
+
+    @property
+    def declared(self) -> bool:
+        """Whether groups are indicator columns, rather than the values that occur."""
+        return not self._sides["group"].open
 
     def has(self, side: SideName) -> bool:
         """Whether a side is there."""
@@ -440,11 +448,22 @@ class Contingency:
                 f"{'indicator columns' if self.classes is None else 'one column of classes'}. "
                 "Pass the same kind of labels to both."
             )
-        check_known(self.groups, like.groups, role="group")
-        tasks = like._sides["task"].names
-        if like.classes is not None:
-            tasks = whole_classes(tasks)
-        check_known(self._sides["task"].names, tasks, role="task")
+        group, task = like._sides["group"], like._sides["task"]
+        for role, mine, trained in (
+            ("group", self._sides["group"], group),
+            ("task", self._sides["task"], task),
+        ):
+            known = whole_classes(trained.names) if trained.one_label else trained.names
+            check_kinds(known, mine.names, "the training labels", f"the audited {role}")
+            check_known(mine.names, known, role=role)
+            lacking = [] if mine.open else [name for name in known if name not in mine.names]
+            if lacking:
+                raise ValueError(
+                    f"The training labels had the {role} columns {quote(lacking)}, which the "
+                    "audited ones lack. Pass the same columns to both."
+                )
+        _check_attributes(group, self._sides["group"])
+        tasks = whole_classes(task.names) if task.one_label else task.names
         if like.indicator != self.indicator:
             raise ValueError(
                 "One of training and audited groups overlap (groups='indicator' or 'marginal'), "
@@ -473,8 +492,7 @@ class Contingency:
         """
         chosen = self
         if groups is not None:
-            wanted = tuple(groups)
-            check_known(wanted, self.groups, role="group")
+            wanted = check_selection(groups, self.groups, "group")
             side = self._sides["group"]
             at = np.array([self.groups.index(name) for name in wanted], dtype=np.intp)
             if side.codes is not None:
@@ -490,8 +508,7 @@ class Contingency:
                     "tasks can be chosen from indicator columns only: the classes of a one-column "
                     f"label ({quote(self.classes)}) belong together."
                 )
-            wanted = tuple(tasks)
-            check_known(wanted, self.tasks, role="task")
+            wanted = check_selection(tasks, self.tasks, "task")
             at = np.array([self.tasks.index(name) for name in wanted], dtype=np.intp)
             chosen = chosen._with(chosen.weight, _narrow(chosen._sides, "task", wanted, at))
         return chosen.distinct()
@@ -682,6 +699,8 @@ def _union(one: Contingency, other: Contingency, name: SideName) -> Names:
             f"The two contingencies hold {name}s of different kinds (one column of labels, "
             "indicator columns, probabilities) and cannot be added."
         )
+    _check_attributes(mine, theirs)
+    check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
     if mine.names == theirs.names:
         return mine.names
     if not mine.open:
@@ -693,6 +712,12 @@ def _union(one: Contingency, other: Contingency, name: SideName) -> Names:
             )
         return mine.names
     return sort_names(mine.names + theirs.names)
+
+
+def _check_attributes(one: Side, other: Side) -> None:
+    """Combinations of (sex, age) are not those of (age, sex)."""
+    if one.columns and other.columns and len(one.columns) == len(other.columns):
+        check_columns(other.columns, one.columns, "the audited attribute", "the other")
 
 
 def _narrow(

@@ -20,6 +20,7 @@ from skbiasamp import (
     MultiAttributeAuditor,
 )
 from skbiasamp.metrics import (
+    differential_fairness_amplification,
     directional_amplification,
     mals_amplification,
     multi_attribute_amplification,
@@ -616,6 +617,14 @@ def test_columns_in_another_order(call, message):
         call()
 
 
+def test_attributes_in_another_order_after_chunks():
+    auditor = DirectionalAuditor(interval=None)
+    for _ in range(2):
+        auditor.partial_fit(HIRED, sensitive_features=ORDERED)
+    with raises("sensitive_features has the columns of the training data in another order"):
+        score(sex=PERMUTED, auditor=auditor)
+
+
 def test_columns_moved_by_one():
     tags = np.eye(8, 3)
     with raises(r"y_pred has the columns of y_true in another order \(column 0: 'b' and 'a'\)"):
@@ -787,7 +796,8 @@ def test_the_prediction_of_the_attribute_is_lacking():
 @pytest.mark.parametrize("auditor", AUDITORS)
 def test_the_prediction_of_the_task_is_lacking(auditor):
     auditor = auditor(interval=None).fit(HIRED, sensitive_features=SEX)
-    with raises(r"compares the task's labels with their predictions: pass y_pred.*'T->A' can do"):
+    directed = "" if auditor.direction is None else r" \(Only direction='T->A' can do without.\)"
+    with raises(rf"compares the task's labels with their predictions: pass y_pred\.{directed}$"):
         score(HIRED, None, auditor=auditor)
 
 
@@ -1003,3 +1013,72 @@ def test_several_undefined_names_are_one_warning():
 def test_nothing_undefined_is_no_warning(recwarn):
     assert np.isfinite(score())
     assert not recwarn.list
+
+
+# --------------------------------------------------------------------------- contingencies
+
+
+def counted(labels, groups, columns=None):
+    labels = labels if columns is None else pd.DataFrame(labels, columns=columns)
+    return Contingency.from_labels(labels, sensitive_features=groups)
+
+
+def test_a_contingency_that_lacks_columns_of_training():
+    auditor = DirectionalAuditor(direction="T->A", interval=None)
+    auditor.fit(counted([[1, 0, 1], [0, 1, 1]] * 4, list("ffmmffmm"), list("abc")))
+    audited = Contingency.from_labels(
+        pd.DataFrame([[1, 0], [0, 1]] * 4, columns=list("ab")),
+        sensitive_features=list("ffmmffmm"),
+        sensitive_pred=list("fmfmfmfm"),
+    )
+    with raises("training labels had the task columns 'c', which the audited ones lack"):
+        auditor.score(audited)
+
+
+def test_chunks_whose_labels_are_text_and_numbers():
+    auditor = DirectionalAuditor(interval=None).partial_fit(HIRED, sensitive_features=SEX)
+    with raises("the other's task holds text .* but one contingency's task holds numbers"):
+        auditor.partial_fit(list(map(str, HIRED)), sensitive_features=SEX)
+
+
+def test_groups_that_only_the_model_sees_are_nothing_to_compare():
+    auditor = DirectionalAuditor("T->A", reference="test", interval=None)
+    with raises("sensitive_features has one group only, 'f'"):
+        auditor.score(HIRED, sensitive_features=["f"] * len(SEX), sensitive_pred=SEX)
+
+
+def test_attributes_that_are_constant_are_nothing_to_compare():
+    both = np.transpose([["f"] * len(SEX), ["old"] * len(SEX)])
+    with raises("sensitive_features has no groups to tell apart"):
+        DirectionalAuditor(groups="marginal").fit(HIRED, sensitive_features=both)
+
+
+@pytest.mark.parametrize("groups", [["f", "f"], [], ["x"], "x"])
+def test_a_selection_that_selects_nothing_or_twice(groups):
+    with raises("groups must name some of 'f' and 'm', each once: "):
+        counted(HIRED, SEX).select(groups=groups)
+
+
+def test_text_selects_the_group_of_that_name():
+    assert counted(HIRED, SEX).select(groups="f").groups == ("f",)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"min_size": "2"}, "min_size must be a whole number of 1 or more, got '2'"),
+        ({"min_size": 0}, "min_size must be a whole number of 1 or more, got 0"),
+        ({"max_size": 0}, "max_size must be a whole number of 1 or more, got 0"),
+        ({"min_count": 0}, "min_count must be a number above 0, got 0"),
+    ],
+)
+def test_bounds_of_sets_that_are_none(options, message):
+    with raises(message):
+        multi_attribute_amplification(HIRED, PREDICTED, sensitive_features=SEX, **options)
+
+
+def test_a_concentration_that_is_no_number():
+    with raises("concentration must be 0 or more, got 'a'"):
+        differential_fairness_amplification(
+            HIRED, PREDICTED, sensitive_features=SEX, concentration="a"
+        )

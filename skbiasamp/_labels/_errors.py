@@ -56,21 +56,26 @@ def require_group_pred(present: bool, *, direction: str = "T->A") -> None:
         )
 
 
-def require_task_pred(present: bool, *, metric: str) -> None:
+def require_task_pred(present: bool, *, metric: str, directed: bool = False) -> None:
     """Raise if predictions of the task are needed and absent."""
     if not present:
         raise ValueError(
-            f"{metric} compares the task's labels with their predictions: pass y_pred. "
-            "(Only direction='T->A' can do without.)"
+            f"{metric} compares the task's labels with their predictions: pass y_pred."
+            + " (Only direction='T->A' can do without.)" * directed
         )
 
 
-def require_groups(names: Names, *, indicator: bool) -> None:
-    """Raise if there is nothing to compare."""
-    if len(names) < 2 and not indicator:
+def require_groups(names: Names, counts: Array, total: float, *, declared: bool) -> None:
+    """Raise if there is nothing to compare: no group that some rows are in and some are not.
+
+    Groups that are indicator columns were declared, and may be empty.
+    """
+    if not declared and not ((counts > 0) & (counts < total)).any():
+        seen = [name for name, n in zip(names, counts, strict=True) if n > 0]
+        who = f"one group only, {quote(seen)}" if len(seen) == 1 else "no groups to tell apart"
         raise ValueError(
-            f"sensitive_features has one group only, {quote(names)}: amplification is a "
-            "comparison between groups. Pass the column that tells the groups apart."
+            f"sensitive_features has {who}: amplification is a comparison between groups. Pass "
+            "the column that tells the groups apart."
         )
 
 
@@ -204,9 +209,29 @@ def too_many_combinations(most: int, size: int) -> ValueError:
     )
 
 
+def check_sizes(min_size: Any, max_size: Any, min_count: Any) -> None:
+    """Raise if the bounds of sets of tasks are none."""
+    sizes = {"min_size": min_size} | ({} if max_size is None else {"max_size": max_size})
+    for name, size in sizes.items():
+        if not (isinstance(size, int | np.integer) and size >= 1):
+            raise ValueError(f"{name} must be a whole number of 1 or more, got {size!r}.")
+    if not (isinstance(min_count, int | float | np.number) and min_count > 0):
+        raise ValueError(f"min_count must be a number above 0, got {min_count!r}.")
+
+
+def check_selection(wanted: Any, known: Names, role: str) -> Names:
+    """Return the chosen groups or tasks."""
+    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names or len(set(names)) < len(names):
+        said = f"{quote(unknown)} is not among them" if unknown else f"got {wanted!r}"
+        raise ValueError(f"{role}s must name some of {quote(known)}, each once: {said}.")
+    return names
+
+
 def check_concentration(concentration: Any) -> None:
     """Raise if there is less than no smoothing."""
-    if not concentration >= 0:
+    if not (isinstance(concentration, int | float | np.number) and concentration >= 0):
         raise ValueError(f"concentration must be 0 or more, got {concentration!r}.")
 
 

@@ -108,6 +108,8 @@ def sort_names(names: Iterable[Hashable]) -> Names:
 
 def whole_classes(classes: Names) -> Names:
     """Return both classes of a binary label that happens to be constant, else the classes."""
+    if classes == (-1,):
+        return (-1, 1)
     if len(classes) == 1 and classes[0] in (0, 1):
         return tuple(type(classes[0])(i) for i in (0, 1))
     return classes

@@ -46,7 +46,7 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "resample": [StrOptions({"test", "both"})],
     "adjust": [StrOptions({"holm", "fdr"}), None],
     "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-    "n_resamples": [Interval(Integral, 1, None, closed="left")],
+    "n_resamples": [Interval(Integral, 2, None, closed="left")],
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": [Integral, None],
 }
@@ -99,7 +99,7 @@ class BaseAuditor(ABC, BaseEstimator):
         """
         self._validate_params()
         cells = self._count(y, sensitive_features=sensitive_features, sample_weight=sample_weight)
-        require_groups(cells.groups, indicator=cells.indicator)
+        require_groups(cells.groups, cells.count("group"), cells.total, declared=cells.declared)
         return self._learn(cells)
 
     def partial_fit(
@@ -372,7 +372,7 @@ class BaseAuditor(ABC, BaseEstimator):
             )
         test = self._count(y_true, y_pred, like=self.contingency_ if fitted else None, **labels)
         train = self.contingency_ if fitted else test
-        require_groups(train.groups, indicator=train.indicator)
+        require_groups(train.groups, train.count("group"), train.total, declared=train.declared)
         self._check(test)
         signs = train if self.reference == "train" else test
         pairs = self._pairs(signs, train, test, base=self._base(signs, train, test), sets=None)

@@ -64,7 +64,7 @@ def mals_sign(labels: Contingency) -> Array:
     """Return 1 where a group has more than its equal share of a task, else 0."""
     return leans_over_share(
         labels.joint("group", "task"),
-        labels.count("task"),
+        labels.count("task")[..., None, :],
         len(labels.groups),
         exact=labels.whole,
     )
@@ -144,8 +144,11 @@ def directional_sign(
             ties=ties,
         )
     rates = check_table(base, labels.groups, labels.tasks, "base")
-    average = sizes @ rates / sizes.sum() if direction == "A->T" else sizes[:, None] / labels.total
-    signs = compare_counts(rates, np.broadcast_to(average, rates.shape), exact=False)
+    if direction == "A->T":
+        average = (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
+    else:
+        average = (sizes / np.asarray(labels.total)[..., None])[..., :, None]
+    signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
     return np.where(signs == 0, -1, signs) if ties == "negative" else signs
 
 
@@ -157,7 +160,7 @@ def check_sides(test: Contingency, *, direction: str | None, metric: str) -> Non
     if direction == "T->A":
         require_group_pred(test.has("group_pred"))
     else:
-        require_task_pred(test.has("task_pred"), metric=metric)
+        require_task_pred(test.has("task_pred"), metric=metric, directed=direction is not None)
 
 
 def mals_amplification(

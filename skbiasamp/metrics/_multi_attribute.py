@@ -12,6 +12,7 @@ from skbiasamp._labels import (
     Array,
     Names,
     check_option,
+    check_sizes,
     require_labels,
     too_many_combinations,
 )
@@ -342,6 +343,7 @@ def multi_attribute_amplification(
     """
     check_option("direction", direction, (*DIRECTIONS, None))
     check_option("combinations", combinations, COMBINATIONS)
+    check_sizes(min_size, max_size, min_count)
     check_option("base", base, BASES)
     train, test = read_pair(
         y_true,

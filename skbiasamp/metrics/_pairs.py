@@ -170,7 +170,7 @@ def read_pair(
     train = None
     if y_train is not None:
         train = Contingency.from_labels(y_train, sensitive_features=sensitive_train, **options)
-        require_groups(train.groups, indicator=train.indicator)
+        require_groups(train.groups, train.count("group"), train.total, declared=train.declared)
     test = Contingency.from_labels(
         y_true,
         y_pred,
@@ -181,5 +181,5 @@ def read_pair(
         **options,
     )
     if train is None:
-        require_groups(test.groups, indicator=test.indicator)
+        require_groups(test.groups, test.count("group"), test.total, declared=test.declared)
     return (test if train is None else train), test
