@@ -222,6 +222,14 @@ class Contingency:
         """Whether all weights are whole numbers, so that sums and ties are exact."""
         return bool(np.array_equal(self.weight, np.rint(self.weight)))
 
+    @cached_property
+    def rows_per_weight(self) -> float:
+        """How many rows a unit of weight is worth: 1 where weights are repetitions.
+
+        Fractional weights have no unit of their own; theirs is Kish's effective sample size.
+        """
+        return 1.0 if self.whole else float(self.weight.sum() / (self.weight**2).sum())
+
     @property
     def indicator(self) -> bool:
         """Whether groups may overlap."""

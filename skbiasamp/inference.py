@@ -151,7 +151,7 @@ def sign_p_values(labels: Contingency, pairs: Pairs, *, shares: bool) -> Array:
         spread = expected * (1 - groups / total) * (1 - tasks / total)
     with np.errstate(invalid="ignore", divide="ignore"):
         chi2 = np.where(spread > 0, (joint - expected) ** 2 / spread, 0.0)
-    return stats.chi2.sf(chi2, 1)
+    return stats.chi2.sf(chi2 * labels.rows_per_weight, 1)
 
 
 # --------------------------------------------------------------------------- influence
@@ -165,12 +165,23 @@ def pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> A
         at = {"group": group, "task": task}
         x = cells.column(side, at[side.partition("_")[0]])
         y = cells.column(given, at[given.partition("_")[0]])
-        return y * (x - value) / (cells.weight @ y)
+        whole = y * _times_counted(cells, pairs, side)
+        return (y * x - whole * value) / (cells.weight @ whole)
 
     influence = term(pairs.observed_rate, pairs.observed[group, task])
     if pairs.base_rate is not None:
         influence = influence - term(pairs.base_rate, pairs.base[group, task])
     return influence
+
+
+def _times_counted(cells: Contingency, pairs: Pairs, side: Any) -> Any:
+    """Return how often a row counts in a denominator.
+
+    Multi_MALS sums over groups, so that a row of two groups counts twice there.
+    """
+    if pairs.sets is None or pairs.observed_rate[1] != "task_pred":
+        return 1.0
+    return cells.column_scores(side, np.ones(len(pairs.groups)))
 
 
 def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
@@ -181,14 +192,19 @@ def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
         terms.append((pairs.base_rate, pairs.base, -1.0))
     for (side, given), rates, factor in terms:
         by_group = given.startswith("group")
-        count = cells.count(given)
-        count = count[:, None] if by_group else count[None, :]
+        times = _times_counted(cells, pairs, side)
+        if np.ndim(times):
+            joint = cells.joint(side, given)
+            count = joint.sum(axis=0)[None, :]
+        else:
+            count = cells.count(given)
+            count = count[:, None] if by_group else count[None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             weight = np.where(pairs.gradient == 0, 0.0, factor * pairs.gradient / count)
         scores += cells.pair_scores(side, given, weight)
         if centred:
             mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
-            scores -= cells.column_scores(given, mean)
+            scores -= times * cells.column_scores(given, mean)
     return scores
 
 
@@ -238,15 +254,14 @@ def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bo
 
 
 def _slope(pairs: Pairs) -> Array:
-    """Return how a pair's amplification follows its delta: its sign, or ±1 for sizes."""
-    sizes = "signed_mean" in pairs.statistics
-    return np.where(pairs.gradient == 0, 0.0, 1.0) if sizes else pairs.sign
+    """Return how far a pair's amplification follows its delta: 0 where it never does."""
+    sizes = pairs.sets is not None and pairs.observed_rate[1] != "task_pred"
+    return np.ones(pairs.delta.shape) if sizes else pairs.sign
 
 
 def signed_pairs(pairs: Pairs) -> Pairs:
     """Return the pairs of a mean of sizes as those of the signed mean."""
-    n_pairs = np.abs(pairs.gradient).max()
-    return replace(pairs, gradient=np.where(np.isnan(pairs.delta), 0.0, pairs.sign * n_pairs))
+    return replace(pairs, gradient=np.where(np.isnan(pairs.delta), 0.0, pairs.sign * pairs.share))
 
 
 def bootstrap(
@@ -340,7 +355,9 @@ def _bca(
     return ends[0], ends[1]
 
 
-def widen_degenerate(bounds: Bounds, pairs: Pairs, *, confidence_level: float) -> Bounds:
+def widen_degenerate(
+    bounds: Bounds, pairs: Pairs, *, rows_per_weight: float, confidence_level: float
+) -> Bounds:
     """Give pairs without any variation the width that so few rows allow.
 
     Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
@@ -348,7 +365,8 @@ def widen_degenerate(bounds: Bounds, pairs: Pairs, *, confidence_level: float) -
     """
     alpha = 1 - confidence_level
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = np.where(pairs.n > 0, 1 - (alpha / 2) ** (1 / pairs.n), np.nan)
+        n = pairs.n * rows_per_weight
+        reach = np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
     flat = (bounds.high - bounds.low <= 1e-12) & (_slope(pairs) != 0)
     sizes = "signed_mean" in pairs.statistics
     floor = 0.0 if sizes else -1.0
@@ -356,7 +374,7 @@ def widen_degenerate(bounds: Bounds, pairs: Pairs, *, confidence_level: float) -
     high = np.where(flat, np.minimum(bounds.high + reach, 1.0), bounds.high)
     value_low, value_high = bounds.value_low, bounds.value_high
     if value_high - value_low <= 1e-12:
-        total = float(np.nansum(np.abs(pairs.gradient) * reach))
+        total = float(np.nansum(np.abs(_slope(pairs)) * pairs.share * reach))
         value_low, value_high = max(value_low - total, floor), value_high + total
     return bounds._replace(low=low, high=high, value_low=value_low, value_high=value_high)
 
@@ -446,10 +464,12 @@ def value_p_value(
     # Rows that predictions leave alone stay what they are, and need not be drawn.
     drawn_from, rng = cells._take(moved, cells.weight[moved]), generator(random_state)
     extreme, chunk = 0, max(1, _DRAWN // len(moved))
+    noise = 1e-11 * float(cells.weight @ np.abs(scores))
     for low in range(0, n_draws, chunk):
         flips = drawn_from.flips(min(chunk, n_draws - low), rng)
         sums = observed - 2 * (flips @ scores[moved])
-        extreme += int((np.abs(sums) >= abs(observed) * (1 - 1e-9)).sum())
+        # A draw that ties with what was seen counts, whatever the rounding.
+        extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
     return (1 + extreme) / (1 + n_draws)
 
 
@@ -481,8 +501,9 @@ def assess(
 ) -> Uncertainty:
     """Give a measured value, and each of its pairs, an interval and a test."""
     nothing = np.full(pairs.delta.shape, np.nan)
-    if not nothing.size:
-        return Uncertainty(Bounds(nothing, nothing, np.nan, np.nan, {}), nothing, nothing, np.nan)
+    if np.isnan(pairs.delta).all():
+        unknown = Bounds(nothing, nothing, np.nan, np.nan, {"standard_error": np.nan})
+        return Uncertainty(unknown, nothing, nothing, np.nan)
     cells = test if pairs.sets is None else test.of_sets(pairs.sets)
     rng = generator(random_state)
 
@@ -507,7 +528,12 @@ def assess(
             random_state=rng,
             n_jobs=n_jobs,
         )
-    bounds = widen_degenerate(bounds, pairs, confidence_level=confidence_level)
+    bounds = widen_degenerate(
+        bounds,
+        pairs,
+        rows_per_weight=test.rows_per_weight,
+        confidence_level=confidence_level,
+    )
     side, given = pairs.observed_rate
     role = side.partition("_")[0]
     p_value, value_p = nothing, float("nan")
@@ -552,9 +578,9 @@ def across_runs(values: Array, confidence_level: float, *, method: str) -> tuple
     return mean, mean - reach, mean + reach
 
 
-def warn_uncertain(pairs: Pairs, certain: Array, *, stacklevel: int) -> None:
+def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array, *, stacklevel: int) -> None:
     """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
-    few = ~np.isnan(pairs.delta) & (pairs.n < FEW)
+    few = ~np.isnan(pairs.delta) & ~reliable
     coins = ~np.isnan(pairs.delta) & ~certain & (pairs.sign != 0)
 
     def named(mask: Array) -> str:

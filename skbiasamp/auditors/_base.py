@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import Interval, StrOptions
@@ -25,6 +27,7 @@ from skbiasamp.contingency import Contingency
 from skbiasamp.inference import (
     FEW,
     Uncertainty,
+    UncertaintyWarning,
     across_runs,
     assess,
     sign_p_values,
@@ -210,15 +213,16 @@ class BaseAuditor(ABC, BaseEstimator):
             low, high = found.bounds.value_low, found.bounds.value_high
             p_value, statistics = found.value_p_value, statistics | found.bounds.statistics
             certain = self._sign_certain(audited)
+            reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
             columns |= {
                 "low": found.bounds.low,
                 "high": found.bounds.high,
                 "p_value": found.p_value,
                 "p_adjusted": found.p_adjusted,
                 "sign_certain": certain,
-                "reliable": pairs.n >= FEW,
+                "reliable": reliable,
             }
-            warn_uncertain(pairs, certain, stacklevel=2)
+            warn_uncertain(pairs, certain, reliable, stacklevel=2)
         return AuditResult(
             metric=self.metric,
             direction=self.direction,
@@ -272,16 +276,21 @@ class BaseAuditor(ABC, BaseEstimator):
             ``data_standard_error`` (the root mean square over runs).
         """
         check_runs(y_preds, sensitive_preds)
-        runs = [
-            self.audit(
-                y_true,
-                y_pred,
-                sensitive_features=sensitive_features,
-                sensitive_pred=None if sensitive_preds is None else sensitive_preds[i],
-                sample_weight=sample_weight,
-            )
-            for i, y_pred in enumerate(y_preds)
-        ]
+        runs: list[AuditResult] = []
+        for i, y_pred in enumerate(y_preds):
+            with warnings.catch_warnings():
+                if runs:  # what the first run warned of is the same rows again
+                    warnings.simplefilter("ignore", UncertaintyWarning)
+                    warnings.simplefilter("ignore", UndefinedMetricWarning)
+                runs.append(
+                    self.audit(
+                        y_true,
+                        y_pred,
+                        sensitive_features=sensitive_features,
+                        sensitive_pred=None if sensitive_preds is None else sensitive_preds[i],
+                        sample_weight=sample_weight,
+                    )
+                )
         return self._over_runs(runs, method)
 
     def _over_runs(self, runs: list[AuditResult], method: str) -> AuditResult:

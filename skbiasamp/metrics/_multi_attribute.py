@@ -198,7 +198,10 @@ def multi_attribute(
         delta=delta,
         amplification=np.abs(moved),
         value=total_defined(np.abs(moved)) / n_pairs,
-        gradient=np.where(np.isnan(delta), 0.0, np.sign(moved) / n_pairs),
+        share=1 / np.asarray(n_pairs)[..., None, None],
+        gradient=np.where(
+            np.isnan(delta), 0.0, np.sign(moved) / np.asarray(n_pairs)[..., None, None]
+        ),
         observed_rate=observed_rate,
         base_rate=base_rate if base == "test" else None,
         sets=sets,

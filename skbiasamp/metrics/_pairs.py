@@ -23,7 +23,8 @@ class Pairs:
     Attributes
     ----------
     n : how many rows a pair's rates are conditioned on.
-    gradient : how much a pair's `delta` counts in the value; 0 where it is undefined.
+    share : how much of the value a pair is: one over the number of pairs.
+    gradient : how the value follows a pair's `delta`; 0 where it is undefined.
     observed_rate, base_rate : which rates `delta` compares in the audited rows, as (side,
         given); `base_rate` is None where the second term does not come from them.
     sets : the sets of single tasks that `tasks` stand for, as rows of booleans, or None.
@@ -38,6 +39,7 @@ class Pairs:
     delta: Array
     amplification: Array
     value: Any
+    share: Any
     gradient: Array
     observed_rate: tuple[SideName, SideName]
     base_rate: tuple[SideName, SideName] | None

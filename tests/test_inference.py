@@ -1,0 +1,1554 @@
+"""Intervals, tests and flags: how sure a number is, checked against SciPy and by hand."""
+
+import itertools
+import math
+import re
+import warnings
+from dataclasses import replace
+from functools import partial
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from pandas.testing import assert_frame_equal
+from scipy import stats
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor, inference
+from skbiasamp.inference import UncertaintyWarning, adjust_p_values, paired_p_values
+from skbiasamp.results import COLUMNS
+
+looked_at = settings(max_examples=15, deadline=None)
+A_TO_T, T_TO_A = partial(DirectionalAuditor, "A->T"), partial(DirectionalAuditor, "T->A")
+METRICS = {
+    "A->T": A_TO_T,
+    "T->A": T_TO_A,
+    "MALS": MALSAuditor,
+    "multi A->T": partial(MultiAttributeAuditor, "A->T"),
+    "multi T->A": partial(MultiAttributeAuditor, "T->A"),
+    "multi MALS": partial(MultiAttributeAuditor, None),
+}
+every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+directions = pytest.mark.parametrize("metric", [A_TO_T, T_TO_A], ids=["A->T", "T->A"])
+every_interval = pytest.mark.parametrize("interval", ["bootstrap", "bca", "analytic"])
+ignores_undefined = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
+
+# --------------------------------------------------------------------------- data
+
+
+def world(n=150, kind="binary", *, n_groups=2, n_tasks=3, seed=0, n_train=400, accuracy=0.75):
+    """Return labels whose attribute, tasks and predictions are all correlated."""
+    rng = np.random.default_rng(seed)
+
+    def labels(n):
+        group = rng.integers(0, n_groups, n)
+        width = {"binary": 1, "multiclass": 1}.get(kind, n_tasks)
+        chance = 0.3 + 0.4 * ((group[:, None] + np.arange(width)) % 2)
+        task = (rng.random((n, width)) < chance).astype(int)
+        if kind == "multiclass":
+            task = (task + 2 * (rng.random((n, 1)) < 0.3)) % 3
+        return group, task
+
+    names = np.array(["g0", "g1", "g2", "g3"])
+    (fit_group, fit_task), (group, task) = labels(n_train), labels(n)
+    other = (task + 1 + (kind == "multiclass") * rng.integers(0, 2, task.shape)) % (
+        3 if kind == "multiclass" else 2
+    )
+    kept = rng.random(task.shape) < accuracy + 0.15 * (group[:, None] == 0)
+    predicted = np.where(kept, task, other)
+    group_predicted = np.where(rng.random(n) < 0.8, group, rng.integers(0, n_groups, n))
+    one = kind in ("binary", "multiclass")
+    return {
+        "y_train": fit_task[:, 0] if one else fit_task,
+        "sensitive_train": names[fit_group],
+        "y_true": task[:, 0] if one else task,
+        "y_pred": predicted[:, 0] if one else predicted,
+        "sensitive_features": names[group],
+        "sensitive_pred": names[group_predicted],
+    }
+
+
+AUDITED = ("y_true", "y_pred", "sensitive_features", "sensitive_pred", "sample_weight")
+
+
+def fitted(auditor, world):
+    return clone(auditor).fit(world["y_train"], sensitive_features=world["sensitive_train"])
+
+
+def audit(auditor, world):
+    return fitted(auditor, world).audit(**{key: world[key] for key in AUDITED if key in world})
+
+
+def rows(world, chosen):
+    """Return the world with other audited rows: a boolean or integer index."""
+    return world | {key: world[key][chosen] for key in AUDITED if key in world}
+
+
+def perfect(world):
+    return world | {"y_pred": world["y_true"], "sensitive_pred": world["sensitive_features"]}
+
+
+def soft(world, seed=0):
+    """Return the world with probabilities in place of predicted tasks."""
+    predicted = np.asarray(world["y_pred"], dtype=float)
+    noise = np.random.default_rng(seed).uniform(0, 0.4, predicted.shape)
+    return world | {"y_pred": np.abs(predicted - noise)}
+
+
+def weighted(world, weights, seed=0):
+    rng, n = np.random.default_rng(seed), len(world["y_true"])
+    drawn = rng.integers(1, 5, n) if weights == "whole" else rng.uniform(0.2, 3.0, n)
+    return world | {"sample_weight": drawn}
+
+
+def overlapping(world, seed=1):
+    """Return the world with 0/1 groups, one of them across the others."""
+    rng, older = np.random.default_rng(seed), {}
+    changed = {}
+    for name in ("sensitive_train", "sensitive_features", "sensitive_pred"):
+        names = np.asarray(world[name])
+        older[name] = rng.random(len(names)) < 0.4
+        if name == "sensitive_pred":
+            older[name] = older["sensitive_features"] ^ (rng.random(len(names)) < 0.2)
+        changed[name] = np.column_stack([names == "g0", names == "g1", older[name]]).astype(int)
+    return world | changed
+
+
+# --------------------------------------------------------------------------- the formulas, plainly
+
+
+class Plain:
+    """A metric from rows as its formula is written, for any weights of the audited rows.
+
+    Weights may have leading axes (resamples), and may be complex: a derivative is then exact.
+    """
+
+    def __init__(self, auditor, world):
+        self.multi = isinstance(auditor, MultiAttributeAuditor)
+        self.kind = auditor.direction or "MALS"
+        base = getattr(auditor, "base", "train")
+        sign = getattr(auditor, "sign", None)
+        self.train = tuple(self.held(world, name) for name in ("sensitive_train", "y_train"))
+        self.group, self.task, self.group_pred, self.task_pred = (
+            self.held(world, name)
+            for name in ("sensitive_features", "y_true", "sensitive_pred", "y_pred")
+        )
+        if self.group_pred is None:
+            self.group_pred = self.group
+        if self.multi:
+            names = audit(clone(auditor).set_params(interval=None), world).table["task"].unique()
+            tasks = np.unique(world["y_train"]) if np.ndim(world["y_true"]) == 1 else None
+            if tasks is not None and len(tasks) == 2:
+                tasks = tasks[1:]  # the positive class is the one task
+            sets = [list(name) if tasks is None else [list(tasks).index(*name)] for name in names]
+            self.train = self.train[0], self.together(self.train[1], sets)
+            self.task, self.task_pred = (
+                self.together(side, sets) for side in (self.task, self.task_pred)
+            )
+        self.weight = world.get("sample_weight", np.ones(len(self.group))).astype(float)
+        self.from_test = auditor.reference == "test"
+        labels = (
+            (self.group, self.task, self.weight)
+            if self.from_test
+            else (*self.train, np.ones(len(self.train[0])))
+        )
+        self.ties = getattr(auditor, "ties", "zero")
+        self.sign = self.signs(*labels) if sign is None else sign.to_numpy()
+        self.base = None
+        if isinstance(base, pd.DataFrame):
+            self.base = base.to_numpy()
+            share = labels[2] @ labels[0] / labels[2].sum()
+            middle = share @ self.base if self.kind == "A->T" else share[:, None]
+            self.sign = np.sign(self.base - middle)
+        elif base == "train" and not (self.from_test and (self.multi or self.kind == "MALS")):
+            w = np.ones(len(self.train[0]))
+            self.base = self.rate(w, *self.train, self.kind)
+
+    @staticmethod
+    def held(world, name):
+        """Return which group or task each row has, as a column each."""
+        if name not in world:
+            return None
+        values = np.asarray(world[name])
+        if values.ndim == 2:
+            return values.astype(float)
+        role = "y_train" if name.startswith("y") else "sensitive_train"
+        names = np.unique(world[role])
+        if role == "y_train" and len(names) == 2:
+            return values[:, None].astype(float)
+        return (values[:, None] == names).astype(float)
+
+    @staticmethod
+    def together(side, sets):
+        return np.column_stack([side[:, one].all(axis=1) for one in sets]).astype(float)
+
+    @staticmethod
+    def joint(w, group, task):
+        pairs = (group[:, :, None] * task[:, None, :]).reshape(len(group), -1)
+        return (w @ pairs).reshape(*w.shape[:-1], group.shape[1], task.shape[1])
+
+    def rate(self, w, group, task, kind):
+        joint = self.joint(w, group, task)
+        given = (w @ group)[..., :, None] if kind == "A->T" else (w @ task)[..., None, :]
+        if self.multi and kind == "MALS":
+            given = joint.sum(axis=-2, keepdims=True)  # groups may overlap
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return joint / given
+
+    def signs(self, group, task, w):
+        joint, total = self.joint(w, group, task), w.sum(axis=-1)[..., None, None]
+        if self.kind == "MALS":
+            of = joint.sum(axis=-2, keepdims=True) if self.multi else (w @ task)[..., None, :]
+            return (joint - of / group.shape[1] > 1e-9).astype(int)
+        chance = (w @ group)[..., :, None] * (w @ task)[..., None, :] / total
+        sign = np.where(np.abs(joint - chance) < 1e-9, 0, np.sign(joint - chance))
+        return np.where(sign == 0, -1, sign) if self.ties == "negative" else sign
+
+    def delta(self, w):
+        group, task = {
+            "A->T": (self.group, self.task_pred),
+            "T->A": (self.group_pred, self.task),
+            "MALS": (self.group_pred, self.task_pred),
+        }[self.kind]
+        observed = self.rate(w, group, task, self.kind)
+        base = self.rate(w, self.group, self.task, self.kind) if self.base is None else self.base
+        return observed - base
+
+    def amplification(self, w, sign=None):
+        sign = self.sign if sign is None else sign
+        delta = self.delta(w)
+        if not self.multi:
+            return sign * delta
+        moved = np.where(sign == 0, 0, delta) if self.kind == "MALS" else delta
+        return np.where(np.real(moved) < 0, -moved, moved)
+
+    def mean(self, amplification):
+        axes = (-2, -1)
+        total = np.nansum(amplification, axis=axes)
+        if self.kind == "MALS":
+            return total / amplification.shape[-1]
+        if self.multi:
+            return total / np.prod(amplification.shape[-2:])
+        return total / (~np.isnan(amplification)).sum(axis=axes)
+
+    def value(self, w, sign=None):
+        return self.mean(self.amplification(w, sign))
+
+    def signed_mean(self, w):
+        return self.mean(self.sign * self.delta(w))
+
+    def standard_error(self, measure):
+        """The delta method by brute force: the derivative with respect to each row's weight."""
+        step = 1e-20
+        moved = measure(self.weight + 1j * step * np.eye(len(self.weight)))
+        derivative = np.imag(moved) / step
+        whole = np.array_equal(self.weight, np.rint(self.weight))
+        square = self.weight if whole else self.weight**2
+        return np.sqrt(np.tensordot(square, derivative**2, axes=1))
+
+
+def numbers(result, *names):
+    """Return columns of a result's table as arrays of groups × tasks."""
+    n_groups = result.table["group"].nunique()
+    found = [result.table[name].to_numpy(float).reshape(n_groups, -1) for name in names]
+    return found if len(found) > 1 else found[0]
+
+
+def pair_errors(result):
+    low, high = numbers(result, "low", "high")
+    return (high - low) / 2 / stats.norm.isf((1 - result.confidence_level) / 2)
+
+
+def value_error(result):
+    return (result.high - result.low) / 2 / stats.norm.isf((1 - result.confidence_level) / 2)
+
+
+# --------------------------------------------------------------------------- the delta method
+
+OWN = {
+    "A->T": pd.DataFrame([[0.3, 0.5, 0.2], [0.4, 0.1, 0.6]], index=["g0", "g1"]),
+    "T->A": pd.DataFrame([[0.2, 0.3, 0.8], [0.8, 0.7, 0.2]], index=["g0", "g1"]),
+}
+SIGN = pd.DataFrame([[1, -1, 0], [1, 1, -1]], index=["g0", "g1"])
+
+
+def with_options():
+    """Yield (name, auditor, world): every metric, and every option that moves its variance."""
+    many, one = partial(world, kind="multilabel", seed=4), partial(world, kind="binary")
+    classes = partial(world, kind="multiclass", n_groups=3, n=240)
+    for name, metric in METRICS.items():
+        yield name, metric(), many()
+        yield f"{name}, one task", metric(), one()
+        yield f"{name}, classes", metric(), classes()
+        yield f"{name}, whole weights", metric(), weighted(many(), "whole")
+        yield f"{name}, weights", metric(), weighted(many(), "fractional")
+        yield f"{name}, overlapping groups", metric(groups="indicator"), overlapping(many())
+        yield f"{name}, reference='test'", metric(reference="test"), many()
+    for name in ("A->T", "T->A"):
+        metric = METRICS[name]
+        yield f"{name}, base='train'", metric(base="train"), many()
+        yield f"{name}, ties", metric(ties="negative"), many()
+        yield f"{name}, own base", metric(base=OWN[name]), many()
+        yield f"{name}, own base, weights", metric(base=OWN[name]), weighted(many(), "fractional")
+        yield f"{name}, own sign", metric(sign=SIGN), many()
+        multi = METRICS[f"multi {name}"]
+        yield f"multi {name}, base='test'", multi(base="test"), many()
+        yield f"multi {name}, all", multi(combinations="all", max_size=2), many()
+    for name in ("A->T", "MALS"):
+        metric = METRICS[name]
+        yield f"{name}, soft", metric(), soft(many())
+        yield f"{name}, soft, one task", metric(), soft(one())
+        yield f"{name}, soft, weights", metric(), weighted(soft(many()), "fractional")
+    alone = many()
+    del alone["sensitive_pred"]
+    yield "MALS, attribute known", MALSAuditor(), alone
+    yield "multi MALS, attribute known", MultiAttributeAuditor(None), alone
+
+
+OPTIONS = {name: case for name, *case in with_options()}
+every_option = pytest.mark.parametrize(("auditor", "data"), OPTIONS.values(), ids=OPTIONS)
+
+
+@every_option
+def test_the_oracle_and_the_library_measure_the_same(auditor, data):
+    plain, result = Plain(auditor, data), audit(clone(auditor).set_params(interval=None), data)
+    assert_allclose(numbers(result, "amplification"), plain.amplification(plain.weight), atol=1e-12)
+    assert_allclose(result.value, plain.value(plain.weight), atol=1e-12)
+
+
+@every_option
+def test_the_analytic_error_is_the_derivative_by_each_row_s_weight(auditor, data):
+    plain = Plain(auditor, data)
+    result = audit(clone(auditor).set_params(interval="analytic", n_resamples=9), data)
+    expected = plain.standard_error(plain.amplification)
+    assert (expected > 0).any()
+    assert_allclose(pair_errors(result), expected, rtol=1e-6, atol=1e-10)
+    expected = plain.standard_error(plain.value)
+    assert_allclose(result.statistics["standard_error"], expected, rtol=1e-6)
+    assert_allclose(value_error(result), expected, rtol=1e-6)
+    assert_allclose((result.low + result.high) / 2, result.value, atol=1e-12)
+    if plain.multi:
+        ends = [result.statistics[f"signed_mean_{end}"] for end in ("low", "high")]
+        expected = plain.standard_error(plain.signed_mean)
+        assert_allclose(np.diff(ends)[0] / 2 / stats.norm.isf(0.025), expected, rtol=1e-6)
+        assert_allclose(np.mean(ends), result.statistics["signed_mean"], atol=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_the_level_is_the_normal_quantile_of_the_analytic_interval(level):
+    data = world()
+    result = audit(DirectionalAuditor(interval="analytic", confidence_level=level), data)
+    assert_allclose(
+        (result.high - result.value) / result.statistics["standard_error"],
+        stats.norm.ppf((1 + level) / 2),
+    )
+    assert result.confidence_level == level
+
+
+@every_metric
+def test_the_analytic_interval_comes_from_counts_as_from_rows(metric):
+    data = world(kind="multiclass", n=240, n_groups=3)
+    auditor = fitted(metric(interval="analytic", random_state=0, n_resamples=99), data)
+    cells = Contingency.from_labels(**{key: data[key] for key in AUDITED if key in data})
+    for counted in (cells, cells.distinct(), Contingency.from_counts(cells.to_frame())):
+        result, expected = auditor.audit(counted), audit(auditor, data)
+        for name in ("amplification", "low", "high"):
+            assert_allclose(numbers(result, name), numbers(expected, name), atol=1e-12)
+        assert_allclose([result.low, result.high], [expected.low, expected.high], atol=1e-12)
+
+
+# --------------------------------------------------------------------------- the bootstrap
+
+
+def counts_of(drawn, n):
+    """Return how often each of n rows was drawn, one draw a row."""
+    drawn = np.atleast_2d(drawn)
+    flat = drawn + n * np.arange(len(drawn))[:, None]
+    return np.bincount(flat.ravel(), minlength=n * len(drawn)).reshape(len(drawn), n).astype(float)
+
+
+def row_bootstrap(measure, *sizes, method="percentile", n_resamples, level):
+    """SciPy's bootstrap of row numbers, of one or several data sets."""
+
+    def statistic(*drawn, axis=-1):
+        counts = [counts_of(one, n) for one, n in zip(drawn, sizes, strict=True)]
+        found = measure(*counts)
+        return found if drawn[0].ndim > 1 else found[0]
+
+    return stats.bootstrap(
+        tuple(map(np.arange, sizes)),
+        statistic,
+        vectorized=True,
+        paired=len(sizes) == 1,
+        n_resamples=n_resamples,
+        batch=2500,
+        confidence_level=level,
+        method=method,
+        random_state=np.random.default_rng(1),
+    )
+
+
+def quantile_noise(n_resamples, level, *, bca=False):
+    """How far, in standard errors, an end may be from another run's: 4.5 of its own errors.
+
+    A quantile of B draws at probability p has the error √(p(1 − p)/B)/φ(z); BCa adds twice that
+    of its median, √(π/2)/√B, to which the end reacts twice.
+    """
+    tail = (1 - level) / 2
+    error = math.sqrt(tail * (1 - tail)) / stats.norm.pdf(stats.norm.isf(tail))
+    if bca:
+        error += 2 * math.sqrt(math.pi / 2)
+    return 4.5 * error * math.sqrt(2 / n_resamples)
+
+
+@pytest.mark.parametrize("name", ["A->T", "T->A", "MALS", "multi A->T"])
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
+def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name, method):
+    # The multilabel data has more sets of labels than eight rows a cell; one task has fewer.
+    kind = "multilabel" if name.startswith("multi") else "binary"
+    data, level, n_resamples = world(n=90, kind=kind, n_tasks=2, seed=3), 0.9, 9999
+    interval = "bca" if method == "BCa" else "bootstrap"
+    auditor = METRICS[name](
+        interval=interval, confidence_level=level, n_resamples=n_resamples, random_state=0
+    )
+    plain, result = Plain(auditor, data), audit(auditor, data)
+    expected = row_bootstrap(plain.value, 90, method=method, n_resamples=n_resamples, level=level)
+    error = expected.standard_error
+    assert_allclose(result.statistics["standard_error"], error, rtol=4.5 / math.sqrt(n_resamples))
+    noise = quantile_noise(n_resamples, level, bca=method == "BCa") * error
+    assert_allclose([result.low, result.high], expected.confidence_interval, rtol=0, atol=noise)
+
+
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
+def test_the_bootstrap_of_a_pair_is_that_of_rows(method):
+    data, level, n_resamples = world(n=90, seed=5), 0.9, 4999
+    interval = "bca" if method == "BCa" else "bootstrap"
+    auditor = MALSAuditor(
+        interval=interval, confidence_level=level, n_resamples=n_resamples, random_state=0
+    )
+    plain, result = Plain(auditor, data), audit(auditor, data)
+    (pair,) = np.flatnonzero(plain.sign.ravel())
+    expected = row_bootstrap(
+        lambda w: plain.amplification(w)[..., pair, 0],
+        90,
+        method=method,
+        n_resamples=n_resamples,
+        level=level,
+    )
+    noise = quantile_noise(n_resamples, level, bca=method == "BCa") * expected.standard_error
+    assert_allclose(
+        result.table.loc[pair, ["low", "high"]].to_numpy(float),
+        expected.confidence_interval,
+        rtol=0,
+        atol=noise,
+    )
+
+
+def test_bca_corrects_a_bias_that_percentiles_keep():
+    # The mean of sizes is biased upwards in every resample: BCa goes below the percentiles.
+    data = world(n=120, kind="multilabel", n_tasks=2, seed=3, accuracy=0.8)
+    low, corrected = (
+        audit(MultiAttributeAuditor(interval=one, base="test", random_state=0), data)
+        for one in ("bootstrap", "bca")
+    )
+    assert corrected.high < low.high - 0.5 * low.statistics["standard_error"]
+    assert corrected.low < low.low
+
+
+FEW_OPTIONS = [
+    *("A->T", "T->A", "MALS", "A->T, one task", "T->A, one task", "MALS, one task"),
+    *("A->T, weights", "T->A, weights", "MALS, weights", "A->T, whole weights"),
+    *("A->T, soft", "MALS, soft", "A->T, soft, weights"),
+    *("A->T, overlapping groups", "T->A, overlapping groups"),
+    *("A->T, own base", "T->A, own base", "A->T, base='train'", "T->A, base='train'"),
+    *("A->T, reference='test'", "T->A, reference='test'", "MALS, reference='test'"),
+]
+
+
+@pytest.mark.parametrize("name", FEW_OPTIONS)
+def test_the_bootstrap_s_error_is_the_analytic_one(name):
+    auditor, data = OPTIONS[name]
+    # Ten times the rows: the delta method is an expansion in one over the number of rows.
+    data = rows(data, np.tile(np.arange(len(data["y_true"])), 10))
+    drawn = audit(clone(auditor).set_params(n_resamples=3999, random_state=0), data)
+    exact = audit(clone(auditor).set_params(interval="analytic", n_resamples=9), data)
+    error = drawn.statistics["standard_error"] / exact.statistics["standard_error"]
+    assert abs(error - 1) < 0.05
+    moves = pair_errors(exact) > 0
+    ratio = pair_errors(drawn)[moves] / pair_errors(exact)[moves]
+    # Two quantiles of 3,999 draws: 2 % of their distance is one error of it.
+    assert_allclose(ratio, 1, atol=0.1)
+    assert_allclose(ratio.mean(), 1, atol=0.05)
+
+
+@pytest.mark.parametrize("reference", ["train", "test"])
+def test_drawing_both_is_drawing_training_rows_and_audited_rows(reference):
+    data, level, n_resamples = world(n=80, n_train=60, seed=7), 0.9, 4999
+    auditor = DirectionalAuditor(
+        resample="both",
+        reference=reference,
+        confidence_level=level,
+        n_resamples=n_resamples,
+        random_state=0,
+    )
+    plain, result = Plain(auditor, data), audit(auditor, data)
+
+    def alone(w):
+        return plain.value(w, plain.signs(plain.group, plain.task, w))
+
+    def apart(trained, w):
+        return plain.value(w, plain.signs(*plain.train, trained))
+
+    measure, sizes = (apart, (60, 80)) if reference == "train" else (alone, (80,))
+    expected = row_bootstrap(measure, *sizes, n_resamples=n_resamples, level=level)
+    assert_allclose(
+        result.statistics["standard_error"],
+        expected.standard_error,
+        rtol=6 / math.sqrt(n_resamples),
+    )
+    noise = quantile_noise(n_resamples, level) * expected.standard_error
+    assert_allclose([result.low, result.high], expected.confidence_interval, rtol=0, atol=noise)
+
+
+# --------------------------------------------------------------------------- signs
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca"])
+@directions
+def test_drawing_audited_rows_never_changes_a_sign(metric, interval):
+    data = world(kind="multilabel", n_train=40)
+    auditor = fitted(metric(interval=interval, random_state=0, n_resamples=199), data)
+    told = fitted(
+        metric(sign=auditor.y_at_, interval=interval, random_state=0, n_resamples=199), data
+    )
+    names = ["low", "high", "amplification"]
+    one, other = audit(auditor, data), audit(told, data)
+    assert_frame_equal(one.table[names], other.table[names], check_exact=True)
+    assert (one.low, one.high) == (other.low, other.high)
+
+
+def coin(n=2000, seed=0):
+    """Return labels that are all but independent, and a model that correlates them."""
+    rng = np.random.default_rng(seed)
+    group, task = np.array(["g0", "g1"] * (n // 2)), np.arange(n) // 2 % 2
+    task[0] = 1  # one row more: a sign that the next sample would not have
+    first, up = group == "g0", rng.random(n) < 0.3
+    data = {"y_train": task, "sensitive_train": group, "y_true": task, "sensitive_features": group}
+    data["y_pred"] = np.where(up, first, task).astype(int)
+    data["sensitive_pred"] = np.where(up, np.where(task == 1, "g0", "g1"), group)
+    return data
+
+
+@directions
+def test_a_sign_drawn_anew_widens_the_interval_of_independent_labels(metric):
+    held = audit(metric(random_state=0), coin())
+    drawn = audit(metric(resample="both", random_state=0), coin())
+    assert held.low * held.high > 0
+    assert drawn.low < 0 < drawn.high
+    assert drawn.high - drawn.low > 2 * (held.high - held.low)
+    assert not drawn.table["sign_certain"].any()
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca"])
+@pytest.mark.parametrize("name", [*METRICS, "A->T, own base", "T->A, own base", "A->T, own sign"])
+def test_every_metric_can_draw_its_training_labels_too(name, interval):
+    auditor, data = OPTIONS[name]
+    options = {"interval": interval, "random_state": 0, "n_resamples": 99, "resample": "both"}
+    result = audit(clone(auditor).set_params(**options), data)
+    assert result.low < result.high
+    assert (result.table["low"] <= result.table["high"]).all()
+
+
+@pytest.mark.parametrize("name", ["A->T, own base", "T->A, own base"])
+def test_a_user_s_strong_base_keeps_its_signs_when_training_labels_are_drawn(name):
+    auditor, data = OPTIONS[name]
+    plain = Plain(auditor, data)
+    options = {"random_state": 0, "n_resamples": 1999, "resample": "both"}
+    result = audit(clone(auditor).set_params(**options), data)
+    assert_allclose(
+        result.statistics["standard_error"], plain.standard_error(plain.value), rtol=0.1
+    )
+
+
+@every_metric
+def test_a_sign_is_certain_where_the_correlation_is_strong(metric):
+    data = world(n=400)
+    assert audit(metric(random_state=0, n_resamples=49), data).table["sign_certain"].all()
+    for name in ("y_train", "y_true"):
+        # Exactly as many of each: neither correlated nor more than an equal share.
+        data[name] = np.arange(400) // 2 % 2
+    data["sensitive_train"] = data["sensitive_features"] = np.array(["g0", "g1"] * 200)
+    certain = audit(metric(random_state=0, n_resamples=49), data).table["sign_certain"]
+    assert not certain.any()
+
+
+def test_a_sign_is_certain_where_pearson_s_test_says_so():
+    for seed in range(8):
+        data = world(n_train=40, seed=seed)
+        table = pd.crosstab(data["sensitive_train"], data["y_train"])
+        expected = stats.chi2_contingency(table, correction=False).pvalue < 0.05
+        result = audit(DirectionalAuditor(n_resamples=9, random_state=0), data)
+        assert (result.table["sign_certain"] == expected).all()
+
+
+@pytest.mark.parametrize("given", [{"sign": pd.DataFrame({1: [1, -1]}, index=["g0", "g1"])}, {}])
+def test_a_sign_of_the_user_s_own_is_certain(given):
+    given = given or {"base": pd.DataFrame({1: [0.5, 0.4]}, index=["g0", "g1"])}
+    result = audit(DirectionalAuditor(random_state=0, n_resamples=49, **given), coin())
+    assert result.table["sign_certain"].all()
+
+
+def test_a_sign_of_weighted_training_labels_does_not_depend_on_the_weights_unit():
+    data = world(n_train=400)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 400)
+    certain = []
+    for unit in (1.0, 1 / weight.sum(), 100.0):
+        auditor = DirectionalAuditor(n_resamples=9, random_state=0)
+        auditor.fit(
+            data["y_train"],
+            sensitive_features=data["sensitive_train"],
+            sample_weight=weight * unit,
+        )
+        result = auditor.audit(**{key: data[key] for key in AUDITED if key in data})
+        certain.append(result.table["sign_certain"].tolist())
+    assert certain == [[True, True]] * 3
+
+
+# --------------------------------------------------------------------------- flags and warnings
+
+
+def warned(call):
+    """Return a call's result and the warnings of uncertainty it gave."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = call()
+    assert all(one.category in (UncertaintyWarning, UndefinedMetricWarning) for one in caught)
+    return result, [one for one in caught if one.category is UncertaintyWarning]
+
+
+def test_one_warning_names_the_pairs_of_few_rows_and_of_uncertain_sign():
+    data = coin(60)
+    data = rows(data, np.r_[np.flatnonzero(data["sensitive_features"] == "g0"), [0, 1, 2]])
+    few = int((data["sensitive_features"] == "g1").sum())
+    assert 0 < few < 10
+    auditor = fitted(DirectionalAuditor(random_state=0, n_resamples=49), data)
+    labels = {key: data[key] for key in AUDITED if key in data}
+    result, (warning,) = warned(lambda: auditor.audit(**labels))
+    assert warning.filename == __file__
+    text = str(warning.message)
+    assert (
+        "1 of 2 pairs rest on fewer than 10 rows (reliable=False in the table): ('g1', 1)" in text
+    )
+    assert "2 of 2 pairs are so weakly correlated" in text
+    assert "(sign_certain=False in the table): ('g0', 1), ('g1', 1)" in text
+    assert result.table["reliable"].tolist() == [True, False]
+    with pytest.warns(UncertaintyWarning, match=r"fewer than 10 rows .*: \('g1', 1\)"):
+        auditor.audit(**labels)
+
+
+def test_a_warning_names_three_pairs_and_counts_the_others():
+    data = world(n=12, kind="multilabel", n_tasks=4)
+    _, (warning,) = warned(lambda: audit(DirectionalAuditor(random_state=0, n_resamples=9), data))
+    assert re.search(r"8 of 8 pairs rest on fewer than 10 rows .* and 5 more", str(warning.message))
+
+
+@every_metric
+def test_nothing_is_warned_where_all_is_certain(metric):
+    data = world(n=400, n_train=4000)
+    _, caught = warned(lambda: audit(metric(random_state=0, n_resamples=9), data))
+    assert not caught
+    _, caught = warned(lambda: audit(metric(interval=None), world(n=12)))
+    assert not caught
+
+
+def test_runs_of_one_model_warn_once():
+    data = world(n=12)
+    auditor = fitted(DirectionalAuditor(random_state=0, n_resamples=9), data)
+    _, caught = warned(
+        lambda: auditor.audit_runs(
+            data["y_true"], [data["y_pred"]] * 3, sensitive_features=data["sensitive_features"]
+        )
+    )
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("n", [9, 10])
+def test_a_pair_is_reliable_from_ten_rows(n):
+    data = world(n=400)
+    first = np.flatnonzero(data["sensitive_features"] == "g0")
+    second = np.flatnonzero(data["sensitive_features"] == "g1")[:n]
+    result = audit(
+        DirectionalAuditor(random_state=0, n_resamples=9), rows(data, np.r_[first, second])
+    )
+    assert result.table["reliable"].tolist() == [True, n == 10]
+
+
+def test_whether_a_pair_is_reliable_does_not_depend_on_the_weights_unit():
+    data = world(n=200)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, 200)
+    for unit in (1.0, 1 / weight.sum()):
+        result = audit(
+            DirectionalAuditor(interval="analytic", n_resamples=9, random_state=0),
+            data | {"sample_weight": weight * unit},
+        )
+        assert result.table["reliable"].all()  # about a hundred rows a group
+
+
+# --------------------------------------------------------------------------- exact tests
+
+
+@pytest.mark.parametrize("gained", [0, 1, 2, 5, 17, 60])
+def test_the_paired_test_is_mcnemar_s_exact_one(gained):
+    lost = np.array([0, 1, 2, 3, 8, 20, 61, 400])
+    expected = [
+        stats.binomtest(gained, gained + int(n)).pvalue if gained + n else 1.0 for n in lost
+    ]
+    assert_allclose(paired_p_values(gained, lost), expected, rtol=1e-9)
+    assert_allclose(paired_p_values(lost, gained), expected, rtol=1e-9)
+
+
+def test_the_paired_test_takes_numbers_and_tables():
+    assert float(paired_p_values(0, 0)) == 1
+    assert paired_p_values([[3, 4], [5, 6]], [[0, 0], [0, 1]]).shape == (2, 2)
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+@pytest.mark.parametrize("name", ["A->T", "T->A", "multi A->T", "multi T->A"])
+def test_a_pair_s_p_value_is_mcnemar_s_within_its_rows(name, kind):
+    data = world(kind=kind, n=200, n_groups=3)
+    auditor = METRICS[name](interval="analytic", n_resamples=9, random_state=0)
+    plain = Plain(auditor, data)
+    given, truth, predicted = plain.group, plain.task, plain.task_pred
+    if auditor.direction == "T->A":
+        given, truth, predicted = plain.task, plain.group, plain.group_pred
+    expected = np.empty((given.shape[1], truth.shape[1]))
+    for i, j in np.ndindex(expected.shape):
+        held = given[:, i] == 1
+        gained = int(((truth[:, j] == 0) & (predicted[:, j] == 1))[held].sum())
+        lost = int(((truth[:, j] == 1) & (predicted[:, j] == 0))[held].sum())
+        assert gained + lost > 0
+        expected[i, j] = stats.binomtest(gained, gained + lost).pvalue
+    expected = expected.T if auditor.direction == "T->A" else expected
+    assert_allclose(numbers(audit(auditor, data), "p_value"), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["A->T", "T->A"])
+def test_a_pair_s_p_value_with_overlapping_groups_is_mcnemar_s(name):
+    data = overlapping(world(n=200))
+    auditor = METRICS[name](groups="indicator", interval="analytic", n_resamples=9, random_state=0)
+    plain = Plain(auditor, data)
+    result = numbers(audit(auditor, data), "p_value")
+    for i in range(3):
+        if name == "A->T":
+            held = plain.group[:, i] == 1
+            moved = (plain.task_pred - plain.task)[held, 0]
+        else:
+            moved = (plain.group_pred - plain.group)[plain.task[:, 0] == 1, i]
+        gained, lost = int((moved > 0).sum()), int((moved < 0).sum())
+        expected = stats.binomtest(gained, gained + lost).pvalue if gained + lost else 1.0
+        assert_allclose(result[i, 0], expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["A->T", "T->A"])
+def test_a_pair_s_p_value_does_not_follow_the_sign_or_the_training_labels(name):
+    data = world(kind="multilabel")
+    expected = audit(METRICS[name](random_state=0), data).table["p_value"]
+    for options in ({"sign": SIGN}, {"base": "train"}, {"reference": "test"}):
+        auditor = METRICS[name](random_state=0, n_resamples=9, **options)
+        assert_allclose(audit(auditor, data).table["p_value"], expected)
+
+
+@pytest.mark.parametrize("name", ["A->T", "T->A"])
+def test_against_a_base_of_the_user_s_own_the_test_is_binomial(name):
+    auditor, data = OPTIONS[f"{name}, own base"]
+    auditor = clone(auditor).set_params(interval="analytic", n_resamples=9, random_state=0)
+    plain, result = Plain(auditor, data), audit(auditor, data)
+    base, n = OWN[name].to_numpy(), numbers(result, "n").astype(int)
+    group, task = (
+        (plain.group, plain.task_pred) if name == "A->T" else (plain.group_pred, plain.task)
+    )
+    hits = plain.joint(plain.weight, group, task).astype(int)
+    for pair in np.ndindex(base.shape):
+        one_sided = [
+            stats.binomtest(int(hits[pair]), int(n[pair]), base[pair], alternative=side).pvalue
+            for side in ("less", "greater")
+        ]
+        expected = min(2 * min(one_sided), 1.0)
+        assert_allclose(numbers(result, "p_value")[pair], expected, rtol=1e-9)
+    error = plain.standard_error(plain.value)
+    assert_allclose(result.p_value, 2 * stats.norm.sf(abs(result.value) / error), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["A->T, soft", "A->T, weights", "T->A, weights"])
+def test_probabilities_and_weights_have_the_normal_test_of_the_change(name):
+    auditor, data = OPTIONS[name]
+    auditor = clone(auditor).set_params(interval="analytic", n_resamples=9, random_state=0)
+    plain, result = Plain(auditor, data), audit(auditor, data)
+    expected = 2 * stats.norm.sf(
+        np.abs(plain.delta(plain.weight)) / plain.standard_error(plain.delta)
+    )
+    assert_allclose(numbers(result, "p_value"), expected, rtol=1e-6)
+
+
+# --------------------------------------------------------------------------- many tests
+
+P_VALUES = np.random.default_rng(4).uniform(0, 0.2, 23)
+
+
+@pytest.mark.parametrize("method", ["holm", "fdr"])
+def test_undefined_p_values_stay_and_do_not_count(method):
+    seen = np.array([[0.01, np.nan, 0.04], [0.03, 0.01, np.nan]])
+    adjusted = adjust_p_values(seen, method)
+    assert_array_equal(np.isnan(adjusted), np.isnan(seen))
+    assert_allclose(adjusted[~np.isnan(seen)], adjust_p_values([0.01, 0.04, 0.03, 0.01], method))
+    nothing = adjust_p_values([np.nan, np.nan], method)
+    assert np.isnan(nothing).all()
+    assert adjust_p_values([], method).shape == (0,)
+
+
+def test_holm_multiplies_by_the_number_of_tests_left():
+    expected, largest = np.empty(23), 0.0
+    for rank, i in enumerate(sorted(range(23), key=lambda i: P_VALUES[i])):
+        largest = max(largest, min(1.0, (23 - rank) * P_VALUES[i]))
+        expected[i] = largest
+    assert_allclose(adjust_p_values(P_VALUES, "holm"), expected)
+    assert_allclose(adjust_p_values(P_VALUES), expected)
+    assert_allclose(adjust_p_values([0.02, 0.02, 0.9]), [0.06, 0.06, 0.9])
+
+
+def test_the_false_discovery_rate_is_scipy_s():
+    assert_allclose(adjust_p_values(P_VALUES, "fdr"), stats.false_discovery_control(P_VALUES))
+
+
+def test_p_values_are_left_alone_when_asked():
+    assert_array_equal(adjust_p_values(P_VALUES, None), P_VALUES)
+    with pytest.raises(ValueError, match="method"):
+        adjust_p_values(P_VALUES, "bonferroni")
+
+
+@pytest.mark.parametrize("adjust", ["holm", "fdr", None])
+def test_the_table_adjusts_over_its_pairs(adjust):
+    data = world(kind="multilabel", n_tasks=5)
+    result = audit(DirectionalAuditor(adjust=adjust, random_state=0, n_resamples=9), data)
+    expected = adjust_p_values(result.table["p_value"].to_numpy(), adjust)
+    assert_allclose(result.table["p_adjusted"], expected)
+
+
+# --------------------------------------------------------------------------- permutation
+
+
+def exhaustive(auditor, data):
+    """Return the p-values of all swaps of labels and predictions: of the pairs, of the value."""
+    plain = Plain(auditor, data)
+    plain.base = None  # against the labels of the same rows
+    labels = plain.task, plain.task_pred, plain.group, plain.group_pred
+    moves_task = auditor.direction != "T->A"
+    moves_group = auditor.direction != "A->T" and "sensitive_pred" in data
+    pairs, values = [], []
+    n = len(plain.weight)
+    for swaps in itertools.product([False, True], repeat=n):
+        swap = np.array(swaps)[:, None]
+        if moves_task:
+            plain.task = np.where(swap, labels[1], labels[0])
+            plain.task_pred = np.where(swap, labels[0], labels[1])
+        if moves_group:
+            plain.group = np.where(swap, labels[3], labels[2])
+            plain.group_pred = np.where(swap, labels[2], labels[3])
+        pairs.append(np.abs(plain.delta(plain.weight)))
+        values.append(plain.value(plain.weight))
+    pairs, values = np.array(pairs), np.array(values)
+    if not plain.multi:
+        values = np.abs(values)
+    return (pairs >= pairs[0] - 1e-9).mean(axis=0), (values >= values[0] - 1e-9).mean()
+
+
+TINY = {
+    "A->T": (A_TO_T(), "multilabel", 10),
+    "A->T, one task": (A_TO_T(), "binary", 5),
+    "A->T, base='train'": (A_TO_T(base="train"), "multilabel", 7),
+    "A->T, weights": (A_TO_T(), "multilabel", 10),
+    "T->A": (T_TO_A(), "multilabel", 1),
+    "MALS": (MALSAuditor(), "multilabel", 4),
+    "MALS, attribute known": (MALSAuditor(), "multilabel", 10),
+    "multi A->T": (MultiAttributeAuditor(), "multilabel", 2),
+    "multi T->A": (MultiAttributeAuditor("T->A"), "multilabel", 9),
+    "multi MALS": (MultiAttributeAuditor(None), "multilabel", 8),
+}
+
+
+@ignores_undefined
+@pytest.mark.parametrize("name", TINY)
+def test_the_permutation_test_is_that_of_all_swaps(name):
+    auditor, kind, seed = TINY[name]
+    data = world(n=9, kind=kind, n_tasks=2, seed=seed, accuracy=0.5)
+    if name.endswith("known"):
+        del data["sensitive_pred"]
+    if name.endswith("weights"):
+        data = weighted(data, "fractional")
+    n_draws = 9999
+    auditor = clone(auditor).set_params(interval="analytic", n_resamples=n_draws, random_state=0)
+    result = audit(auditor, data)
+    pairs, value = exhaustive(auditor, data)
+    assert 0.005 < value < 0.995
+
+    def near(found, expected):
+        noise = 4.5 * np.sqrt(expected * (1 - expected) / n_draws) + 2 / n_draws
+        assert (np.abs(found - expected) <= noise).all()
+
+    near(result.p_value, value)
+    if auditor.direction is None:
+        found = numbers(result, "p_value")
+        undefined = np.isnan(numbers(result, "delta"))
+        assert_array_equal(np.isnan(found), undefined)
+        near(found[~undefined], pairs[~undefined])
+
+
+def test_a_value_of_zero_is_no_evidence_whatever_its_rounding():
+    # The changes add up to 0 in fractions, though not in floats: every swap is as far from it.
+    group = np.repeat(["g0", "g1"], [6, 4])
+    truth = [[0, 1, 1], [0, 0, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0]]
+    truth += [[1, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    predicted = [[0, 0, 1], [0, 0, 1], [1, 0, 0], [0, 0, 0], [0, 1, 0]]
+    predicted += [[1, 1, 1], [1, 1, 1], [0, 1, 0], [1, 1, 1], [0, 0, 1]]
+    sign = pd.DataFrame([[1, 1, 1], [-1, -1, -1]], index=["g0", "g1"])
+    auditor = DirectionalAuditor(sign=sign, interval="analytic", n_resamples=999, random_state=0)
+    auditor.fit(truth, sensitive_features=group)
+    result = auditor.audit(truth, predicted, sensitive_features=group)
+    assert_allclose(result.value, 0, atol=1e-12)
+    assert result.p_value == 1
+
+
+@every_metric
+def test_a_perfect_model_has_a_p_value_of_one(metric):
+    data = perfect(world(kind="multilabel"))
+    result = audit(metric(random_state=0, n_resamples=49), data)
+    assert result.p_value == 1
+    assert (result.table["p_value"] == 1).all()
+    assert (result.table["p_adjusted"] == 1).all()
+
+
+@every_metric
+def test_a_model_that_moves_much_is_found(metric):
+    data = world(n=600)
+    data["y_pred"] = (data["sensitive_features"] == "g1").astype(int)
+    data["sensitive_pred"] = np.where(data["y_true"] == 1, "g1", "g0")
+    auditor = metric(random_state=0, n_resamples=99)
+    if auditor.direction is None:
+        del data["sensitive_pred"]
+    assert audit(auditor, data).p_value == 0.01
+
+
+# --------------------------------------------------------------------------- draws
+
+
+class Coins:
+    """A generator whose coins all fall on one side."""
+
+    def __init__(self, heads):
+        self.heads = heads
+
+    def binomial(self, n, p, size):
+        return np.broadcast_to(n * self.heads, size)
+
+    def bytes(self, n):
+        return (b"\xff" if self.heads else b"\x00") * n
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "fractional"])
+@pytest.mark.parametrize("sides", [("task",), ("group",), ("task", "group")])
+def test_no_swap_is_the_data_and_every_swap_its_mirror(sides, weights):
+    data = world(n=60, kind="multilabel")
+    data = data if weights is None else weighted(data, weights)
+    cells = Contingency.from_labels(**{key: data[key] for key in AUDITED if key in data})
+    pairs = [
+        *itertools.product(["group", "group_pred"], ["task", "task_pred"]),
+    ]
+    mirror = {name: name for name in ("task", "task_pred", "group", "group_pred")}
+    for side in sides:
+        mirror[side], mirror[f"{side}_pred"] = f"{side}_pred", side
+    kept, turned = (cells.swapped(sides, 3, Coins(heads)) for heads in (0, 1))
+    for one, other in pairs:
+        for draw in range(3):
+            assert_allclose(kept.joint(one, other)[draw], cells.joint(one, other))
+            assert_allclose(turned.joint(one, other)[draw], cells.joint(mirror[one], mirror[other]))
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "fractional"])
+def test_swaps_keep_totals_and_what_label_and_prediction_hold_together(weights):
+    data = world(n=60, kind="multilabel")
+    data = data if weights is None else weighted(data, weights)
+    cells = Contingency.from_labels(**{key: data[key] for key in AUDITED if key in data})
+    drawn = cells.swapped(("task",), 50, np.random.default_rng(0))
+    assert_allclose(drawn.total, cells.total)
+    assert_allclose(drawn.count("group"), np.tile(cells.count("group"), (50, 1)))
+    both = cells.joint("group", "task") + cells.joint("group", "task_pred")
+    found = drawn.joint("group", "task") + drawn.joint("group", "task_pred")
+    assert_allclose(found, np.tile(both, (50, 1, 1)))
+    assert np.ptp(drawn.joint("group", "task"), axis=0).max() > 0
+
+
+@pytest.mark.parametrize("weight", [[3, 1, 40, 7, 2], [1, 1, 1, 1, 1], [0.5, 2.25, 1.0, 3.5, 0.1]])
+def test_a_swap_s_coins_are_fair(weight):
+    weight = np.array(weight)
+    cells = Contingency.from_labels(
+        np.eye(5), np.zeros((5, 5)), sensitive_features=list("ababb"), sample_weight=weight
+    )
+    n_draws = 20_000
+    moved = cells.flips(n_draws, np.random.default_rng(0))
+    assert ((moved >= 0) & (moved <= weight)).all()
+    # As many coins as rows; a row of fractional weight has one coin for all of it.
+    variance = weight / 4 if cells.whole else weight**2 / 4
+    noise = 4.5 / math.sqrt(n_draws)
+    assert (np.abs(moved.mean(axis=0) - weight / 2) <= noise * np.sqrt(variance)).all()
+    assert_allclose(moved.var(axis=0), variance, rtol=1.5 * noise)
+    assert np.abs(np.corrcoef(moved.T) - np.eye(5)).max() < noise
+
+
+RESAMPLED = {
+    "few cells": np.array([50.0, 7.0, 120.0, 1.0, 30.0]),
+    "few rows a cell": np.array([3.0, 1.0, 9.0, 5.0, 2.0]),
+    "one row a cell": np.ones(6),
+    "fractional weights": np.array([0.5, 2.25, 1.0, 3.5, 0.1]),
+}
+
+
+@pytest.mark.parametrize("weight", RESAMPLED.values(), ids=RESAMPLED)
+def test_resampled_counts_are_multinomial(weight):
+    n_draws, cells = 20_000, len(weight)
+    held = Contingency.from_labels(
+        np.eye(cells), sensitive_features=list("ababbb")[:cells], sample_weight=weight
+    )
+    drawn = held.resample(n_draws, random_state=0).weight.astype(float)
+    unit = np.ones(cells) if held.whole else weight
+    counts = drawn / unit
+    n, chance = (weight.sum(), weight / weight.sum()) if held.whole else (cells, 1 / cells)
+    assert_allclose(counts.sum(axis=1), n)  # as many rows in every draw
+    assert_allclose(counts, np.rint(counts), atol=1e-9)
+    chance = np.broadcast_to(chance, cells)
+    covariance = n * (np.diag(chance) - np.outer(chance, chance))
+    noise = 4.5 / math.sqrt(n_draws)
+    spread = np.sqrt(np.diag(covariance))
+    assert (np.abs(counts.mean(axis=0) - n * chance) <= noise * spread).all()
+    assert_allclose(np.cov(counts.T), covariance, atol=3 * noise * spread.max() ** 2)
+
+
+def test_one_resample_is_a_plain_contingency():
+    data = world()
+    cells = Contingency.from_labels(data["y_true"], sensitive_features=data["sensitive_features"])
+    drawn = cells.resample(random_state=0)
+    assert drawn.total == cells.total
+    assert drawn.weight.ndim == 1
+    with pytest.raises(ValueError, match="resampled already"):
+        cells.resample(2, random_state=0).resample(2)
+
+
+# --------------------------------------------------------------------------- random numbers
+
+
+def same(one, other):
+    assert_frame_equal(one.table, other.table, check_exact=True)
+    for name in ("low", "high", "p_value"):
+        assert getattr(one, name) == getattr(other, name)
+    assert one.statistics == other.statistics
+
+
+@every_metric
+def test_the_numbers_do_not_depend_on_the_number_of_jobs(metric, monkeypatch):
+    monkeypatch.setattr(inference, "_DRAWN", 1 << 9)  # many blocks
+    data = world(kind="multilabel")
+    one, two = (metric(random_state=0, n_resamples=53, n_jobs=jobs) for jobs in (1, 2))
+    with joblib.parallel_config(backend="threading"):
+        same(audit(one, data), audit(two, data))
+
+
+def test_the_numbers_do_not_depend_on_processes(monkeypatch):
+    monkeypatch.setattr(inference, "_DRAWN", 1 << 10)
+    data = world(kind="multilabel")
+    auditor = DirectionalAuditor(random_state=0, n_resamples=99)
+    same(audit(auditor, data), audit(clone(auditor).set_params(n_jobs=2), data))
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca"])
+@every_metric
+def test_blocks_of_any_size_hold_all_draws(metric, interval, monkeypatch):
+    # What is drawn depends on the size of a block, what it estimates does not.
+    data, n_resamples = world(n=100, kind="multilabel", n_tasks=2), 2003
+    auditor = metric(interval=interval, random_state=0, n_resamples=n_resamples)
+    whole = audit(auditor, data)
+    error = whole.statistics["standard_error"]
+    noise = quantile_noise(n_resamples, 0.95, bca=interval == "bca") * error
+    monkeypatch.setattr(inference, "_DRAWN", 100 * 150)
+    blocks = audit(auditor, data)
+    assert_allclose([blocks.low, blocks.high], [whole.low, whole.high], rtol=0, atol=noise)
+    assert_allclose(blocks.statistics["standard_error"], error, rtol=6 / math.sqrt(n_resamples))
+    assert_allclose(
+        blocks.p_value,
+        whole.p_value,
+        rtol=0,
+        atol=6.4 * math.sqrt(whole.p_value * (1 - whole.p_value) / n_resamples) + 2 / n_resamples,
+    )
+
+
+@every_metric
+def test_numpy_s_global_state_is_left_alone(metric):
+    before = np.random.get_state()  # noqa: NPY002
+    auditor = metric(n_resamples=49)
+    one, other = (audit(auditor, world()) for _ in range(2))
+    after = np.random.get_state()  # noqa: NPY002
+    assert before[0] == after[0]
+    assert_array_equal(before[1], after[1])
+    assert before[2:] == after[2:]
+    assert (one.low, one.high) != (other.low, other.high)  # fresh entropy each time
+
+
+@pytest.mark.parametrize(
+    "seeded",
+    [lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)],
+    ids=["int", "RandomState", "Generator"],
+)
+def test_equal_seeds_give_equal_numbers(seeded):
+    data = world(kind="multilabel")
+    one, other = (
+        audit(DirectionalAuditor(n_resamples=49).set_params(random_state=seeded()), data)
+        for _ in range(2)
+    )
+    same(one, other)
+    assert one.low < one.high
+
+
+def test_another_seed_gives_other_numbers():
+    one, other = (audit(DirectionalAuditor(random_state=seed), world()) for seed in (0, 1))
+    assert (one.low, one.high) != (other.low, other.high)
+
+
+def test_an_auditor_asked_twice_answers_the_same():
+    data = world()
+    auditor = fitted(MALSAuditor(random_state=0, n_resamples=49), data)
+    labels = {key: data[key] for key in AUDITED if key in data}
+    same(auditor.audit(**labels), auditor.audit(**labels))
+
+
+# --------------------------------------------------------------------------- degenerate cases
+
+
+@every_interval
+@pytest.mark.parametrize(
+    "metric",
+    [
+        A_TO_T,
+        T_TO_A,
+        partial(MALSAuditor, reference="test"),
+        partial(MultiAttributeAuditor, "A->T", base="test"),
+        partial(MultiAttributeAuditor, "T->A", base="test"),
+        partial(MultiAttributeAuditor, None, reference="test"),
+    ],
+    ids=METRICS,
+)
+def test_where_no_row_differs_the_interval_has_the_width_so_few_rows_allow(metric, interval):
+    data = perfect(world(n=60))
+    auditor = metric(interval=interval, random_state=0, n_resamples=99)
+    widths = []
+    for n in (20, 60):
+        result = audit(auditor, rows(data, slice(n)))
+        low, high, sign, size = numbers(result, "low", "high", "sign", "n")
+        moves = (
+            np.ones_like(sign, dtype=bool)
+            if auditor.direction and "multi" in result.metric
+            else sign != 0
+        )
+        reach = 1 - 0.025 ** (1 / size)
+        assert_allclose(high[moves], reach[moves])
+        assert_allclose(low[moves], 0 if "multi" in result.metric else -reach[moves])
+        assert_array_equal(high[~moves], low[~moves])
+        assert result.low <= result.value <= result.high
+        assert result.high > 0
+        widths.append(result.high - result.low)
+    assert widths[1] < widths[0]
+
+
+@every_interval
+def test_a_pair_whose_sign_is_zero_is_certain(interval):
+    data = perfect(world(n=40))
+    data["y_train"], data["sensitive_train"] = np.array([0, 1, 0, 1]), np.array(list("0011"))
+    data["sensitive_train"] = np.array(["g0", "g0", "g1", "g1"])
+    result = audit(DirectionalAuditor(interval=interval, random_state=0, n_resamples=49), data)
+    assert (result.table[["sign", "low", "high"]] == 0).all(axis=None)
+    assert (result.low, result.high) == (0, 0)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.99])
+def test_the_width_of_a_perfect_model_follows_the_level(level):
+    data = perfect(world(n=40))
+    result = audit(DirectionalAuditor(confidence_level=level, random_state=0), data)
+    expected = 1 - ((1 - level) / 2) ** (1 / result.table["n"])
+    assert_allclose(result.table["high"], expected)
+    assert_allclose(result.table["low"], -expected)
+    # The value's width is that of its pairs together.
+    assert_allclose([result.low, result.high], [-expected.mean(), expected.mean()])
+
+
+@every_interval
+def test_labels_that_gain_and_lose_alike_still_vary(interval):
+    # Four rows a group gain the task and four lose it: nothing moves, but another sample would.
+    group = np.repeat(["g0", "g1"], 40)
+    truth = np.r_[np.ones(4), np.zeros(16), np.ones(20), np.ones(4), np.zeros(26), np.ones(10)]
+    predicted = truth.copy()
+    predicted[[0, 1, 2, 3, 40, 41, 42, 43]] = 0
+    predicted[[4, 5, 6, 7, 44, 45, 46, 47]] = 1
+    for auditor in (DirectionalAuditor(), MultiAttributeAuditor(base="test")):
+        auditor.set_params(interval=interval, random_state=0, n_resamples=199)
+        auditor.fit(truth, sensitive_features=group)
+        result = auditor.audit(truth, predicted, sensitive_features=group)
+        assert_allclose(result.value, 0, atol=1e-12)
+        assert (result.table["high"] > 0.02).all()
+        assert result.high > 0.02
+        if "signed_mean" in result.statistics:
+            assert result.statistics["signed_mean_low"] < -0.02
+            assert result.statistics["signed_mean_high"] > 0.02
+
+
+def test_a_gap_between_classes_is_capped_at_what_a_rate_can_change():
+    data = world(n=6)
+    data["y_true"], data["y_pred"] = np.zeros(6, int), np.ones(6, int)
+    result = audit(DirectionalAuditor(interval="analytic", n_resamples=9), data)
+    assert (result.table["low"].abs() <= 1).all()
+    assert (result.table["high"].abs() <= 1).all()
+    assert (result.table["high"] > result.table["low"]).all()
+
+
+NUMBERS = [
+    "observed", "delta", "amplification", "low", "high", "p_value", "p_adjusted",
+]  # fmt: skip
+
+
+@every_interval
+@pytest.mark.parametrize("metric", [A_TO_T, T_TO_A, MALSAuditor], ids=["A->T", "T->A", "MALS"])
+def test_an_undefined_pair_is_nan_in_every_column(metric, interval):
+    data = world(n=120, kind="multilabel")
+    lost = data["sensitive_features"] != "g1"
+    if metric is not A_TO_T:
+        lost = slice(None)
+        for name in ("y_true", "y_pred"):
+            data[name] = data[name].copy()
+            data[name][:, 1] = 0
+    auditor = metric(interval=interval, random_state=0, n_resamples=49)
+    with pytest.warns(UndefinedMetricWarning, match="no (audited|predicted) rows"):
+        result = audit(auditor, rows(data, lost))
+    gone = result.table["n"] == 0
+    assert 0 < gone.sum() < len(result.table)
+    assert result.table.loc[gone, NUMBERS].isna().all(axis=None)
+    assert result.table.loc[~gone, NUMBERS].notna().all(axis=None)
+    assert not result.table.loc[gone, "reliable"].any()
+    assert result.low <= result.high
+
+
+@every_interval
+def test_where_every_pair_is_undefined_so_are_interval_and_test(interval):
+    data = world(n=60)
+    data["y_true"] = np.zeros(60, dtype=int)
+    auditor = DirectionalAuditor("T->A", interval=interval, random_state=0, n_resamples=49)
+    with pytest.warns(UndefinedMetricWarning, match="no audited rows for task"):
+        result = audit(auditor, data)
+    assert np.isnan([result.value, result.low, result.high, result.p_value]).all()
+    assert np.isnan(result.statistics["standard_error"])
+    assert result.table[NUMBERS].isna().all(axis=None)
+
+
+@every_interval
+@pytest.mark.parametrize("direction", ["A->T", "T->A", None])
+def test_without_any_set_of_tasks_everything_is_nan(direction, interval):
+    auditor = MultiAttributeAuditor(direction, min_count=10_000, interval=interval)
+    with pytest.warns(UndefinedMetricWarning, match="no set of tasks occurs often enough"):
+        result = audit(auditor, world(kind="multilabel"))
+    assert np.isnan([result.value, result.low, result.high, result.p_value]).all()
+    assert list(result.table.columns) == list(COLUMNS)
+    assert result.table.empty
+    assert math.isnan(result.statistics["signed_mean"])
+
+
+@ignores_undefined
+@every_interval
+@every_metric
+def test_one_row_a_group_is_enough_for_an_honest_interval(metric, interval):
+    data = world(n=200)
+    first = [int(np.flatnonzero(data["sensitive_features"] == name)[0]) for name in ("g0", "g1")]
+    data = rows(data, first)
+    data["y_true"], data["y_pred"] = np.array([1, 1]), np.array([1, 1])
+    data["sensitive_pred"] = data["sensitive_features"]
+    result = audit(metric(interval=interval, random_state=0, n_resamples=49), data)
+    assert not result.table["reliable"].any()
+    assert result.low <= result.value <= result.high
+
+
+@every_metric
+def test_without_interval_there_is_neither_interval_nor_test(metric):
+    result = audit(metric(interval=None), world(kind="multilabel"))
+    assert np.isnan([result.low, result.high, result.p_value]).all()
+    assert result.confidence_level is None
+    uncertain = ["low", "high", "p_value", "p_adjusted", "sign_certain", "reliable"]
+    assert result.table[uncertain].isna().all(axis=None)
+    assert "standard_error" not in result.statistics
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("interval", "percentile"),
+        ("interval", True),
+        ("resample", "train"),
+        ("adjust", "bonferroni"),
+        ("confidence_level", 1.0),
+        ("confidence_level", 0),
+        ("confidence_level", 95),
+        ("n_resamples", 1),  # no spread
+        ("n_resamples", 9.5),
+        ("random_state", "seed"),
+        ("n_jobs", 1.5),
+    ],
+)
+@every_metric
+def test_a_wrong_option_is_refused_by_name(metric, name, wrong):
+    data = world()
+    with pytest.raises(ValueError, match=f"'{name}' parameter"):
+        fitted(metric(**{name: wrong}), data)
+    auditor = fitted(metric(), data).set_params(**{name: wrong})
+    with pytest.raises(ValueError, match=f"'{name}' parameter"):
+        auditor.audit(**{key: data[key] for key in AUDITED if key in data})
+
+
+# --------------------------------------------------------------------------- across runs
+
+
+def runs(data, n=4):
+    """Return the predictions of models that differ in their seed."""
+    others = [world(len(data["y_true"]), "multilabel", seed=10 + i) for i in range(n)]
+    keep = np.random.default_rng(0).random((n, *data["y_true"].shape)) < 0.8
+    tasks = [
+        np.where(kept, data["y_true"], other["y_true"])
+        for kept, other in zip(keep, others, strict=True)
+    ]
+    groups = [
+        np.where(kept[:, 0], data["sensitive_features"], other["sensitive_features"])
+        for kept, other in zip(keep, others, strict=True)
+    ]
+    return tasks, groups
+
+
+def by_run(auditor, data, tasks, groups):
+    return [
+        audit(auditor, data | {"y_pred": task, "sensitive_pred": group})
+        for task, group in zip(tasks, groups, strict=True)
+    ]
+
+
+def over_runs(auditor, data, tasks, groups, **options):
+    return fitted(auditor, data).audit_runs(
+        data["y_true"],
+        tasks,
+        sensitive_features=data["sensitive_features"],
+        sensitive_preds=groups,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("level", [0.95, 0.8])
+@every_metric
+def test_the_mean_over_runs_has_student_s_interval(metric, level):
+    data = world(kind="multilabel")
+    tasks, groups = runs(data)
+    auditor = metric(random_state=0, n_resamples=49, confidence_level=level)
+    result = over_runs(auditor, data, tasks, groups)
+    single = by_run(auditor, data, tasks, groups)
+
+    def interval(values):
+        low, high = stats.t.interval(level, 3)
+        mean, error = np.mean(values, axis=0), stats.sem(values, axis=0)
+        return mean + low * error, mean + high * error
+
+    values = [one.value for one in single]
+    assert_allclose(result.value, np.mean(values))
+    assert_allclose([result.low, result.high], interval(values))
+    pairs = [one.table["amplification"].to_numpy() for one in single]
+    assert_allclose(result.table["amplification"], np.mean(pairs, axis=0))
+    low, high = interval(pairs)
+    assert_allclose(result.table["low"], low)
+    assert_allclose(result.table["high"], high)
+    for name in ("n", "base", "observed", "delta"):
+        assert_allclose(result.table[name], np.mean([one.table[name] for one in single], axis=0))
+    errors = np.array([one.statistics["standard_error"] for one in single])
+    assert result.statistics["n_runs"] == 4
+    assert_allclose(result.statistics["between_run_sd"], np.std(values, ddof=1))
+    assert_allclose(result.statistics["data_standard_error"], np.sqrt((errors**2).mean()))
+    assert result.confidence_level == level
+    assert math.isnan(result.p_value)
+
+
+def test_the_papers_interval_is_two_standard_errors_of_the_mean():
+    data = world(kind="multilabel")
+    tasks, groups = runs(data, 3)
+    auditor = DirectionalAuditor(random_state=0, n_resamples=9)
+    result = over_runs(auditor, data, tasks, groups, method="normal")
+    single = by_run(auditor, data, tasks, groups)
+    values = [one.value for one in single]
+    reach = stats.norm.ppf(0.975) * np.std(values, ddof=1) / math.sqrt(3)
+    assert_allclose([result.low, result.high], [np.mean(values) - reach, np.mean(values) + reach])
+    pairs = np.array([one.table["amplification"] for one in single])
+    reach = stats.norm.ppf(0.975) * pairs.std(axis=0, ddof=1) / math.sqrt(3)
+    assert_allclose(result.table["high"], pairs.mean(axis=0) + reach)
+    student = over_runs(auditor, data, tasks, groups)
+    assert student.low < result.low < result.high < student.high
+
+
+def test_runs_that_agree_have_no_spread_but_the_data_have():
+    data = world(kind="multilabel")
+    tasks, groups = [data["y_pred"]] * 3, [data["sensitive_pred"]] * 3
+    result = over_runs(DirectionalAuditor(interval="analytic"), data, tasks, groups)
+    assert_allclose([result.low, result.high], result.value)
+    assert_allclose(result.statistics["between_run_sd"], 0, atol=1e-15)
+    alone = audit(DirectionalAuditor(interval="analytic"), data)
+    assert_allclose(result.statistics["data_standard_error"], alone.statistics["standard_error"])
+
+
+def test_runs_without_interval_still_have_one_between_them():
+    data = world(kind="multilabel")
+    tasks, groups = runs(data, 3)
+    result = over_runs(DirectionalAuditor(interval=None), data, tasks, groups)
+    expected = over_runs(DirectionalAuditor(interval="analytic"), data, tasks, groups)
+    assert (result.low, result.high) == (expected.low, expected.high)
+    assert math.isnan(result.statistics["data_standard_error"])
+
+
+def test_weights_reach_every_run():
+    data = weighted(world(kind="multilabel"), "fractional")
+    tasks, groups = runs(data, 2)
+    auditor = DirectionalAuditor(interval=None)
+    result = over_runs(auditor, data, tasks, groups, sample_weight=data["sample_weight"])
+    assert_allclose(
+        result.value, np.mean([one.value for one in by_run(auditor, data, tasks, groups)])
+    )
+
+
+def test_predictions_of_the_attribute_alone_make_runs():
+    data = world(kind="multilabel")
+    _, groups = runs(data, 3)
+    result = over_runs(DirectionalAuditor("T->A", interval=None), data, [None] * 3, groups)
+    assert result.statistics["n_runs"] == 3
+
+
+def test_runs_that_cannot_be_compared_are_refused():
+    data = world(kind="multilabel")
+    tasks, groups = runs(data, 3)
+    auditor = DirectionalAuditor(random_state=0, n_resamples=9)
+    with pytest.raises(ValueError, match=r"y_preds must be a list .* two runs or more, got 1"):
+        over_runs(auditor, data, tasks[:1], groups[:1])
+    with pytest.raises(ValueError, match=r"y_preds must be a list .* got ndarray"):
+        over_runs(auditor, data, tasks[0], None)
+    with pytest.raises(ValueError, match="sensitive_preds has 2 runs but y_preds has 3"):
+        over_runs(auditor, data, tasks, groups[:2])
+    with pytest.raises(ValueError, match="method"):
+        over_runs(auditor, data, tasks, groups, method="bootstrap")
+
+
+# --------------------------------------------------------------------------- the same facts
+
+ANALYTIC = {name: metric(interval="analytic", n_resamples=9) for name, metric in METRICS.items()}
+analytic_auditors = st.sampled_from(list(ANALYTIC.values()))
+COMPARED = ["n", "amplification", "low", "high", "p_value", "p_adjusted"]
+
+
+@st.composite
+def worlds(draw, weights=False):
+    """Small worlds of every kind in which every group and every task occurs."""
+    kind = draw(st.sampled_from(["binary", "multiclass", "multilabel"]))
+    n_groups, seed = draw(st.integers(2, 3)), draw(st.integers(0, 10**6))
+    data = world(draw(st.integers(20, 40)), kind, n_groups=n_groups, seed=seed, n_train=60)
+    assume(len(np.unique(data["sensitive_features"])) == n_groups)
+    assume(set(np.unique(data["y_true"])) == set(np.unique(data["y_train"])))
+    assume(np.all(np.any(np.atleast_2d(data["y_true"].T) > 0, axis=1)))
+    if weights:
+        n = len(data["y_true"])
+        data["sample_weight"] = np.array(draw(st.lists(st.integers(1, 4), min_size=n, max_size=n)))
+    return data
+
+
+# The multi-attribute pairs' p-values are exact as well, except for Multi_MALS: they are drawn.
+def compare(one, other, auditor, *, columns=COMPARED):
+    if auditor.direction is None:
+        columns = [name for name in columns if not name.startswith("p_")]
+    for name in columns:
+        assert_allclose(one.table[name], other.table[name], rtol=1e-9, atol=1e-12)
+    assert_allclose([one.low, one.high], [other.low, other.high], rtol=1e-9, atol=1e-12)
+
+
+@ignores_undefined
+@looked_at
+@given(worlds(weights=True), analytic_auditors)
+def test_whole_weights_are_repetitions_also_for_intervals_and_tests(data, auditor):
+    again = rows(data, np.repeat(np.arange(len(data["y_true"])), data["sample_weight"]))
+    del again["sample_weight"]
+    compare(audit(auditor, data), audit(auditor, again), auditor)
+
+
+@ignores_undefined
+@looked_at
+@given(worlds(), analytic_auditors, st.integers(2, 9))
+def test_k_times_the_rows_shrink_the_error_by_the_root_of_k(data, auditor, k):
+    once = audit(auditor, data)
+    often = audit(auditor, data | {"sample_weight": np.full(len(data["y_true"]), k)})
+    one, many = (result.statistics["standard_error"] for result in (once, often))
+    assert_allclose(many * math.sqrt(k), one, rtol=1e-9, atol=1e-12)
+
+
+@ignores_undefined
+@looked_at
+@given(worlds(), analytic_auditors, st.floats(0.01, 100))
+def test_the_unit_of_fractional_weights_does_not_change_an_error(data, auditor, unit):
+    weight = np.random.default_rng(0).uniform(0.2, 3.0, len(data["y_true"]))
+    auditor = clone(auditor)
+    if hasattr(auditor, "min_count"):
+        auditor.set_params(min_count=1e-6)
+    one, other = (audit(auditor, data | {"sample_weight": weight * scale}) for scale in (1.0, unit))
+    errors = [result.statistics["standard_error"] for result in (one, other)]
+    assert_allclose(errors[0], errors[1], rtol=1e-9, atol=1e-12)
+
+
+@ignores_undefined
+@looked_at
+@given(worlds(), analytic_auditors)
+def test_new_names_of_groups_move_rows_of_the_table_only(data, auditor):
+    new = {"g0": "z", "g1": "y", "g2": "x"}
+    groups = ("sensitive_train", "sensitive_features", "sensitive_pred")
+    renamed = data | {name: np.array([new[value] for value in data[name]]) for name in groups}
+    one, other = audit(auditor, data), audit(auditor, renamed)
+    other.table["group"] = other.table["group"].map(
+        {after: before for before, after in new.items()}
+    )
+    table = other.table.sort_values("group", kind="stable")
+    compare(one, replace(other, table=table), auditor)
+
+
+@ignores_undefined
+@looked_at
+@given(worlds(), st.sampled_from(["A->T", "T->A", "MALS"]), st.permutations(range(3)))
+def test_another_order_of_tasks_moves_rows_of_the_table_only(data, name, order):
+    assume(np.ndim(data["y_true"]) == 2)
+    auditor = ANALYTIC[name]
+    turned = data | {key: data[key][:, order] for key in ("y_train", "y_true", "y_pred")}
+    one, other = audit(auditor, data), audit(auditor, turned)
+    other.table["task"] = np.array(order)[other.table["task"]]
+    table = other.table.sort_values(["group", "task"])
+    compare(one, replace(other, table=table), auditor)
+
+
+@ignores_undefined
+@looked_at
+@given(worlds(), analytic_auditors, st.integers(0, 100))
+def test_another_order_of_rows_changes_nothing(data, auditor, seed):
+    order = np.random.default_rng(seed).permutation(len(data["y_true"]))
+    compare(audit(auditor, data), audit(auditor, rows(data, order)), auditor)
