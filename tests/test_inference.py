@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 import re
 import warnings
 from dataclasses import replace
@@ -1067,11 +1068,23 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs(metric, monkeypatch):
         same(audit(one, data), audit(two, data))
 
 
-def test_the_numbers_do_not_depend_on_processes(monkeypatch):
-    monkeypatch.setattr(inference, "_DRAWN", 1 << 10)
-    data = world(kind="multilabel")
-    auditor = DirectionalAuditor(random_state=0, n_resamples=99)
-    same(audit(auditor, data), audit(clone(auditor).set_params(n_jobs=2), data))
+class Posted(inference.Parallel):
+    """Jobs as processes get them, without the seconds that processes take to start."""
+
+    def __call__(self, jobs):
+        def posted(work):
+            return pickle.loads(pickle.dumps(joblib.wrap_non_picklable_objects(work)))
+
+        return super().__call__([(posted(work), args, options) for work, args, options in jobs])
+
+
+@every_metric
+def test_jobs_can_be_sent_to_processes(metric, monkeypatch):
+    monkeypatch.setattr(inference, "_DRAWN", 1 << 9)
+    auditor, data = metric(random_state=0, n_resamples=53), world(kind="multilabel")
+    here = audit(auditor, data)
+    monkeypatch.setattr(inference, "Parallel", Posted)
+    same(audit(auditor, data), here)
 
 
 @pytest.mark.parametrize("interval", ["bootstrap", "bca"])
