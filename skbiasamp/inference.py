@@ -376,7 +376,13 @@ def widen_degenerate(
     if value_high - value_low <= 1e-12:
         total = float(np.nansum(np.abs(_slope(pairs)) * pairs.share * reach))
         value_low, value_high = max(value_low - total, floor), value_high + total
-    return bounds._replace(low=low, high=high, value_low=value_low, value_high=value_high)
+    statistics = dict(bounds.statistics)
+    ends = ("signed_mean_low", "signed_mean_high")
+    if sizes and statistics[ends[1]] - statistics[ends[0]] <= 1e-12:
+        total = float(np.nansum(np.abs(pairs.sign) * pairs.share * reach))
+        statistics[ends[0]] -= total
+        statistics[ends[1]] += total
+    return Bounds(low, high, value_low, value_high, statistics)
 
 
 # --------------------------------------------------------------------------- tests of an audit

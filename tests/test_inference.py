@@ -1186,6 +1186,16 @@ def test_where_no_row_differs_the_interval_has_the_width_so_few_rows_allow(metri
 
 
 @every_interval
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+def test_the_signed_mean_of_a_perfect_model_has_a_width_too(direction, interval):
+    auditor = MultiAttributeAuditor(direction, base="test", interval=interval, random_state=0)
+    result = audit(auditor, perfect(world(n=60)))
+    assert (result.table["sign"] != 0).any()
+    assert result.statistics["signed_mean_low"] < -0.01
+    assert result.statistics["signed_mean_high"] > 0.01
+
+
+@every_interval
 def test_a_pair_whose_sign_is_zero_is_certain(interval):
     data = perfect(world(n=40))
     data["y_train"], data["sensitive_train"] = np.array([0, 1, 0, 1]), np.array(list("0011"))
