@@ -1,0 +1,26 @@
+"""The coverage benchmark runs and shows its tables. Ten data sets judge no coverage."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "coverage.py"
+
+# Rows of each table, all for n = 500: five scenarios with five values, four with four tests, and
+# what the bootstrap draws anew.
+TABLES = {"## Intervals": 5 * 5, "## Tests": 4 * 4, "## Uncertain signs": 2}
+
+
+def test_the_short_run_shows_every_table():
+    command = [sys.executable, "-X", "utf8", SCRIPT, "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    _, *sections = done.stdout.split("\n## ")
+    assert ["## " + section.partition("\n")[0] for section in sections[:3]] == list(TABLES)
+    for section, n_rows in zip(sections, TABLES.values(), strict=False):
+        table = [line for line in section.splitlines() if line.startswith("|")]
+        header, _, *rows = [line.split("|")[1:-1] for line in table]
+        assert len(rows) == n_rows
+        for row in rows:
+            assert len(row) == len(header)
+            assert "nan" not in " ".join(row)
