@@ -298,7 +298,7 @@ def bootstrap(
         else:
             found = measure(labels, train, drawn)
         signed = found.statistics.get("signed_mean", np.zeros(n_draws))
-        return found.amplification, np.asarray(found.value), np.asarray(signed)
+        return _moved(found), np.asarray(found.value), np.asarray(signed)
 
     parts = Parallel(n_jobs=n_jobs)(
         delayed(draw)(n, stream) for n, stream in zip(sizes, seed.spawn(len(sizes)), strict=True)
@@ -308,7 +308,7 @@ def bootstrap(
     flat = draws.reshape(n_resamples, -1)
     if method == "bca":
         _, accelerations, acceleration = moments()
-        low, high = _bca(flat, pairs.amplification.ravel(), accelerations.ravel(), tails)
+        low, high = _bca(flat, _moved(pairs).ravel(), accelerations.ravel(), tails)
         (value_low,), (value_high,) = _bca(
             values[:, None], np.array([pairs.value]), np.array([acceleration]), tails
         )
@@ -324,7 +324,20 @@ def bootstrap(
     shape = pairs.amplification.shape
     undefined = np.isnan(pairs.amplification)
     low, high = (np.where(undefined, np.nan, end.reshape(shape)) for end in (low, high))
+    if pairs.sets is not None:
+        # The size of a change that may go either way may be 0.
+        low, high = (
+            np.where(low * high <= 0, 0.0, np.minimum(np.abs(low), np.abs(high))),
+            np.maximum(np.abs(low), np.abs(high)),
+        )
     return Bounds(low, high, float(value_low), float(value_high), statistics)
+
+
+def _moved(pairs: Pairs) -> Array:
+    """Return what a pair's interval is made of: amplification, but changes where it is a size."""
+    if pairs.sets is None:
+        return pairs.amplification
+    return np.where(pairs.amplification == 0, 0.0, pairs.delta)
 
 
 def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
@@ -373,9 +386,15 @@ def widen_degenerate(
     low = np.where(flat, np.maximum(bounds.low - reach, floor), bounds.low)
     high = np.where(flat, np.minimum(bounds.high + reach, 1.0), bounds.high)
     value_low, value_high = bounds.value_low, bounds.value_high
+    parts = np.where(flat, np.abs(_slope(pairs)) * pairs.share * reach, 0.0)
     if value_high - value_low <= 1e-12:
-        total = float(np.nansum(np.abs(_slope(pairs)) * pairs.share * reach))
+        total = float(parts.sum() or np.nansum(np.abs(_slope(pairs)) * pairs.share * reach))
         value_low, value_high = max(value_low - total, floor), value_high + total
+    elif flat.any() and not sizes:
+        # Pairs that happen not to vary are as uncertain in the value as they are alone.
+        more = float((parts**2).sum()) ** 0.5
+        value_low = pairs.value - float(np.hypot(pairs.value - value_low, more))
+        value_high = pairs.value + float(np.hypot(value_high - pairs.value, more))
     statistics = dict(bounds.statistics)
     ends = ("signed_mean_low", "signed_mean_high")
     if sizes and statistics[ends[1]] - statistics[ends[0]] <= 1e-12:

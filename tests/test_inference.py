@@ -1575,3 +1575,42 @@ def test_another_order_of_tasks_moves_rows_of_the_table_only(data, name, order):
 def test_another_order_of_rows_changes_nothing(data, auditor, seed):
     order = np.random.default_rng(seed).permutation(len(data["y_true"]))
     compare(audit(auditor, data), audit(auditor, rows(data, order)), auditor)
+
+
+def cells_of(**groups):
+    """Rows from counts of (label, prediction) in each group."""
+    listed = [
+        (group, label, predicted)
+        for group, counts in groups.items()
+        for (label, predicted), n in counts.items()
+        for _ in range(n)
+    ]
+    group, truth, predicted = zip(*listed, strict=True)
+    return list(group), list(truth), list(predicted)
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca", "analytic"])
+def test_a_pair_that_happens_not_to_vary_is_as_uncertain_in_the_value(interval):
+    group, truth, predicted = cells_of(
+        a={(0, 0): 420, (0, 1): 6, (1, 1): 20, (1, 0): 4}, b={(0, 0): 46, (1, 1): 4}
+    )
+    auditor = DirectionalAuditor(interval=interval, random_state=0, n_resamples=199)
+    auditor.fit(truth, sensitive_features=group)
+    result = auditor.audit(truth, predicted, sensitive_features=group)
+    reach = 1 - 0.025 ** (1 / 50)
+    assert result.table["high"][1] == pytest.approx(reach)
+    assert result.value - result.low > reach / 2
+    assert result.high - result.value > reach / 2
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca"])
+def test_the_size_of_a_change_that_may_go_either_way_may_be_zero(interval):
+    group, truth, predicted = cells_of(
+        a={(0, 0): 200, (0, 1): 30, (1, 1): 200, (1, 0): 31},
+        b={(0, 0): 150, (0, 1): 30, (1, 1): 200, (1, 0): 90},
+    )
+    auditor = MultiAttributeAuditor(base="test", interval=interval, random_state=0)
+    auditor.fit(truth, sensitive_features=group)
+    table = auditor.audit(truth, predicted, sensitive_features=group).table
+    assert table["low"][0] == 0 < table["high"][0]
+    assert 0 < table["low"][1] < table["amplification"][1] < table["high"][1]
