@@ -511,17 +511,16 @@ What to conclude:
   intervals held the truth in {spans[large, "bootstrap"]} % of data sets at n = {large:,}, analytic
   ones in {spans[large, "analytic"]} %. The lowest is T→A where only some 150 rows have the label.
 - At n = {small} the ranges are {spans[small, "bootstrap"]} % and {spans[small, "analytic"]} %. What
-  breaks is A→T where label and prediction differ in next to no row of a group: without one such
-  row a group seems to have no variance, and the value's interval is too short by all that the
-  group would have added. The analytic interval suffers less than the percentiles, BCa more. Look
-  at the pairs: the interval of such a pair is widened. `reliable=False` marks only pairs of fewer
-  than 10 rows, not those of 50 rows of which one differs.
+  is hard is A→T where label and prediction differ in next to no row of a group. Without one such
+  row a group seems to have no variance; its pairs, and the value with them, are then given what so
+  few rows allow. With one or two such rows percentiles stay too short: take the analytic interval
+  there. `reliable=False` marks only pairs of fewer than 10 rows, not those of 50 rows of which one
+  differs.
 - **The mean of sizes, the value of Multi→, has no interval to be trusted while some changes are
   near 0.** A size is never negative, so that noise adds to it: where nothing is moved the estimate
   is far above 0, and next to no interval of the value held the truth. Percentiles are worse
   than the delta method, since resampling adds the noise a second time; BCa corrects too far. More
-  rows help only where all changes are large beside their standard errors. The same holds for the
-  percentiles of a pair's size: they never reach 0. Report
+  rows help only where all changes are large beside their standard errors. Report
   `statistics["signed_mean"]` with `signed_mean_low` and `signed_mean_high` instead, and take the
   value's `p_value`, which allows for the noise, to ask whether anything moved at all.
 

@@ -148,20 +148,28 @@ class AuditResult:
         ]
         return table.drop(columns=["p_adjusted", *dull], errors="ignore")
 
+    def _remarks(self) -> list[str]:
+        """Say what is not shown, and how many pairs are flagged."""
+        n = len(self.table)
+        remarks = [f"(the strongest {len(self._shown())} of {n:,} pairs)"] if n > 10 else []
+        for flag, what in (
+            ("sign_certain", "have a sign that could be a coin's"),
+            ("reliable", "rest on few rows"),
+        ):
+            raised = int((self.table[flag] == False).sum())  # noqa: E712  (NaN is no flag)
+            if raised:
+                remarks.append(f"({raised:,} of {n:,} pairs {what}: {flag}=False)")
+        return remarks
+
     def __repr__(self) -> str:
         shown = self._shown()
-        lines = [self._title, shown.to_string(index=False, **_FORMATS)]
-        if len(shown) < len(self.table):
-            lines.append(f"(the strongest {len(shown)} of {len(self.table):,} pairs)")
-        return "\n".join(lines)
+        return "\n".join([self._title, shown.to_string(index=False, **_FORMATS), *self._remarks()])
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook; labels of the data are escaped."""
         shown = self._shown()
         table = shown.to_html(index=False, border=0, escape=True, **_FORMATS)
-        caption = html.escape(self._title)
-        if len(shown) < len(self.table):
-            caption += f"<br>the strongest {len(shown)} of {len(self.table):,} pairs"
+        caption = "<br>".join(html.escape(line) for line in (self._title, *self._remarks()))
         return f"<div class='skbiasamp-result'><p><b>{caption}</b></p>{table}</div>"
 
     def to_frame(self) -> pd.DataFrame:

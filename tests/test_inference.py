@@ -1614,3 +1614,9 @@ def test_the_size_of_a_change_that_may_go_either_way_may_be_zero(interval):
     table = auditor.audit(truth, predicted, sensitive_features=group).table
     assert table["low"][0] == 0 < table["high"][0]
     assert 0 < table["low"][1] < table["amplification"][1] < table["high"][1]
+
+
+def test_the_summary_counts_the_flags():
+    text = repr(audit(DirectionalAuditor(random_state=0, n_resamples=9), coin()))
+    assert "(2 of 2 pairs have a sign that could be a coin's: sign_certain=False)" in text
+    assert "coin" not in repr(audit(DirectionalAuditor(interval=None), coin()))
