@@ -115,6 +115,7 @@ class Contingency:
         groups: str = "intersection",
         missing: str = "error",
         like: Contingency | None = None,
+        scores: bool = False,
     ) -> Contingency:
         """Count label rows.
 
@@ -138,6 +139,9 @@ class Contingency:
         like : Contingency, optional
             Training labels: groups and tasks then come from there, in that order, and a new
             one is an error.
+        scores : bool, default=False
+            Whether labels may be numbers that are no classes, and predictions any scores (such
+            as logits). Only attackers can do something with them.
 
         Returns
         -------
@@ -154,6 +158,7 @@ class Contingency:
                 groups=groups,
                 missing=missing,
                 like=sides,
+                scores=scores,
             )
         )
 

@@ -161,8 +161,8 @@ def no_missing(column: Column, name: str, advice: str) -> None:
             raise ValueError(f"{name} has missing values in {first_row(mask)}. {advice}")
 
 
-def indicator(value: Any, name: str, *, soft: bool) -> Array:
-    """Return a 2-D input as booleans, or as probabilities where `soft` allows it."""
+def indicator(value: Any, name: str, *, soft: bool, scores: bool = False) -> Array:
+    """Return a 2-D input as booleans, or as what else is allowed: probabilities, any scores."""
     if isinstance(value, pd.DataFrame):
         if any(not isinstance(dtype, np.dtype) for dtype in value.dtypes):
             value = np.column_stack([_numbers(value.iloc[:, i]) for i in range(value.shape[1])])
@@ -194,7 +194,26 @@ def indicator(value: Any, name: str, *, soft: bool) -> Array:
     if not soft:
         bad = value[(value != 0) & (value != 1)].flat[0]
         raise _no_indicator(name, value.shape[1], f"{bad:.6g}")
-    return probabilities(value, name)
+    return finite(value, name) if scores else probabilities(value, name)
+
+
+def finite(value: Array, name: str) -> Array:
+    """Return numbers checked to be numbers."""
+    bad = ~np.isfinite(value)
+    if bad.any():
+        where = first_row(bad if bad.ndim == 1 else bad.any(axis=1))
+        raise ValueError(f"{name} has missing or infinite values in {where}. Leave these rows out.")
+    return np.asarray(value, dtype=float)
+
+
+def as_numbers(column: Any, name: str) -> Array:
+    """Return a column that goes with a continuous one as numbers."""
+    if pd.api.types.infer_dtype(column) not in _NUMERIC and column.dtype.kind not in "biuf":
+        seen = next(v for v in map(plain, column) if not isinstance(v, int | float | Decimal))
+        raise ValueError(
+            f"{name} must hold numbers, as what it is compared with does, and holds {seen!r}."
+        )
+    return finite(np.asarray(column, dtype=float), name)
 
 
 def _numbers(column: pd.Series) -> Array:

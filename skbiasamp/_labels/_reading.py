@@ -11,7 +11,10 @@ import numpy as np
 
 from skbiasamp._labels._coding import (
     Column,
+    Continuous,
+    as_numbers,
     encode,
+    finite,
     indicator,
     need_classes,
     no_missing,
@@ -144,6 +147,7 @@ class _Reader:
     groups: str
     missing: str
     like: tuple[Side, Side] | None
+    scores: bool
     columns: dict[str, Column] = field(default_factory=dict)
     matrices: dict[str, Array] = field(default_factory=dict)
     column_names: dict[str, list[Hashable]] = field(default_factory=dict)
@@ -180,17 +184,33 @@ class _Reader:
             self.matrices["y_true"] = indicator(y_true, "y_true", soft=False)
             self.column_names["y_true"] = [name for name, _ in columns_of(y_true)]
         else:
-            column = need_classes(encode(y_true, "y_true"), "y_true")
-            no_missing(column, "y_true", "Only labelled rows can be audited: leave these out.")
-            self.columns["y_true"] = column
+            advice = "Only labelled rows can be audited: leave these out."
+            self._read_labels("y_true", y_true, advice)
         if "y_pred" in self.given:
             self._read_prediction("y_pred", "y_true")
+
+    def _read_labels(self, name: str, value: Any, advice: str) -> None:
+        """Read one column of classes, or of numbers where scores may come in."""
+        column = encode(value, name)
+        if self.scores and isinstance(column, Continuous):
+            self._read_numbers(name, column.numbers)
+            return
+        column = need_classes(column, name)
+        no_missing(column, name, advice)
+        self.columns[name] = column
+
+    def _read_numbers(self, name: str, numbers: Array) -> None:
+        self.matrices[name] = finite(numbers, name)[:, None]
+        self.column_names[name] = [name]
 
     def _read_prediction(self, name: str, truth: str) -> None:
         value = as_column(self.given[name])
         if is_table(value):
-            self.matrices[name] = indicator(value, name, soft=True)
+            self.matrices[name] = indicator(value, name, soft=True, scores=self.scores)
             self.column_names[name] = [column for column, _ in columns_of(value)]
+            return
+        if self.scores and self._continuous(truth):
+            self._read_numbers(name, as_numbers(value, name))
             return
         if truth in self.matrices:
             raise ValueError(
@@ -203,8 +223,24 @@ class _Reader:
             if name == "y_pred" or self.missing == "error":
                 no_missing(column, name, advice)
             self.columns[name] = column
+        elif self.scores and self._countable(truth):
+            # Numbers that predict whole numbers: both are numbers.
+            self._read_numbers(truth, as_numbers(as_column(self.given[truth]), truth))
+            del self.columns[truth if truth in self.columns else f"{truth} 0"]
+            self._read_numbers(name, column.numbers)
+        elif self.scores:
+            self._read_numbers(name, column.numbers)
         else:
             self.matrices[name] = probabilities(column.numbers, name)[:, None]
+
+    def _continuous(self, truth: str) -> bool:
+        return truth in self.matrices and self.matrices[truth].dtype.kind == "f"
+
+    def _countable(self, truth: str) -> bool:
+        """Whether labels are numbers with more values than a binary label has."""
+        column = self.columns[truth if truth in self.columns else f"{truth} 0"]
+        values = [value for value in column.values if value is not None]
+        return len(values) > 2 and not any(isinstance(v, str | tuple) for v in values)
 
     def _read_groups(self) -> None:
         value = self.given["sensitive_features"]
@@ -241,6 +277,11 @@ class _Reader:
         self.column_names[name] = [column for column, _ in columns]
         for i, (label, values) in enumerate(columns):
             shown = name if len(columns) == 1 else f"{name} column {label!r}"
+            if self.scores and len(columns) == 1:
+                column = encode(values, shown)
+                if isinstance(column, Continuous):
+                    self._read_numbers(name, column.numbers)
+                    break
             column = need_classes(encode(values, shown), shown)
             if self.missing == "error":
                 no_missing(
@@ -303,6 +344,7 @@ class _Reader:
             return task, None
         matrix = self.matrices["y_pred"]
         if matrix.shape[1] <= 2:
+            # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names)
             codes = recode(recoded["y_true"], task.names, names)
             task = Side(names, codes=codes, one_label=True)
@@ -318,7 +360,7 @@ class _Reader:
             )
         if matrix.shape[1] == 1 and len(names) == 2:
             positive = matrix.astype(float)
-            return np.hstack([1.0 - positive, positive])
+            return positive if self.scores else np.hstack([1.0 - positive, positive])
         if matrix.shape[1] != len(names):
             seen = (
                 "one column of probabilities"
@@ -332,7 +374,7 @@ class _Reader:
         columns = tuple(self.column_names.get(argument, ()))
         check_columns(columns, names, argument, what)
         wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
-        if wrong.any():
+        if wrong.any() and not self.scores:
             raise ValueError(
                 f"{argument} has a column for each of {len(names)} {what}, so a row must sum to 1, "
                 f"but one sums to {matrix[wrong][0].sum():.6g}. Apply a softmax, or pass labels."
@@ -382,6 +424,12 @@ class _Reader:
                 found[name] = columns
         if self.groups == "marginal" and len(found["sensitive_features"]) > 1:
             return self._marginal_groups(found, known, weight)
+        if "sensitive_features" in self.matrices:
+            sides = [
+                Side(("sensitive_features",), matrix=self.matrices[name], open=False)
+                for name in arguments
+            ]
+            return sides[0], sides[1] if len(sides) > 1 else None
         combined: dict[str, tuple[Array, Names]] = {
             name: _combine(columns) for name, columns in found.items()
         }
@@ -505,8 +553,12 @@ def read_rows(
     groups: str = "intersection",
     missing: str = "error",
     like: tuple[Side, Side] | None = None,
+    scores: bool = False,
 ) -> Rows:
-    """Read label rows; `like` holds the group and task sides of the training labels."""
+    """Read label rows; `like` holds the group and task sides of the training labels.
+
+    With `scores`, labels may be numbers that are no classes, and predictions any scores.
+    """
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
     if y_true is None:
@@ -527,4 +579,4 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    return _Reader(native, groups, missing, like).read(weight)
+    return _Reader(native, groups, missing, like, scores).read(weight)
