@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from skbiasamp import datasets, inference, metrics
-    from skbiasamp.auditors import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+    from skbiasamp import attackers, datasets, inference, metrics
+    from skbiasamp.auditors import (
+        DirectionalAuditor,
+        DPAAuditor,
+        LeakageAuditor,
+        MALSAuditor,
+        MultiAttributeAuditor,
+    )
     from skbiasamp.contingency import Contingency
     from skbiasamp.results import AuditResult
 
@@ -16,18 +22,23 @@ if TYPE_CHECKING:
 _ROOMS = {
     "AuditResult": "results",
     "Contingency": "contingency",
+    "DPAAuditor": "auditors",
     "DirectionalAuditor": "auditors",
+    "LeakageAuditor": "auditors",
     "MALSAuditor": "auditors",
     "MultiAttributeAuditor": "auditors",
 }
-_SUBMODULES = {"datasets", "inference", "metrics"}
+_SUBMODULES = {"attackers", "datasets", "inference", "metrics"}
 
 __all__ = [
     "AuditResult",
     "Contingency",
+    "DPAAuditor",
     "DirectionalAuditor",
+    "LeakageAuditor",
     "MALSAuditor",
     "MultiAttributeAuditor",
+    "attackers",
     "datasets",
     "inference",
     "metrics",

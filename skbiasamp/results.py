@@ -114,14 +114,14 @@ class AuditResult:
             text += f" [{self.low:+.4f}, {self.high:+.4f}]"
         if not math.isnan(self.p_value):
             text += f", p = {self.p_value:.3g}"
+        rows = f"{self.n_samples:,.15g} row{'s' * (self.n_samples != 1)}"
+        if "attacker" in self.statistics:
+            return f"{text} ({rows}, {self.statistics['attacker']} attacker)"
         groups, tasks = self.table["group"].nunique(), self.table["task"].nunique()
         kind = "set of tasks" if self.metric == "multi-attribute" else "task"
         plural = kind if tasks == 1 else kind.replace("set ", "sets ", 1)
         plural += "s" if tasks != 1 and kind == "task" else ""
-        return (
-            f"{text} ({self.n_samples:,.15g} row{'s' * (self.n_samples != 1)}, "
-            f"{groups} group{'s' * (groups != 1)} x {tasks} {plural})"
-        )
+        return f"{text} ({rows}, {groups} group{'s' * (groups != 1)} x {tasks} {plural})"
 
     def strongest(self, n: int = 10) -> pd.DataFrame:
         """Return the `n` pairs that amplification moves most, strongest first.
@@ -156,7 +156,8 @@ class AuditResult:
             ("sign_certain", "have a sign that could be a coin's"),
             ("reliable", "rest on few rows"),
         ):
-            raised = int((self.table[flag] == False).sum())  # noqa: E712  (NaN is no flag)
+            # NaN is no flag.
+            raised = sum(held is False for held in self.table.get(flag, ()))
             if raised:
                 remarks.append(f"({raised:,} of {n:,} pairs {what}: {flag}=False)")
         return remarks

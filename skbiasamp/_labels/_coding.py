@@ -199,9 +199,9 @@ def indicator(value: Any, name: str, *, soft: bool, scores: bool = False) -> Arr
 
 def finite(value: Array, name: str) -> Array:
     """Return numbers checked to be numbers."""
-    bad = ~np.isfinite(value)
+    bad: Array = ~np.isfinite(value)
     if bad.any():
-        where = first_row(bad if bad.ndim == 1 else bad.any(axis=1))
+        where = first_row(np.asarray(bad.reshape(len(bad), -1).any(axis=1)))
         raise ValueError(f"{name} has missing or infinite values in {where}. Leave these rows out.")
     return np.asarray(value, dtype=float)
 

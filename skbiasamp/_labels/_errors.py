@@ -46,6 +46,16 @@ def check_option(name: str, value: object, allowed: Sequence[object]) -> None:
         raise ValueError(f"{name} must be one of {options}. Got {value!r} instead.")
 
 
+def check_train(y_train: object, sensitive_train: object) -> None:
+    """Raise if only one side of the training labels was passed."""
+    if (y_train is None) != (sensitive_train is None):
+        lacking = "y_train" if y_train is None else "sensitive_train"
+        raise ValueError(
+            f"{lacking} is None: training labels are pairs of task and attribute, so pass both "
+            "y_train and sensitive_train, or neither (the audited labels then take their place)."
+        )
+
+
 def require_group_pred(present: bool, *, direction: str = "T->A") -> None:
     """Raise if predictions of the attribute are needed and absent."""
     if not present:

@@ -1,3 +1,5 @@
 """Attackers: what tries to predict one label from the others."""
 
-__all__: list[str] = []
+from skbiasamp.attackers._exact import ExactAttacker
+
+__all__ = ["ExactAttacker"]

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skbiasamp._compat import check_sample_weight
 from skbiasamp._labels import Array
 
 
@@ -63,7 +64,7 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
         """
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        weight = check_sample_weight(sample_weight, X, ensure_non_negative=True)
         self.classes_, target = np.unique(y, return_inverse=True)
         self.inputs_, seen = np.unique(X, axis=0, return_inverse=True)
         shape = (len(self.inputs_), len(self.classes_))

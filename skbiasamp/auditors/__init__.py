@@ -5,5 +5,12 @@ from skbiasamp.auditors._cooccurrence import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
+from skbiasamp.auditors._predictability import DPAAuditor, LeakageAuditor
 
-__all__ = ["DirectionalAuditor", "MALSAuditor", "MultiAttributeAuditor"]
+__all__ = [
+    "DPAAuditor",
+    "DirectionalAuditor",
+    "LeakageAuditor",
+    "MALSAuditor",
+    "MultiAttributeAuditor",
+]

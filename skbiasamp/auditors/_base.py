@@ -44,9 +44,7 @@ from skbiasamp.results import AuditResult, label_index, pair_table
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "groups": [StrOptions(set(GROUPS))],
     "missing": [StrOptions(set(MISSING_POLICIES))],
-    "reference": [StrOptions({"train", "test"})],
     "interval": [StrOptions({"bootstrap", "bca", "analytic"}), None],
-    "resample": [StrOptions({"test", "both"})],
     "adjust": [StrOptions({"holm", "fdr"}), None],
     "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     "n_resamples": [Interval(Integral, 2, None, closed="left")],
@@ -65,19 +63,19 @@ class Audited(NamedTuple):
 
 
 class BaseAuditor(ABC, BaseEstimator):
-    """What the co-occurrence auditors share: training labels in, audits out."""
+    """What all auditors share: training labels in, audits out."""
 
     metric: ClassVar[str]
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
+    _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
 
     groups: str
     missing: str
-    reference: str
     direction: str | None
     interval: str | None
     confidence_level: float
     n_resamples: int
-    resample: str
     adjust: str | None
     random_state: Any
     n_jobs: int | None
@@ -102,7 +100,7 @@ class BaseAuditor(ABC, BaseEstimator):
         """
         self._validate_params()
         cells = self._count(y, sensitive_features=sensitive_features, sample_weight=sample_weight)
-        require_groups(cells.groups, cells.count("group"), cells.total, declared=cells.declared)
+        self._require_groups(cells)
         return self._learn(cells)
 
     def partial_fit(
@@ -157,14 +155,14 @@ class BaseAuditor(ABC, BaseEstimator):
         -------
         value : float
         """
-        audited = self._measure(
+        test = self._read(
             y_true,
             y_pred,
             sensitive_features=sensitive_features,
             sensitive_pred=sensitive_pred,
             sample_weight=sample_weight,
         )
-        return audited.pairs.value
+        return self._value(test)
 
     def audit(
         self,
@@ -194,48 +192,14 @@ class BaseAuditor(ABC, BaseEstimator):
         -------
         result : AuditResult
         """
-        audited = self._measure(
+        test = self._read(
             y_true,
             y_pred,
             sensitive_features=sensitive_features,
             sensitive_pred=sensitive_pred,
             sample_weight=sample_weight,
         )
-        test, pairs = audited.test, audited.pairs
-        columns: dict[str, Array] = {
-            name: getattr(pairs, name)
-            for name in ("n", "base", "observed", "sign", "delta", "amplification")
-        }
-        low = high = p_value = float("nan")
-        statistics = dict(pairs.statistics)
-        if self.interval is not None:
-            found = self._assess(audited)
-            low, high = found.bounds.value_low, found.bounds.value_high
-            p_value, statistics = found.value_p_value, statistics | found.bounds.statistics
-            certain = self._sign_certain(audited)
-            reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
-            columns |= {
-                "low": found.bounds.low,
-                "high": found.bounds.high,
-                "p_value": found.p_value,
-                "p_adjusted": found.p_adjusted,
-                "sign_certain": certain,
-                "reliable": reliable,
-            }
-            warn_uncertain(pairs, certain, reliable, stacklevel=2)
-        return AuditResult(
-            metric=self.metric,
-            direction=self.direction,
-            value=pairs.value,
-            low=low,
-            high=high,
-            confidence_level=None if self.interval is None else self.confidence_level,
-            p_value=p_value,
-            n_samples=int(test.total) if test.whole else test.total,
-            table=pair_table(pairs.groups, pairs.tasks, **columns),
-            params=self.get_params(deep=False),
-            statistics=statistics,
-        )
+        return self._result(test)
 
     def audit_runs(
         self,
@@ -299,7 +263,7 @@ class BaseAuditor(ABC, BaseEstimator):
         tables = [run.table.set_index(["group", "task"]) for run in runs]
         aligned = [table.reindex(tables[0].index) for table in tables]
         table = runs[0].table.copy()
-        for name in ("n", "base", "observed", "delta", "amplification"):
+        for name in ("n", *self._rates, "delta", "amplification"):
             stacked = np.stack([one[name].to_numpy(float) for one in aligned])
             if name == "amplification":
                 table[name], table["low"], table["high"] = across_runs(
@@ -318,6 +282,7 @@ class BaseAuditor(ABC, BaseEstimator):
             p_value=float("nan"),
             table=table,
             statistics={
+                **{k: v for k, v in runs[0].statistics.items() if k == "attacker"},
                 "n_runs": len(runs),
                 "between_run_sd": float(values.std(ddof=1)),
                 "data_standard_error": float(np.sqrt((errors**2).mean())),
@@ -347,6 +312,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 groups=self.groups,
                 missing=self.missing,
                 like=like,
+                scores=self._scores,
             )
         others = (y_pred, sensitive_features, sensitive_pred, sample_weight)
         if any(other is not None for other in others):
@@ -356,20 +322,56 @@ class BaseAuditor(ABC, BaseEstimator):
             )
         return y_true if like is None else y_true.conform(like)
 
+    @property
+    def _fitted(self) -> bool:
+        return hasattr(self, "contingency_")
+
+    def _read(self, y_true: Any, y_pred: Any, **labels: Any) -> Contingency:
+        """Return the audited rows."""
+        self._validate_params()
+        self._check_fitted()
+        like = self.contingency_ if self._fitted else None
+        return self._count(y_true, y_pred, like=like, **labels)
+
     def _learn(self, cells: Contingency) -> Self:
         self.contingency_ = cells
         self.groups_ = list(cells.groups)
         self.tasks_ = list(cells.tasks)
         self.n_samples_fit_ = int(cells.total) if cells.whole else cells.total
+        if not (cells.soft("group") or cells.soft("task")):
+            index, columns = label_index(cells.groups), label_index(cells.tasks)
+            self.base_rates_ = pd.DataFrame(cells.rate("task", given="group"), index, columns)
+        return self
+
+    def _require_groups(self, cells: Contingency) -> None:
+        require_groups(cells.groups, cells.count("group"), cells.total, declared=cells.declared)
+
+    def _check_fitted(self) -> None:
+        """Raise if the metric cannot do without training labels."""
+
+    @abstractmethod
+    def _value(self, test: Contingency) -> float:
+        """Return the value of audited rows."""
+
+    @abstractmethod
+    def _result(self, test: Contingency) -> AuditResult:
+        """Return the result of audited rows."""
+
+
+class CooccurrenceAuditor(BaseAuditor):
+    """What the auditors of co-occurrence share: signs from training labels, pairs, intervals."""
+
+    reference: str
+    resample: str
+
+    def _learn(self, cells: Contingency) -> Self:
+        super()._learn(cells)
         index, columns = label_index(cells.groups), label_index(cells.tasks)
-        self.base_rates_ = pd.DataFrame(cells.rate("task", given="group"), index, columns)
         self.y_at_ = pd.DataFrame(self._sign(cells), index, columns)
         return self
 
-    def _measure(self, y_true: Any, y_pred: Any, **labels: Any) -> Audited:
-        self._validate_params()
-        fitted = hasattr(self, "contingency_")
-        if not fitted and self.reference != "test":
+    def _check_fitted(self) -> None:
+        if not self._fitted and self.reference != "test":
             check_is_fitted(
                 self,
                 "contingency_",
@@ -379,13 +381,55 @@ class BaseAuditor(ABC, BaseEstimator):
                     "take the correlations from the audited labels themselves."
                 ),
             )
-        test = self._count(y_true, y_pred, like=self.contingency_ if fitted else None, **labels)
-        train = self.contingency_ if fitted else test
-        require_groups(train.groups, train.count("group"), train.total, declared=train.declared)
+
+    def _value(self, test: Contingency) -> float:
+        return self._measure(test).pairs.value
+
+    def _result(self, test: Contingency) -> AuditResult:
+        audited = self._measure(test)
+        pairs = audited.pairs
+        columns: dict[str, Array] = {
+            name: getattr(pairs, name)
+            for name in ("n", "base", "observed", "sign", "delta", "amplification")
+        }
+        low = high = p_value = float("nan")
+        statistics = dict(pairs.statistics)
+        if self.interval is not None:
+            found = self._assess(audited)
+            low, high = found.bounds.value_low, found.bounds.value_high
+            p_value, statistics = found.value_p_value, statistics | found.bounds.statistics
+            certain = self._sign_certain(audited)
+            reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
+            columns |= {
+                "low": found.bounds.low,
+                "high": found.bounds.high,
+                "p_value": found.p_value,
+                "p_adjusted": found.p_adjusted,
+                "sign_certain": certain,
+                "reliable": reliable,
+            }
+            warn_uncertain(pairs, certain, reliable, stacklevel=3)
+        return AuditResult(
+            metric=self.metric,
+            direction=self.direction,
+            value=pairs.value,
+            low=low,
+            high=high,
+            confidence_level=None if self.interval is None else self.confidence_level,
+            p_value=p_value,
+            n_samples=int(test.total) if test.whole else test.total,
+            table=pair_table(pairs.groups, pairs.tasks, **columns),
+            params=self.get_params(deep=False),
+            statistics=statistics,
+        )
+
+    def _measure(self, test: Contingency) -> Audited:
+        train = self.contingency_ if self._fitted else test
+        self._require_groups(train)
         self._check(test)
         signs = train if self.reference == "train" else test
         pairs = self._pairs(signs, train, test, base=self._base(signs, train, test), sets=None)
-        warn_undefined(self._undefined(pairs), stacklevel=3)
+        warn_undefined(self._undefined(pairs), stacklevel=4)
         return Audited(signs, train, test, pairs)
 
     def _assess(self, audited: Audited) -> Uncertainty:

@@ -14,7 +14,7 @@ from skbiasamp._labels import (
     Array,
     require_task_pred,
 )
-from skbiasamp.auditors._base import COMMON_CONSTRAINTS, Audited, BaseAuditor
+from skbiasamp.auditors._base import COMMON_CONSTRAINTS, Audited, CooccurrenceAuditor
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._cooccurrence import (
     BASES,
@@ -38,8 +38,14 @@ from skbiasamp.metrics._pairs import (
 )
 from skbiasamp.results import label_index
 
+_CONSTRAINTS: dict[str, list[Any]] = {
+    "reference": [StrOptions({"train", "test"})],
+    "resample": [StrOptions({"test", "both"})],
+    **COMMON_CONSTRAINTS,
+}
 
-class MALSAuditor(BaseAuditor):
+
+class MALSAuditor(CooccurrenceAuditor):
     """Tell whether tasks that lean to a group lean to it more in the predictions.
 
     The first measure of bias amplification [1]_. It only sees groups that have more than their
@@ -110,7 +116,7 @@ class MALSAuditor(BaseAuditor):
 
     metric = "MALS"
     direction = None
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = COMMON_CONSTRAINTS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _CONSTRAINTS
 
     def __init__(
         self,
@@ -158,7 +164,7 @@ class MALSAuditor(BaseAuditor):
         return describe_undefined(pairs, condition="predicted", kept_as_zero=True)
 
 
-class DirectionalAuditor(BaseAuditor):
+class DirectionalAuditor(CooccurrenceAuditor):
     """Tell whether predictions exaggerate the correlations of the training labels.
 
     BiasAmp→ [1]_ asks, for every pair of group and task, whether the predictions move it the
@@ -247,7 +253,7 @@ class DirectionalAuditor(BaseAuditor):
         "ties": [StrOptions(set(TIES))],
         "base": [StrOptions(set(BASES)), pd.DataFrame],
         "sign": [pd.DataFrame, None],
-        **COMMON_CONSTRAINTS,
+        **_CONSTRAINTS,
     }
 
     def __init__(
@@ -325,7 +331,7 @@ class DirectionalAuditor(BaseAuditor):
         )
 
 
-class MultiAttributeAuditor(BaseAuditor):
+class MultiAttributeAuditor(CooccurrenceAuditor):
     """Tell how far predictions move sets of tasks that occur together.
 
     A model can keep every single correlation and still change those of combinations [1]_. The
@@ -419,7 +425,7 @@ class MultiAttributeAuditor(BaseAuditor):
         "max_size": [Interval(Integral, 1, None, closed="left"), None],
         "min_count": [Interval(Real, 0, None, closed="neither")],
         "base": [StrOptions(set(BASES))],
-        **COMMON_CONSTRAINTS,
+        **_CONSTRAINTS,
     }
 
     def __init__(

@@ -2,6 +2,11 @@
 
 from skbiasamp.metrics._cooccurrence import directional_amplification, mals_amplification
 from skbiasamp.metrics._multi_attribute import multi_attribute_amplification
+from skbiasamp.metrics._predictability import (
+    dataset_leakage,
+    dpa_amplification,
+    leakage_amplification,
+)
 from skbiasamp.metrics._related import (
     bias_disparity,
     differential_fairness_amplification,
@@ -11,9 +16,12 @@ from skbiasamp.metrics._related import (
 
 __all__ = [
     "bias_disparity",
+    "dataset_leakage",
     "differential_fairness_amplification",
     "directional_amplification",
+    "dpa_amplification",
     "label_amplification",
+    "leakage_amplification",
     "mals_amplification",
     "multi_attribute_amplification",
     "percentage_amplification",

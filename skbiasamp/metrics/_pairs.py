@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._labels import Array, Names, quote, require_groups
+from skbiasamp._labels import Array, Names, check_train, quote, require_groups
 from skbiasamp.contingency import Contingency, SideName
 
 
@@ -162,12 +162,7 @@ def read_pair(
 
     Without training labels the audited labels stand in for them.
     """
-    if (y_train is None) != (sensitive_train is None):
-        lacking = "y_train" if y_train is None else "sensitive_train"
-        raise ValueError(
-            f"{lacking} is None: training labels are pairs of task and attribute, so pass both "
-            "y_train and sensitive_train, or neither (the audited labels then give the sign)."
-        )
+    check_train(y_train, sensitive_train)
     options: dict[str, Any] = {"groups": groups, "missing": missing}
     train = None
     if y_train is not None:

@@ -1,0 +1,540 @@
+"""Leakage and directional predictability amplification (DPA): what attackers can tell."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp._labels import (
+    DIRECTIONS,
+    Array,
+    Names,
+    check_option,
+    check_train,
+    quote,
+    require_group_pred,
+    require_task_pred,
+)
+from skbiasamp._sums import generator
+from skbiasamp.attackers._exact import ExactAttacker
+from skbiasamp.attackers._fitting import ENOUGH, choose, describe
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.metrics._attack import (
+    MOST_BITS,
+    Arena,
+    Attack,
+    Campaign,
+    Qualities,
+    Settings,
+    expanded,
+    make_attack,
+)
+from skbiasamp.metrics._quality import EQUALIZERS, QUALITIES, relative_change
+
+
+def check_settings(settings: Settings) -> None:
+    """Raise if a setting is none of its values, or two do not go together."""
+    if not callable(settings.quality):
+        check_option("quality", settings.quality, QUALITIES)
+    check_option("equalize", settings.equalize, EQUALIZERS)
+    for name, least in (("cv", 2), ("n_draws", 1)):
+        value = getattr(settings, name)
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if (value is not None or name != "cv") and not (whole and value >= least):
+            raise ValueError(
+                f"{name} must be a whole number from {least}"
+                f"{' (or None: the closed form)' * (name == 'cv')}. Got {value!r} instead."
+            )
+    if settings.fold and settings.quality != "accuracy":
+        raise ValueError(
+            "fold=True folds accuracy at 0.5, as the authors' code of leakage did, and means "
+            f"nothing for quality={settings.quality!r}."
+        )
+
+
+def stage(
+    test: Contingency,
+    train: Contingency | None,
+    settings: Settings,
+    *,
+    direction: str | None,
+) -> Arena:
+    """Return the attacks of leakage (no direction) or DPA.
+
+    Without predictions leakage is that of the data's labels alone.
+    """
+    check_settings(settings)
+    role: SideName = "group" if direction == "T->A" else "task"
+    predicted: SideName = "group_pred" if direction == "T->A" else "task_pred"
+    leakage = direction is None
+    numbers = settings.quality == "inverse_rmse"
+    told: SideName = "task" if direction == "A->T" else "group"
+    seen: SideName = "group" if direction == "A->T" else "task"
+    if test._sides[told].soft and not numbers:
+        name = "sensitive_features" if told == "group" else "y_true"
+        raise ValueError(
+            f"{name} is continuous, so how well it is told is no matter of {settings.quality!r}: "
+            "use quality='inverse_rmse' (and a regressor as attacker), or cut it into classes."
+        )
+    side = test._sides[seen]
+    flips = leakage and settings.equalize is not None and test.has("task_pred")
+    if flips and side.matrix is not None and (side.soft or len(side.names) > MOST_BITS):
+        test, train = expanded(test), None if train is None else expanded(train)
+    n_rows = int(test.weight.sum()) if test.whole else test.n_cells
+    if settings.cv is not None and n_rows < settings.cv:
+        raise ValueError(
+            f"There are {n_rows} rows and cv={settings.cv} folds: a fold needs a row. Use fewer "
+            "folds."
+        )
+    data = make_attack(test, seen, told, flips=flips, train=train, numbers=numbers)
+    model = None
+    if test.has(predicted):
+        taught = train if train is not None and train.has(predicted) else None
+        sides: tuple[SideName, SideName] = (predicted, told) if leakage else (seen, predicted)
+        model = make_attack(test, *sides, flips=False, train=taught, numbers=numbers)
+    moves: Literal["seen", "told"] | None = "seen" if leakage else "told"
+    _warn_constant(data)
+    return Arena(
+        data,
+        model,
+        settings,
+        test._sides[role],
+        test._sides.get(predicted),
+        moves if model is not None and settings.equalize is not None else None,
+    )
+
+
+def _warn_constant(attack: Attack) -> None:
+    """Say that there is nothing to tell where a target has one value only."""
+    if attack.n_classes:
+        table = attack.tables(attack.cells.weight).sum(axis=-2)
+        constant = (table > 0).sum(axis=-1) < 2
+    else:
+        constant = np.array([np.ptp(np.asarray(attack.told)) == 0])
+    if constant.any():
+        which = [name for name, one in zip(attack.names, constant, strict=True) if one]
+        what = "What attackers have to tell" if len(attack.names) == 1 else quote(which)
+        warnings.warn(
+            f"{what} has one value only: it is told without seeing anything, so that its "
+            "predictability is at chance.",
+            UndefinedMetricWarning,
+            stacklevel=5,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """What came out of an arena: qualities of every draw, and how to draw more of them."""
+
+    arena: Arena
+    attacker: Any
+    campaign: Campaign | None
+    qualities: Qualities
+
+    @property
+    def names(self) -> Names:
+        """What was told: the targets."""
+        return self.arena.data.names
+
+    @property
+    def attacker_name(self) -> str:
+        """Which attacker it was."""
+        return describe(self.attacker)
+
+    def amplification(self, qualities: Qualities) -> Array:
+        """Return how far the model's quality exceeds the data's: (draws, targets)."""
+        if self.arena.settings.normalize:
+            return relative_change(qualities.model, qualities.data)
+        return qualities.model - qualities.data
+
+    @cached_property
+    def value(self) -> float:
+        """The mean over targets and draws."""
+        return float(self.amplification(self.qualities).mean())
+
+    def redrawn(self, n_draws: int, rng: np.random.Generator) -> Qualities:
+        """Draw qualities of other samples: rows anew, and with them folds and perturbations.
+
+        Exact attackers learn anew each time. Trained ones stay those of their draw, and are
+        judged on other rows; each of their draws has another fold, perturbation and seed.
+        """
+        if self.campaign is not None:
+            return self.campaign.qualities(n_draws, rng, resample=True)
+        return self.arena.exact(n_draws, rng, resample=True)
+
+
+def play(arena: Arena, rng: np.random.Generator) -> Played:
+    """Let attackers learn and be judged, over draws of folds and perturbations."""
+    settings = arena.settings
+    attacker = choose(
+        settings.attacker,
+        few_valued=not arena.rowwise and all(map(_few_valued, arena.attacks)),
+        continuous=not arena.data.n_classes,
+        scores=any(attack.soft for attack in arena.attacks),
+    )
+    exact = type(attacker) is ExactAttacker and not arena.rowwise
+    if settings.cv is None and not exact:
+        why = (
+            f"{MOST_BITS} labels at most can be perturbed in closed form"
+            if arena.rowwise
+            else f"the attacker here is {describe(attacker)}"
+        )
+        raise ValueError(f"cv=None is the closed form of the exact attacker, and {why}: use cv=5.")
+    if exact:
+        n_draws = 1 if settings.cv is None else settings.n_draws
+        return Played(arena, attacker, None, arena.exact(n_draws, rng, resample=False))
+    campaign = arena.train(attacker, rng)
+    qualities = campaign.qualities(settings.n_draws, rng, resample=False)
+    return Played(arena, attacker, campaign, qualities)
+
+
+def _few_valued(attack: Attack) -> bool:
+    n_inputs = len(attack.inputs) if attack.n_bits else len(np.unique(attack.seen))
+    return bool(attack.cells.weight.sum() * attack.cells.rows_per_weight >= ENOUGH * n_inputs)
+
+
+def read(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sensitive_pred: Any,
+    y_train: Any,
+    sensitive_train: Any,
+    sample_weight: Any,
+    groups: str,
+    missing: str,
+) -> tuple[Contingency, Contingency | None]:
+    """Return the audited rows, and the training labels where there are any."""
+    check_train(y_train, sensitive_train)
+    options: dict[str, Any] = {"groups": groups, "missing": missing, "scores": True}
+    train = None
+    if y_train is not None:
+        train = Contingency.from_labels(y_train, sensitive_features=sensitive_train, **options)
+    test = Contingency.from_labels(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sensitive_pred=sensitive_pred,
+        sample_weight=sample_weight,
+        like=train,
+        **options,
+    )
+    return test, None if train is None else align(train, test)
+
+
+def align(train: Contingency, test: Contingency) -> Contingency:
+    """Return training labels with the classes of the audited ones, which may be more."""
+    sides = test._sides
+    return train._with(train.weight, train._onto(sides["group"].names, sides["task"].names))
+
+
+def leakage_amplification(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    sensitive_features: Any,
+    sensitive_pred: Any = None,
+    y_train: Any = None,
+    sensitive_train: Any = None,
+    sample_weight: Any = None,
+    attacker: Any = "auto",
+    quality: Any = "accuracy",
+    equalize: str | None = "f1",
+    balanced: bool = True,
+    fold: bool = False,
+    cv: int | None = 5,
+    n_draws: int = 10,
+    groups: str = "intersection",
+    missing: str = "error",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    r"""Return how much more a model's predictions tell of the attribute than labels as good.
+
+    An attacker :math:`f` tells the protected attribute from the labels, another one from the
+    predictions [1]_:
+
+    .. math:: \Delta = Q(f(\hat T), A) - Q(f(T'), A)
+
+    :math:`T'` are the true labels, perturbed at random until they are as good as the model:
+    errors that are chance tell nothing of the attribute, but also hide it.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+        Labels.
+    y_pred : array-like
+        Predicted labels, probabilities, or any scores such as logits.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        The protected attribute.
+    sensitive_pred : None
+        Takes no part: attackers always tell the true attribute.
+    y_train, sensitive_train : array-like, optional
+        Training labels. The attacker on labels then learns there and is judged on the audited
+        rows; without them, it learns on the other folds of those.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the audited rows.
+    attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
+        Who attacks. "exact" is the best table; "auto" takes it where each distinct input has 20
+        rows or more on average, and a logistic regression otherwise.
+    quality : {"accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss"} or \
+callable, default="accuracy"
+        How well the attribute is told. A callable gets true and told codes (and, where it takes
+        it, ``sample_weight``); larger is better, and never negative.
+    equalize : {"f1", "accuracy", None}, default="f1"
+        In what the perturbed labels equal the model.
+    balanced : bool, default=True
+        Whether every group counts the same, in learning and in judging.
+    fold : bool, default=False
+        Fold accuracy at 0.5, as the authors' code did: it hides attackers below chance.
+    cv : int or None, default=5
+        Folds; None is the closed form of the exact attacker, judged on what it learnt from.
+    n_draws : int, default=10
+        Draws of folds and perturbations that are averaged.
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
+        How several columns make groups.
+    missing : {"error", "drop", "group"}, default="error"
+        What to do where the attribute is missing.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the draws come from.
+    n_jobs : int, default=None
+        Jobs that share the training of attackers.
+
+    Returns
+    -------
+    value : float
+
+    See Also
+    --------
+    skbiasamp.LeakageAuditor : The same with intervals.
+    dpa_amplification : Keeps the directions apart.
+
+    References
+    ----------
+    .. [1] Wang, Zhao, Yatskar, Chang, Ordonez. Balanced datasets are not enough: estimating and
+       mitigating gender bias in deep image representations. ICCV 2019.
+
+    Examples
+    --------
+    >>> from skbiasamp.metrics import leakage_amplification
+    >>> sex = ["f"] * 200 + ["m"] * 200
+    >>> cooks = ([1] * 100 + [0] * 100) * 2
+    >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
+    >>> round(leakage_amplification(cooks, predicted, sensitive_features=sex, cv=None), 3)
+    0.25
+    """
+    settings = Settings(attacker, quality, equalize, balanced, False, cv, n_draws, fold, n_jobs)
+    test, train = read(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sensitive_pred=None,
+        y_train=y_train,
+        sensitive_train=sensitive_train,
+        sample_weight=sample_weight,
+        groups=groups,
+        missing=missing,
+    )
+    require_task_pred(test.has("task_pred"), metric="leakage amplification")
+    arena = stage(test, train, settings, direction=None)
+    return play(arena, generator(random_state)).value
+
+
+def dataset_leakage(
+    y_true: Any,
+    *,
+    sensitive_features: Any,
+    y_train: Any = None,
+    sensitive_train: Any = None,
+    sample_weight: Any = None,
+    attacker: Any = "auto",
+    quality: Any = "accuracy",
+    balanced: bool = True,
+    fold: bool = False,
+    cv: int | None = 5,
+    n_draws: int = 10,
+    groups: str = "intersection",
+    missing: str = "error",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    """Return how well the attribute can be told from the labels: leakage of the data alone.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+        Labels.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        The protected attribute.
+    y_train, sensitive_train : array-like, optional
+        Labels that the attacker learns on; without them, it learns on the other folds.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights.
+    attacker, quality, balanced, fold, cv, n_draws, groups, missing, random_state, n_jobs
+        As for `leakage_amplification`.
+
+    Returns
+    -------
+    quality : float
+
+    Examples
+    --------
+    >>> from skbiasamp.metrics import dataset_leakage
+    >>> sex = ["f"] * 100 + ["m"] * 100
+    >>> cooks = [1] * 70 + [0] * 30 + [1] * 30 + [0] * 70
+    >>> round(dataset_leakage(cooks, sensitive_features=sex, random_state=0), 2)
+    0.7
+    """
+    settings = Settings(attacker, quality, None, balanced, False, cv, n_draws, fold, n_jobs)
+    test, train = read(
+        y_true,
+        None,
+        sensitive_features=sensitive_features,
+        sensitive_pred=None,
+        y_train=y_train,
+        sensitive_train=sensitive_train,
+        sample_weight=sample_weight,
+        groups=groups,
+        missing=missing,
+    )
+    played = play(stage(test, train, settings, direction=None), generator(random_state))
+    return float(played.qualities.data.mean())
+
+
+def dpa_amplification(
+    y_true: Any,
+    y_pred: Any = None,
+    *,
+    sensitive_features: Any,
+    sensitive_pred: Any = None,
+    y_train: Any = None,
+    sensitive_train: Any = None,
+    sample_weight: Any = None,
+    direction: str = "A->T",
+    attacker: Any = "auto",
+    quality: Any = "accuracy",
+    equalize: str | None = "accuracy",
+    normalize: bool = True,
+    cv: int | None = 5,
+    n_draws: int = 10,
+    groups: str = "intersection",
+    missing: str = "error",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> float:
+    r"""Return directional predictability amplification.
+
+    How well the prediction of one side can be told from the other, against how well its label
+    can [1]_:
+
+    .. math:: DPA = \frac{\Psi_M - \Psi_D}{\Psi_M + \Psi_D}
+
+    with :math:`\Psi_D = Q(f(A), T')` and :math:`\Psi_M = Q(g(A), \hat T)` for A->T, and the
+    attribute in place of the task for T->A. :math:`T'` are labels perturbed at random until they
+    are as good as the predictions. The value lies between −1 and 1, and sees amplification in
+    balanced data, where co-occurrence is blind.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+        Labels; numbers with ``quality="inverse_rmse"``.
+    y_pred : array-like, optional
+        Predicted labels (or scores, of which the labels are taken). Not needed for T->A.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        The protected attribute.
+    sensitive_pred : array-like, optional
+        The attribute as predicted by the model: for T->A.
+    y_train, sensitive_train : array-like, optional
+        Training labels. The attacker on labels then learns there and is judged on the audited
+        rows; without them, it learns on the other folds of those.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the audited rows.
+    direction : {"A->T", "T->A"}, default="A->T"
+        What is told from what.
+    attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
+        Who attacks. "exact" is the best table; "auto" takes it where each distinct input has 20
+        rows or more on average, and a logistic regression otherwise.
+    quality : {"accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss"} or \
+callable, default="accuracy"
+        How well it is told. A callable gets true and told codes (and, where it takes it,
+        ``sample_weight``); larger is better, and never negative.
+    equalize : {"f1", "accuracy", None}, default="accuracy"
+        In what the perturbed labels equal the predictions. Numbers get normal noise instead, as
+        large as the model's errors.
+    normalize : bool, default=True
+        Divide the difference by the sum.
+    cv : int or None, default=5
+        Folds; None is the closed form of the exact attacker, judged on what it learnt from.
+    n_draws : int, default=10
+        Draws of folds and perturbations that are averaged.
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
+        How several columns make groups.
+    missing : {"error", "drop", "group"}, default="error"
+        What to do where the attribute is missing.
+    random_state : int, RandomState, Generator or None, default=None
+        Where the draws come from.
+    n_jobs : int, default=None
+        Jobs that share the training of attackers.
+
+    Returns
+    -------
+    value : float
+        The mean over tasks of a multilabel target, each told by an attacker of its own.
+
+    See Also
+    --------
+    skbiasamp.DPAAuditor : The same with intervals.
+
+    References
+    ----------
+    .. [1] Tokas, Nair, Kerner. Making bias amplification in balanced datasets directional and
+       interpretable. 2024.
+
+    Examples
+    --------
+    The balanced COMPAS data of the paper, where directional amplification is 0:
+
+    >>> from skbiasamp.metrics import dpa_amplification
+    >>> race = ["C"] * 1748 + ["AA"] * 1748
+    >>> recidivism = ([0] * 874 + [1] * 874) * 2
+    >>> predicted = [0] * 1145 + [1] * 603 + [0] * 948 + [1] * 800
+    >>> value = dpa_amplification(recidivism, predicted, sensitive_features=race, cv=None)
+    >>> round(value, 4)
+    0.0898
+    """
+    check_option("direction", direction, DIRECTIONS)
+    settings = Settings(attacker, quality, equalize, False, normalize, cv, n_draws, n_jobs=n_jobs)
+    test, train = read(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sensitive_pred=sensitive_pred,
+        y_train=y_train,
+        sensitive_train=sensitive_train,
+        sample_weight=sample_weight,
+        groups=groups,
+        missing=missing,
+    )
+    require_predictions(test, direction)
+    arena = stage(test, train, settings, direction=direction)
+    return play(arena, generator(random_state)).value
+
+
+def require_predictions(test: Contingency, direction: str) -> None:
+    """Raise if the side whose prediction is told was not predicted."""
+    if direction == "T->A":
+        require_group_pred(test.has("group_pred"))
+    else:
+        require_task_pred(test.has("task_pred"), metric="DPA", directed=True)

@@ -1,0 +1,164 @@
+"""How well an attacker does, and how labels are perturbed until they are as good as a model.
+
+Everything is computed on tables of weights: (..., inputs, classes) for what an attacker saw and
+what there was to tell, (..., classes, classes) for what there was and what it told. Leading axes
+are draws, folds and targets.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+
+from skbiasamp._labels import Array
+
+QUALITIES = ("accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss")
+EQUALIZERS = ("f1", "accuracy", None)
+
+Quality = str | Callable[..., float]
+
+
+def _divide(left: Array, right: Array) -> Array:
+    """Divide; nothing of nothing is 0."""
+    return np.divide(left, right, out=np.zeros(np.broadcast(left, right).shape), where=right != 0)
+
+
+def quality_of(quality: Quality, told: Array) -> Array:
+    """Return the quality of what attackers told: tables of (..., true class, class told)."""
+    right = np.diagonal(told, axis1=-2, axis2=-1)
+    true, said = told.sum(axis=-1), told.sum(axis=-2)
+    if quality == "accuracy":
+        return _divide(right.sum(axis=-1), true.sum(axis=-1))
+    if quality == "balanced_accuracy":
+        return _divide(_divide(right, true).sum(axis=-1), (true > 0).sum(axis=-1))
+    if quality == "f1":
+        return _divide(_divide(2 * right, true + said).sum(axis=-1), (true + said > 0).sum(axis=-1))
+    assert callable(quality)
+    y_true, y_pred = (axis.ravel() for axis in np.indices(told.shape[-2:]))
+    flat = told.reshape(-1, y_true.size)
+    found = np.array([_call(quality, y_true, y_pred, weight) for weight in flat])
+    return found.reshape(told.shape[:-2])
+
+
+def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: Array) -> float:
+    """Ask the user's quality; rows are repeated for one that takes no weights."""
+    held = weight > 0
+    y_true, y_pred, weight = y_true[held], y_pred[held], weight[held]
+    if "sample_weight" in inspect.signature(quality).parameters:
+        found = float(quality(y_true, y_pred, sample_weight=weight))
+    else:
+        # As many rows as resolve shares of a thousandth.
+        times = np.rint(weight / weight.sum() * max(1000.0, weight.sum())).astype(int)
+        found = float(quality(np.repeat(y_true, times), np.repeat(y_pred, times)))
+    if not found >= 0:
+        name = getattr(quality, "__name__", repr(quality))
+        raise ValueError(
+            f"quality={name} returned {found:.6g}: a quality is larger for better attackers and "
+            "never negative, or amplification has no scale. Shift it, or take 1 / loss."
+        )
+    return found
+
+
+def inverse_log_loss(judged: Array, shares: Array) -> Array:
+    """Return 1 / log loss of the shares (..., inputs, classes) that attackers gave each class."""
+    tiny = np.finfo(float).eps
+    loss = -(judged * np.log(np.clip(shares, tiny, 1 - tiny))).sum(axis=(-2, -1))
+    return judged.sum(axis=(-2, -1)) / loss
+
+
+def relative_change(model: Array, data: Array) -> Array:
+    """Return (model − data) / (model + data); 0 where both are 0."""
+    with np.errstate(invalid="ignore"):
+        change = _divide(model - data, model + data)
+    # An attacker without any error has infinite quality: the limits.
+    only = np.isinf(model).astype(float) - np.isinf(data)
+    return np.where(np.isinf(model) | np.isinf(data), only, change)
+
+
+# --------------------------------------------------------------------------- equalisation
+
+
+def task_f1(right: Array, true: Array, said: Array) -> Array:
+    """Return the F1 averaged over tasks (the last axis)."""
+    return _divide(2 * right, true + said).mean(axis=-1)
+
+
+def rate_for_f1(f1: Array, true: Array, total: Array, n_others: int) -> Array:
+    """Return the rate at which labels must move for their expected F1 over tasks to be `f1`.
+
+    `true` (..., tasks) and `total` (..., 1) count rows; a label that moves goes to one of
+    `n_others` classes. F1 falls with the rate, so that halving the interval finds it.
+    """
+    low, high = np.zeros(f1.shape), np.ones(f1.shape)
+    for _ in range(50):
+        middle = (low + high) / 2
+        kept = true * (1 - middle[..., None])
+        said = kept + (total - true) * middle[..., None] / n_others
+        above = task_f1(kept, true, said) > f1
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return (low + high) / 2
+
+
+def perturb(
+    table: Array,
+    rate: Array,
+    rng: np.random.Generator | None,
+    *,
+    axis: int,
+    n_bits: int = 0,
+    rows_per_weight: float = 1.0,
+) -> Array:
+    """Move labels along an axis of tables to another class, each with probability `rate`.
+
+    Without `rng` the expected table is returned. `n_bits` says that the axis holds the patterns
+    of so many 0/1 labels, which flip one by one. `rate` has the leading axes of `table`.
+    """
+    table = np.moveaxis(table, axis, -1)
+    rate = rate[..., None, None]
+    shape = table.shape
+    if n_bits:
+        for bit in range(n_bits):
+            table = table.reshape(*shape[:-1], 2 ** (n_bits - 1 - bit), 2, 2**bit)
+            moved = _movers(table, rate[..., None, None], rng, rows_per_weight)
+            table = table - moved + moved[..., ::-1, :]
+            table = table.reshape(shape)
+        return np.moveaxis(table, -1, axis)
+    moved = _movers(table, rate, rng, rows_per_weight)
+    n_others = shape[-1] - 1
+    if n_others == 0:
+        return np.moveaxis(table, -1, axis)
+    if n_others == 1:
+        arrived = moved[..., ::-1]
+    elif rng is None or not np.array_equal(moved, np.rint(moved)):
+        arrived = (moved.sum(axis=-1, keepdims=True) - moved) / n_others
+    else:
+        arrived = _scatter(moved.astype(np.int64), rng)
+    return np.moveaxis(table - moved + arrived, -1, axis)
+
+
+def _movers(
+    table: Array, rate: Array, rng: np.random.Generator | None, rows_per_weight: float
+) -> Array:
+    if rng is None:
+        return table * rate
+    # Fractional weights move as the rows they are worth.
+    n = np.maximum(np.rint(table * rows_per_weight), table > 0).astype(np.int64)
+    return table * _divide(rng.binomial(n, np.broadcast_to(rate, n.shape)).astype(float), n)
+
+
+def _scatter(moved: Array, rng: np.random.Generator) -> Array:
+    """Send each mover to a uniformly random other class of the last axis."""
+    n_classes = moved.shape[-1]
+    if moved.sum() < moved.size * n_classes:
+        origin = np.repeat(np.arange(moved.size), moved.ravel())
+        steps = rng.integers(1, n_classes, size=len(origin))
+        aim = origin - origin % n_classes + (origin % n_classes + steps) % n_classes
+        return np.bincount(aim, minlength=moved.size).reshape(moved.shape).astype(float)
+    arrived = np.zeros(moved.shape)
+    for k in range(n_classes):
+        others = np.delete(np.arange(n_classes), k)
+        shares = np.full(n_classes - 1, 1 / (n_classes - 1))
+        arrived[..., others] += rng.multinomial(moved[..., k], shares)
+    return arrived
