@@ -120,7 +120,7 @@ def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> li
     told: dict[int, Array] = {}
     batches: dict[Any, list[int]] = {}
     for i, lesson in enumerate(lessons):
-        key = (id(lesson.inputs), id(lesson.asked), lesson.n_classes, lesson.n_rows // 2)
+        key = (id(lesson.inputs), id(lesson.asked), lesson.n_classes, lesson.n_rows)
         batches.setdefault(key, []).append(i)
     for batch in batches.values():
         first = lessons[batch[0]]

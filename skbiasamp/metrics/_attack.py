@@ -7,6 +7,7 @@ exact attacker costs no more for a million rows than for a thousand.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -85,6 +86,16 @@ class Attack:
     def single(self) -> bool:
         """Whether every cell is an input of its own."""
         return len(np.unique(self.seen)) == len(self.seen)
+
+    @cached_property
+    def of_rows(self) -> Array:
+        """The input of each cell."""
+        return self.inputs[self.seen]
+
+    @cached_property
+    def of_classes(self) -> Array:
+        """Every input once for each class, which networks that share inputs can share."""
+        return np.repeat(self.inputs, self.n_classes, axis=0)
 
     def tables(self, weight: Array) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
@@ -508,13 +519,13 @@ class Arena:
             learnt = weight if weight.shape[1] == 1 else weight.sum(axis=1, keepdims=True) - weight
             target = self._numbers(source, rate, rng)
             for fold, held in enumerate(learnt[0]):
-                rows = inputs[source.seen]
-                found.append(Lesson(rows, target, held, inputs, 0, n_rows, int(seeds[fold, 0])))
+                seed = int(seeds[fold, 0])
+                found.append(Lesson(source.of_rows, target, held, inputs, 0, n_rows, seed))
             return found
         tables = self._learnt(self._tables(source, weight, rate, rng))[0]
         n_classes = attack.n_classes
         one_each = bool(((tables > 0).sum(axis=-1) <= 1).all())
-        combined = inputs if one_each else np.repeat(inputs, n_classes, axis=0)
+        combined = inputs if one_each else attack.of_classes
         every = np.tile(np.arange(n_classes), len(inputs))
         for fold, by_target in enumerate(tables):
             for position, table in enumerate(by_target):
