@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, check_array, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
@@ -448,6 +447,9 @@ class MLPAttacker(BaseEstimator):
         -------
         score : float
         """
+        # Here, as scikit-learn's mixins do: the module is slow to import.
+        from sklearn.metrics import accuracy_score, r2_score
+
         measure = accuracy_score if _classifies(self) else r2_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 

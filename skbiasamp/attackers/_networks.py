@@ -196,7 +196,9 @@ def initial(design: Design, rng: np.random.Generator) -> dict[str, Array]:
     for i, (before, after) in enumerate(pairwise(design.widths)):
         bound = before**-0.5
         tensors[f"weight{i}"] = rng.uniform(-bound, bound, (before, after))
-        tensors[f"bias{i}"] = rng.uniform(-bound, bound, (1, after))
+        # Normalisation takes a bias away again, and leaves Adam to wander on its rounding errors.
+        if i == len(design.hidden) or not design.batch_norm:
+            tensors[f"bias{i}"] = rng.uniform(-bound, bound, (1, after))
     if design.batch_norm:
         for i, width in enumerate(design.hidden):
             for name, value in (("scale", 1), ("shift", 0), ("mean", 0), ("variance", 1)):
@@ -228,8 +230,10 @@ def _outputs(
     """
     torch = import_torch()
     for i in range(len(design.hidden)):
-        rows = torch.baddbmm(tensors[f"bias{i}"], rows, tensors[f"weight{i}"])
-        if design.batch_norm:
+        if not design.batch_norm:
+            rows = torch.baddbmm(tensors[f"bias{i}"], rows, tensors[f"weight{i}"])
+        else:
+            rows = torch.bmm(rows, tensors[f"weight{i}"])
             mean, variance = tensors[f"mean{i}"], tensors[f"variance{i}"]
             if weight is not None:
                 running_mean, running_variance = mean, variance
@@ -266,12 +270,12 @@ def outputs_of(
     shared = rows.ndim == 2
     widest = max(design.widths)
     with torch.inference_mode():
-        for networks in _parts(len(tensors["bias0"]), _HELD // design.n_weights):
+        for networks in _parts(len(tensors["weight0"]), _HELD // design.n_weights):
             held = {
                 name: torch.tensor(tensor[networks], device=device)
                 for name, tensor in tensors.items()
             }
-            n_networks = len(held["bias0"])
+            n_networks = len(held["weight0"])
             for part in _parts(rows.shape[-2], _HELD // (n_networks * widest)):
                 given = rows[part] if shared else rows[networks, part]
                 # A copy: torch warns about arrays it may not write to.
@@ -294,23 +298,26 @@ def train(
     loss = np.empty((n, design.max_epochs))
     judgements = np.empty((n, design.max_epochs)) if judged else None
     n_epochs = np.full(n, design.max_epochs)
-    pool = torch.tensor(pool, device=device)
     # Networks whose steps have the same shape go together.
     groups: dict[tuple[int, int], list[int]] = {}
     for i, lesson in enumerate(lessons):
         steps = max(1, ceil(lesson.n_rows / design.batch_size))
         whole = len(np.unique(lesson.cells.inputs)) <= design.batch_size
         groups.setdefault((steps, 0 if whole else ceil(lesson.n_rows / steps)), []).append(i)
-    for (steps, size), group in groups.items():
-        for part in _parts(len(group), _HELD // design.n_weights):
-            members = group[part]
-            batch = _Batch(design, pool, [lessons[i] for i in members], steps, size, device)
-            # Whoever calls may have switched gradients off.
-            with torch.inference_mode(False), torch.enable_grad():
-                for epoch in _shown(range(design.max_epochs), len(members), verbose):
-                    loss[members, epoch] = batch.learn()
-                    if judgements is not None:
-                        judgements[members, epoch] = batch.judge()
+    batches = [
+        (*shape, group[part])
+        for shape, group in groups.items()
+        for part in _parts(len(group), _HELD // design.n_weights)
+    ]
+    # Whoever calls may have switched gradients off.
+    with torch.inference_mode(False), torch.enable_grad():
+        inputs = torch.tensor(pool, device=device)
+        for steps, size, members in batches:
+            batch = _Batch(design, inputs, [lessons[i] for i in members], steps, size, device)
+            for epoch in _shown(range(design.max_epochs), len(members), verbose):
+                loss[members, epoch] = batch.learn()
+                if judgements is not None:
+                    judgements[members, epoch] = batch.judge()
             for name, held in batch.kept.items():
                 tensors[name][members] = held.cpu().numpy()
     if judgements is not None:

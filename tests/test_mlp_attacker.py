@@ -1,0 +1,475 @@
+"""Many networks at once are the networks one would have trained one by one."""
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skbiasamp.attackers import MLPAttacker
+from skbiasamp.attackers._networks import Cells, _draw, initial, outputs_of
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+# What float32 keeps after some hundred steps.
+CLOSE = {"rtol": 0, "atol": 2e-5}
+
+
+@parametrize_with_checks(
+    [MLPAttacker(max_epochs=60), MLPAttacker(loss="squared_error", max_epochs=60)]
+)
+def test_is_an_estimator_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def binary_rows(n=300, d=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n, d)).astype(float)
+    return X, (X[:, 0] + X[:, 1] * X[:, -1] + rng.random(n) > 1.2).astype(int)
+
+
+def gaussian_rows(n=200, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X @ np.arange(1, d + 1) + rng.normal(size=n) > 0).astype(int)
+
+
+# --------------------------------------------------------------------------- against torch itself
+
+
+def sequential(design, tensors):
+    """The same network of torch's own layers, from the same weights."""
+    activation = {"sigmoid": torch.nn.Sigmoid, "relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
+    activation["leaky_relu"] = torch.nn.LeakyReLU
+    layers = []
+    for i, (before, after) in enumerate(zip(design.widths, design.widths[1:], strict=False)):
+        # In front of a batch normalisation a bias does nothing.
+        biased = i == len(design.hidden) or not design.batch_norm
+        linear = torch.nn.Linear(before, after, bias=biased)
+        with torch.no_grad():
+            linear.weight.copy_(torch.tensor(tensors[f"weight{i}"].T))
+            if biased:
+                linear.bias.copy_(torch.tensor(tensors[f"bias{i}"][0]))
+        layers.append(linear)
+        if i < len(design.hidden):
+            if design.batch_norm:
+                layers.append(torch.nn.BatchNorm1d(after))
+            layers.append(activation[design.activation]())
+    return torch.nn.Sequential(*layers)
+
+
+def tensors_of(net):
+    """What the library calls the weights of torch's layers."""
+    found, i = {}, -1
+    for layer in net:
+        if isinstance(layer, torch.nn.Linear):
+            i += 1
+            found[f"weight{i}"] = layer.weight.T
+            if layer.bias is not None:
+                found[f"bias{i}"] = layer.bias[None]
+        elif isinstance(layer, torch.nn.BatchNorm1d):
+            found |= {f"scale{i}": layer.weight[None], f"shift{i}": layer.bias[None]}
+            found |= {f"mean{i}": layer.running_mean[None]}
+            found |= {f"variance{i}": layer.running_var[None]}
+    return {name: tensor.detach().numpy() for name, tensor in found.items()}
+
+
+@pytest.mark.parametrize("seed", [0, 5])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"activation": "sigmoid"},
+        {"activation": "leaky_relu", "batch_norm": True, "weight_decay": 0.1},
+        {"activation": "tanh", "hidden_layer_sizes": (5, 3), "weight_decay": 0.01},
+        {"loss": "squared_error", "hidden_layer_sizes": (5, 3), "batch_norm": True},
+    ],
+    ids=["sigmoid", "batch-norm", "deep", "regressor"],
+)
+@pytest.mark.parametrize("batch_size", [30, 200], ids=["batches", "whole"])
+def test_takes_the_steps_that_torch_takes(settings, batch_size, seed):
+    X, y = gaussian_rows(n=90)
+    attacker = MLPAttacker(
+        **{"hidden_layer_sizes": (6,)} | settings, batch_size=batch_size, max_epochs=7
+    )
+    bundle = attacker.fit_many(X, y, random_state=[seed])
+    design = bundle._design
+
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    net = sequential(design, initial(design, rng))
+    adam = torch.optim.Adam(net.parameters(), lr=1e-2, weight_decay=design.weight_decay)
+    target = torch.tensor(y)
+    loss = torch.nn.CrossEntropyLoss()
+    if not design.classifies:
+        target = torch.tensor((y - y.mean()) / y.std(), dtype=torch.float32)[:, None]
+        loss = torch.nn.MSELoss()
+    # Rows in the library's order: it sorts the distinct ones by their bytes.
+    rows = X.astype(np.float32)
+    keys = rows.view("V16").ravel()
+    order = np.argsort(keys)
+    cells = Cells(np.arange(90), y[order], np.full(90, 1 / 90))
+    rows, target = torch.tensor(rows[order]), target[order.copy()]
+    losses = []
+    for _ in range(7):
+        batches = [np.arange(90)] if batch_size > 90 else _draw(cells, 90, rng).reshape(3, 30)
+        inner = []
+        for batch in batches:
+            adam.zero_grad()
+            value = loss(net(rows[batch]), target[batch])
+            value.backward()
+            adam.step()
+            inner.append(value.item())
+        losses.append(np.mean(inner))
+    for name, tensor in tensors_of(net).items():
+        np.testing.assert_allclose(bundle.tensors[name][0], tensor, **CLOSE, err_msg=name)
+    unit = 1 if design.classifies else y.var()
+    np.testing.assert_allclose(bundle.loss_curve[0], np.array(losses) * unit, **CLOSE)
+    net.eval()
+    with torch.no_grad():
+        outputs = net(torch.tensor(X, dtype=torch.float32))
+    if design.classifies:
+        told, expected = bundle.predict_proba(X)[0], outputs.softmax(1)
+    else:
+        told, expected = bundle.predict(X)[0], outputs[:, 0] * y.std() + y.mean()
+    np.testing.assert_allclose(told, expected, **CLOSE)
+
+
+def test_alternates_activations():
+    X, y = gaussian_rows()
+    bundle = MLPAttacker((4, 3), activation="tanh_relu", max_epochs=2).fit_many(
+        X, y, random_state=0
+    )
+    held = {name: tensor[0].astype(float) for name, tensor in bundle.tensors.items()}
+    hidden = np.tanh(X @ held["weight0"] + held["bias0"])
+    hidden = np.maximum(hidden @ held["weight1"] + held["bias1"], 0)
+    outputs = hidden @ held["weight2"] + held["bias2"]
+    expected = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(bundle.predict_proba(X)[0], expected, **CLOSE)
+
+
+# --------------------------------------------------------------------------- against scikit-learn
+
+
+def test_without_hidden_layers_is_a_logistic_regression():
+    X, y = gaussian_rows(n=400)
+    attacker = MLPAttacker((), batch_size=400, max_epochs=1500, learning_rate=0.05, random_state=0)
+    found = attacker.fit(X, y).predict_proba(X)
+    expected = LogisticRegression(C=np.inf, tol=1e-8).fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-3)
+
+
+def test_without_hidden_layers_is_a_linear_regression_in_any_unit():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = 5000 + X @ [100.0, -300.0, 20.0] + 50 * rng.normal(size=300)
+    weight = rng.integers(0, 4, 300)
+    attacker = MLPAttacker(
+        (), loss="squared_error", batch_size=300, max_epochs=1500, learning_rate=0.01
+    )
+    found = attacker.set_params(random_state=0).fit(X, y, sample_weight=weight)
+    expected = LinearRegression().fit(X, y, sample_weight=weight)
+    np.testing.assert_allclose(found.predict(X), expected.predict(X), rtol=0, atol=0.05)
+    residual = np.average((y - expected.predict(X)) ** 2, weights=weight)
+    assert found.loss_curve_[-1] == pytest.approx(residual, rel=1e-4)
+    assert found.score(X, y) == pytest.approx(expected.score(X, y), abs=1e-5)
+
+
+def test_learns_what_no_line_tells():
+    X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 100)
+    attacker = MLPAttacker(random_state=0).fit(X, X[:, 0] ^ X[:, 1])
+    assert attacker.score(X, X[:, 0] ^ X[:, 1]) == 1
+
+
+@pytest.mark.parametrize("preset", ["dpa", "leakage"])
+def test_the_papers_attackers_come_to_the_best_table(preset):
+    X, y = binary_rows(n=3000)
+    settings = {"max_epochs": 15, "learning_rate": 1e-3} if preset == "leakage" else {}
+    attacker = MLPAttacker.preset(preset, **settings, random_state=0).fit(X, y)
+    patterns, code = np.unique(X, axis=0, return_inverse=True)
+    shares = np.bincount(code.ravel(), y) / np.bincount(code.ravel())
+    np.testing.assert_allclose(attacker.predict_proba(patterns)[:, 1], shares, atol=0.05)
+    assert attacker.score(X, y) == np.mean(np.where(shares[code.ravel()] > 0.5, y, 1 - y))
+
+
+# --------------------------------------------------------------------------- many are one and one
+
+
+def stack_of_lessons(n_networks=6):
+    X, _ = gaussian_rows(n=150)
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, (n_networks, 150))
+    weight = rng.integers(0, 3, (n_networks, 150)).astype(float)
+    # One network has so few rows that it takes them all in every step, and one fewer steps.
+    weight[0, 20:] = 0
+    weight[1, 70:] = 0
+    return X, y, weight, [11, 12, 13, 14, 15, 16][:n_networks]
+
+
+@pytest.mark.parametrize("batch_norm", [False, True])
+@pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
+def test_networks_know_nothing_of_each_other(loss, batch_norm):
+    X, y, weight, seeds = stack_of_lessons()
+    attacker = MLPAttacker((5,), batch_size=32, max_epochs=12, loss=loss, batch_norm=batch_norm)
+    together = attacker.fit_many(X, y, weight, random_state=seeds)
+    classes = [0, 1, 2] if loss == "cross_entropy" else None
+    tell = (lambda one: one.predict_proba(X)) if classes else (lambda one: one.predict(X))
+    for i, seed in enumerate(seeds):
+        alone = attacker.fit_many(X, y[i], weight[i], classes=classes, random_state=[seed])
+        np.testing.assert_allclose(tell(together)[i], tell(alone)[0], **CLOSE)
+    order = [3, 0, 5, 1, 4, 2]
+    turned = attacker.fit_many(
+        X, y[order], weight[order], random_state=[seeds[i] for i in order], classes=classes
+    )
+    np.testing.assert_allclose(tell(turned), tell(together)[order], **CLOSE)
+
+
+def test_a_network_of_one_seed_is_the_first_of_many():
+    X, y = gaussian_rows()
+    attacker = MLPAttacker(max_epochs=5, random_state=3)
+    many = attacker.fit_many(X, [y, y, 1 - y]).predict_proba(X)
+    np.testing.assert_allclose(many[0], attacker.fit(X, y).predict_proba(X), **CLOSE)
+    assert np.abs(many[0] - many[1]).max() > 0.01
+
+
+def test_inputs_may_differ_between_networks():
+    X, y, weight, seeds = stack_of_lessons(3)
+    inputs = np.stack([X, X[::-1], 2 * X])
+    attacker = MLPAttacker((4,), batch_size=50, max_epochs=6)
+    stacked = attacker.fit_many(inputs, y, weight, random_state=seeds)
+    for i, seed in enumerate(seeds):
+        one = attacker.fit_many(inputs[i], y[i], weight[i], random_state=[seed])
+        expected = one.predict_proba(inputs[i])[0]
+        np.testing.assert_allclose(stacked.predict_proba(inputs)[i], expected, **CLOSE)
+    assert stacked.predict(X).shape == (3, 150)
+
+
+def test_what_does_not_fit_at_once_comes_in_parts(monkeypatch):
+    X, y, weight, seeds = stack_of_lessons()
+    attacker = MLPAttacker((5,), max_epochs=4, early_stopping=True)
+    options = {"validation_weight": (weight == 0).astype(float), "random_state": seeds}
+    at_once = attacker.fit_many(X, y, weight, **options)
+    expected = at_once.predict_proba(X)
+    monkeypatch.setattr("skbiasamp.attackers._networks._HELD", 100)
+    assert (
+        len(
+            list(
+                outputs_of(
+                    at_once._design, at_once.tensors, X[:50].astype(np.float32), torch.device("cpu")
+                )
+            )
+        )
+        > 9
+    )
+    in_parts = attacker.fit_many(X, y, weight, **options)
+    np.testing.assert_allclose(in_parts.predict_proba(X), expected, **CLOSE)
+
+
+# --------------------------------------------------------------------------- weights
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "squared_error"])
+@pytest.mark.parametrize("batch_size", [16, 500])
+def test_weights_are_repetitions_exactly(batch_size, loss):
+    X, y = gaussian_rows(n=80)
+    rng = np.random.default_rng(2)
+    y = y + rng.integers(0, 2, 80) * 0.3 if loss == "squared_error" else y
+    weight = rng.integers(0, 4, 80)
+    attacker = MLPAttacker(
+        (4,), batch_size=batch_size, max_epochs=8, loss=loss, batch_norm=True, random_state=0
+    )
+    weighted = attacker.fit(X, y, sample_weight=weight).predict(X)
+    rows = rng.permutation(np.repeat(np.arange(80), weight))
+    repeated = clone(attacker).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(weighted, repeated.predict(X))
+    np.testing.assert_array_equal(attacker.loss_curve_, repeated.loss_curve_)
+
+
+def test_an_epoch_deals_out_every_row_as_often_as_it_weighs():
+    rng = np.random.default_rng(0)
+    cells = Cells(np.arange(5), np.zeros(5), np.array([1, 2, 3, 4, 30]) / 40)
+    drawn = _draw(cells, 40, rng)
+    assert np.bincount(drawn).tolist() == [1, 2, 3, 4, 30]
+    assert (np.diff(drawn) < 0).any()
+    uneven = Cells(np.arange(3), np.zeros(3), np.array([0.05, 0.25, 0.7]))
+    counts = np.array([np.bincount(_draw(uneven, 10, rng), minlength=3) for _ in range(4000)])
+    assert (counts.sum(axis=1) == 10).all()
+    assert (np.abs(counts - 10 * uneven.weight) < 1).all()
+    np.testing.assert_allclose(counts.mean(axis=0), 10 * uneven.weight, rtol=0, atol=0.04)
+
+
+@pytest.mark.parametrize(
+    ("weight", "n_rows", "steps"),
+    [
+        ([10, 10, 10, 10], None, 4),  # whole numbers are counts
+        ([0.1, 0.3, 0.3, 0.3], None, 1),  # anything else is not
+        ([0.1, 0.3, 0.3, 0.3], 40, 4),
+        ([10, 10, 10, 10], 41, 5),
+    ],
+)
+def test_an_epoch_takes_the_steps_of_the_rows_behind_the_weights(weight, n_rows, steps):
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    taken = MLPAttacker((), batch_size=10, max_epochs=6).fit_many(
+        X, [0, 1, 1, 0], weight, n_rows=n_rows, random_state=[0]
+    )
+    expected = MLPAttacker((), batch_size=10, max_epochs=6 * steps).fit_many(
+        X, [0, 1, 1, 0], np.array(weight) / 100, n_rows=1, random_state=[0]
+    )
+    np.testing.assert_allclose(taken.predict_proba(X), expected.predict_proba(X), **CLOSE)
+    np.testing.assert_allclose(
+        taken.loss_curve[0], expected.loss_curve.reshape(6, steps).mean(axis=1), **CLOSE
+    )
+
+
+# --------------------------------------------------------------------------- early stopping
+
+
+def test_the_best_epoch_on_held_out_rows_is_kept():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 8))
+    y = rng.integers(0, 2, (4, 60))  # noise: networks learn it by heart
+    train = np.r_[np.ones(40), np.zeros(20)]
+    attacker = MLPAttacker((30,), max_epochs=60, early_stopping=True, batch_size=8)
+    kept = attacker.fit_many(
+        X, y, train, validation_weight=1 - train, random_state=0, classes=[0, 1]
+    )
+    last = attacker.set_params(early_stopping=False).fit_many(X, y, train, random_state=0)
+
+    def held_out_loss(bundle):
+        given = np.take_along_axis(bundle.predict_proba(X), y[:, :, None], axis=2)[:, 40:, 0]
+        return -np.log(given).mean(axis=1)
+
+    assert (held_out_loss(kept) < held_out_loss(last)).all()
+    np.testing.assert_allclose(held_out_loss(kept), kept.validation_curve.min(axis=1), rtol=1e-4)
+    np.testing.assert_allclose(held_out_loss(last), kept.validation_curve[:, -1], rtol=1e-4)
+    assert (kept.n_iter == kept.validation_curve.argmin(axis=1) + 1).all()
+    assert (kept.n_iter < 60).all()
+    assert last.validation_curve is None
+
+
+def test_the_best_epoch_can_come_from_a_shorter_training():
+    X, y = gaussian_rows(n=60)
+    y = np.where(np.arange(60) % 3, y, 1 - y) * 10.0
+    attacker = MLPAttacker(
+        (30,), max_epochs=80, loss="squared_error", early_stopping=True, batch_norm=True
+    )
+    attacker.set_params(validation_fraction=0.4, random_state=1).fit(X, y)
+    assert 1 < attacker.n_iter_ < 80
+    # Held-out rows do not change the draws, so training that ends there is the same.
+    shorter = clone(attacker).set_params(max_epochs=attacker.n_iter_).fit(X, y)
+    np.testing.assert_allclose(shorter.predict(X), attacker.predict(X), rtol=0, atol=1e-3)
+
+
+# --------------------------------------------------------------------------- behaviour
+
+
+def test_is_what_its_loss_says():
+    assert is_classifier(MLPAttacker())
+    assert is_regressor(MLPAttacker(loss="squared_error"))
+    assert not hasattr(MLPAttacker(loss="squared_error"), "predict_proba")
+
+
+def test_leaves_torch_alone():
+    X, y = gaussian_rows()
+    state, threads = torch.get_rng_state(), torch.get_num_threads()
+    with torch.no_grad():
+        first = MLPAttacker(max_epochs=3, random_state=0).fit(X, y).predict_proba(X)
+    torch.manual_seed(99)
+    with torch.inference_mode():
+        again = MLPAttacker(max_epochs=3, random_state=0).fit(X, y).predict_proba(X)
+    np.testing.assert_array_equal(first, again)
+    torch.set_rng_state(state)
+    MLPAttacker(max_epochs=3).fit(X, y)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_num_threads() == threads
+
+
+def test_a_pickle_holds_arrays_of_numpy_only():
+    X, y = gaussian_rows()
+    attacker = MLPAttacker(max_epochs=3, batch_norm=True, random_state=0).fit(X, y)
+    dumped = pickle.dumps(attacker)
+    assert b"torch" not in dumped
+    np.testing.assert_array_equal(pickle.loads(dumped).predict_proba(X), attacker.predict_proba(X))
+
+
+def test_a_progress_bar_is_shown_when_asked_for(capsys):
+    X, y = gaussian_rows()
+    MLPAttacker(max_epochs=2).fit(X, y)
+    assert capsys.readouterr().out == ""
+    pytest.importorskip("rich")
+    MLPAttacker(max_epochs=2, verbose=1).fit_many(X, [y, y])
+    assert "2 networks" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_an_error():
+    X, y = gaussian_rows()
+    with pytest.raises(ValueError, match=r"device='cuda' needs a GPU .* Pass device='auto'"):
+        MLPAttacker(device="cuda").fit(X, y)
+    trained_elsewhere = MLPAttacker(max_epochs=2).fit(X, y)
+    trained_elsewhere.networks_._device = "cuda"
+    assert trained_elsewhere.predict(X).shape == y.shape
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("preset", ["dpa", "leakage"])
+def test_a_gpu_gives_the_same_numbers(preset):
+    X, y, weight, seeds = stack_of_lessons()
+    attacker = MLPAttacker.preset(preset, max_epochs=5, early_stopping=True)
+    options = {"validation_weight": (weight == 0).astype(float), "random_state": seeds}
+    gpu, cpu = (
+        attacker.set_params(device=device).fit_many(X, y, weight, **options)
+        for device in ("cuda", "cpu")
+    )
+    np.testing.assert_allclose(gpu.predict_proba(X), cpu.predict_proba(X), rtol=0, atol=1e-4)
+    np.testing.assert_allclose(gpu.validation_curve, cpu.validation_curve, rtol=0, atol=1e-4)
+
+
+def test_torch_is_asked_for_when_it_is_needed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"pip install 'skbiasamp\[torch\]'"):
+        MLPAttacker().fit([[0], [1]], [0, 1])
+
+
+def test_training_that_diverges_is_an_error():
+    X, y = gaussian_rows()
+    attacker = MLPAttacker((4,), loss="squared_error", learning_rate=1e38, max_epochs=5)
+    for settings in ({}, {"early_stopping": True}):
+        with pytest.raises(ValueError, match=r"diverged: 1 of 1 networks .* Lower learning_rate"):
+            attacker.set_params(**settings, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "message"),
+    [
+        ({"hidden_layer_sizes": (4, 0)}, {}, "hidden_layer_sizes must be whole numbers"),
+        ({"loss": "hinge"}, {}, "'loss' parameter"),
+        ({}, {"sample_weight": [1, 1, 1]}, r"sample_weight is \(3,\), but X has 4 rows"),
+        ({}, {"sample_weight": [1, 1, 1, -1]}, "must not be negative; the least is -1"),
+        ({}, {"sample_weight": [[1] * 4, [0] * 4]}, "sample_weight of network 1 is zero"),
+        ({}, {"sample_weight": np.ones((3, 4)), "y": np.ones((2, 4))}, "y for 2, sample_weight"),
+        ({}, {"random_state": [1, 2], "y": np.ones((3, 4))}, "y for 3, random_state for 2"),
+        ({}, {"classes": [0, 2]}, "y has .*1.*, which is not among classes"),
+        ({}, {"n_rows": 0}, "n_rows must be at least 1, got 0"),
+        ({}, {"X": np.ones((1, 1, 4, 1))}, "has 4 dimensions"),
+        ({"early_stopping": True}, {}, "pass validation_weight"),
+    ],
+)
+def test_what_is_wrong_is_said(settings, options, message):
+    arguments = {"X": [[0], [1], [2], [3]], "y": [0, 1, 0, 1]} | options
+    with pytest.raises(ValueError, match=message):
+        MLPAttacker(**settings).fit_many(**arguments)
+
+
+def test_rows_of_another_width_are_refused():
+    bundle = MLPAttacker(max_epochs=2).fit_many([[0, 1], [1, 0]], [0, 1])
+    with pytest.raises(ValueError, match=r"X is \(1, 3\), but 1 networks with 2 features"):
+        bundle.predict([[1, 2, 3]])
+
+
+def test_there_are_two_presets():
+    with pytest.raises(ValueError, match="no preset 'lic': pass one of 'dpa', 'leakage'"):
+        MLPAttacker.preset("lic")
+    assert MLPAttacker.preset("dpa", max_epochs=3).max_epochs == 3
