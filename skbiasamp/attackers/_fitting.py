@@ -124,13 +124,22 @@ def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> li
         batches.setdefault(key, []).append(i)
     for batch in batches.values():
         first = lessons[batch[0]]
+        weight = np.stack([lessons[i].weight for i in batch])
+        seeds = [lessons[i].seed for i in batch]
+        options: dict[str, Any] = {}
+        n_rows = first.n_rows
+        if attacker.early_stopping:
+            held = _held_out(weight, attacker.validation_fraction, seeds)
+            weight, options["validation_weight"] = weight - held, held
+            n_rows = max(1, round(n_rows * (1 - attacker.validation_fraction)))
         bundle = attacker.fit_many(
             first.inputs,
             np.stack([lessons[i].target for i in batch]),
-            np.stack([lessons[i].weight for i in batch]),
+            weight,
             classes=np.arange(first.n_classes) if first.n_classes else None,
-            n_rows=first.n_rows,
-            random_state=[lessons[i].seed for i in batch],
+            n_rows=n_rows,
+            random_state=seeds,
+            **options,
         )
         found = bundle.predict_proba(first.asked) if first.n_classes else None
         if found is None:
@@ -139,6 +148,16 @@ def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> li
             found = np.eye(first.n_classes)[found.argmax(axis=-1)]
         told.update(zip(batch, found, strict=True))
     return [told[i] for i in range(len(lessons))]
+
+
+def _held_out(weight: Array, fraction: float, seeds: Sequence[int]) -> Array:
+    """Draw the part of each network's rows on which its best epoch is chosen."""
+    rows = np.maximum(np.rint(weight), weight > 0).astype(np.int64)
+    drawn = [
+        np.random.default_rng((seed, 1)).binomial(n, fraction)
+        for n, seed in zip(rows, seeds, strict=True)
+    ]
+    return weight * np.divide(drawn, rows, out=np.zeros(rows.shape), where=rows > 0)
 
 
 def _answer(attacker: Any, lesson: Lesson, shares: bool) -> Array:

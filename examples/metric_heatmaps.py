@@ -1,0 +1,103 @@
+"""What three measures of amplification say of every pair of data and model.
+
+The simulation of Sec. 7.1 in "Making bias amplification in balanced datasets directional and
+interpretable" (Tokas, Nair, Kerner 2024): two groups and a binary task, each of the four cells
+with probability 1/4, then α added to (A=0, T=0) and taken from (A=1, T=1). One α makes the data,
+another one the model's predictions.
+
+    python examples/metric_heatmaps.py [--plot heatmaps.png]
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp import Contingency, DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp.metrics import dataset_leakage
+
+STEPS = range(-50, 50)  # of 0.005
+
+
+def cells(step):
+    """Return the four cells as counts of 200 rows."""
+    return pd.DataFrame(
+        {"group": [0, 0, 1, 1], "task": [0, 1, 0, 1], "n": [50 + step, 50, 50, 50 - step]}
+    )
+
+
+def predictability(step):
+    """Return how well the best attacker tells the task from the attribute."""
+    table = cells(step)
+    with warnings.catch_warnings():
+        # At the ends the task has one value in a group, which is no matter here.
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return dataset_leakage(
+            table["group"],
+            sensitive_features=table["task"],
+            sample_weight=table["n"],
+            balanced=False,
+            cv=None,
+        )
+
+
+def heatmaps():
+    """Return the three values, models × data."""
+    maps = {name: np.empty((len(STEPS), len(STEPS))) for name in ("BiasAmp->", "Multi->", "DPA")}
+    told = np.array([predictability(step) for step in STEPS])
+    maps["DPA"][:] = (told[:, None] - told) / (told[:, None] + told)
+    models = [
+        Contingency.from_counts(cells(step).assign(task_pred=lambda t: t.task)) for step in STEPS
+    ]
+    for column, step in enumerate(STEPS):
+        data = Contingency.from_counts(cells(step))
+        for name, auditor in (
+            ("BiasAmp->", DirectionalAuditor(base="train", interval=None)),
+            ("Multi->", MultiAttributeAuditor(base="train", interval=None)),
+        ):
+            auditor.fit(data)
+            maps[name][:, column] = [auditor.score(model) for model in models]
+    return maps
+
+
+def plot(maps, path):
+    """Draw the maps side by side."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained")
+    edges = (STEPS[0] * 0.005, STEPS[-1] * 0.005)
+    for axis, (name, values) in zip(axes, maps.items(), strict=True):
+        reach = np.abs(values).max()
+        image = axis.imshow(
+            values, origin="lower", extent=(*edges, *edges), cmap="RdBu_r", vmin=-reach, vmax=reach
+        )
+        axis.set(title=name, xlabel="α of the data", ylabel="α of the model")
+        figure.colorbar(image, ax=axis, shrink=0.8)
+    figure.savefig(path, dpi=120)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--plot", metavar="FILE", help="where to save the picture")
+    options = parser.parse_args()
+    maps = heatmaps()
+    alpha = np.array(STEPS)
+    equal = np.abs(alpha[:, None]) == np.abs(alpha)
+    print("measure       least   greatest   0 where |α| are equal   0 elsewhere")
+    for name, values in maps.items():
+        zero = np.abs(values) < 1e-12
+        print(
+            f"{name:10} {values.min():8.4f} {values.max():10.4f} "
+            f"{zero[equal].mean():18.0%} {zero[~equal].mean():17.1%}"
+        )
+    if options.plot:
+        plot(maps, options.plot)
+
+
+if __name__ == "__main__":
+    main()
