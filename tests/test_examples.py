@@ -1,0 +1,58 @@
+"""The examples run, and show what they say they show."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "examples"
+
+needs_compas = pytest.mark.skipif(
+    not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "compas-scores-two-years.csv").is_file(),
+    reason="the COMPAS file is not in SKBIASAMP_DATA",
+)
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@needs_compas
+@pytest.mark.torch
+def test_trees_on_balanced_compas_amplify_as_in_the_paper():
+    pytest.importorskip("torch")
+    found = load("dpa_compas").table(1)
+    for direction, published in (("T->A", 0.061), ("A->T", 0.100)):
+        for attacker in ("exact", "network"):
+            (result,) = found["balanced", direction, attacker]
+            assert result.low > 0
+            assert result.value == pytest.approx(published, abs=0.03)
+
+
+@pytest.mark.torch
+def test_dpa_follows_the_attacker_less_than_the_difference_does():
+    pytest.importorskip("torch")
+    example = load("attacker_robustness")
+    found = example.measure((20, 100), (2, 4), n_rows=1000, epochs=10)
+    assert (found[:, 3] < 0).all()  # the prediction is the noisier one
+    assert example.relative_spread(found[:, 3]) < example.relative_spread(found[:, 2])
+
+
+def test_heat_maps_have_the_published_ranges():
+    example = load("metric_heatmaps")
+    example.STEPS = range(-50, 50, 5)
+    maps = example.heatmaps()
+    alpha = np.array(example.STEPS)
+    equal = np.abs(alpha[:, None]) == np.abs(alpha)
+    np.testing.assert_allclose(maps["DPA"][equal], 0, atol=1e-12)
+    assert (np.abs(maps["DPA"][~equal]) > 1e-3).all()
+    assert np.abs(maps["DPA"]).max() == pytest.approx(0.2)
+    assert maps["BiasAmp->"].min() == pytest.approx(-1 / 6)
+    assert (maps["BiasAmp->"][:, alpha == 0] == 0).all()
+    np.testing.assert_allclose(maps["BiasAmp->"][equal], 0, atol=1e-12)
+    assert maps["Multi->"].min() == 0
