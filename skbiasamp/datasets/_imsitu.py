@@ -1,0 +1,109 @@
+"""Verbs and genders of the imSitu images."""
+
+from __future__ import annotations
+
+import os
+
+import pandas as pd
+from sklearn.utils import Bunch
+
+from skbiasamp._labels import check_option
+from skbiasamp.datasets._files import find_file
+
+_SHA256 = {
+    "train": "add5c16f507ad4c2ed2fc83718cfa75a57f71c49f7e570c87c0541d05904eb16",
+    "val": "fa7399cdeb8a96282d0f191dac9cba165d20c28e3c0fb35c3032d3f9a46f4e52",
+    "test": "6388da4bd7c2db465ada4fefdff661cc27894af980228a75f3c9bf0a0efc051a",
+}
+_ORIGIN = (
+    "It cannot be downloaded: it gathers, in one row an image, the annotations that Wang et al. "
+    "(2019) released at github.com/uvavision/Balanced-Datasets-Are-Not-Enough under "
+    "verb_classification/data, and is not published in this form."
+)
+
+_DESCRIPTION = """\
+imSitu: verbs and genders
+-------------------------
+
+What the people in 39,700 images do (one of 211 verbs) and whether the person who does it was
+annotated as a man or a woman; no images, no features. The images are imSitu's (Yatskar,
+Zettlemoyer, Farhadi, 2016); this selection, the splits for training, validation and test (24,301,
+7,730 and 7,669 images) and the subsets by alpha are those of Wang, Zhao, Yatskar, Chang, Ordonez,
+Balanced datasets are not enough (2019;
+github.com/uvavision/Balanced-Datasets-Are-Not-Enough, verb_classification/data).
+
+In the subset with ratio alpha, no verb of a split has more than alpha times as many images of one
+gender as of the other; alpha=1 is balanced verb by verb.
+
+To keep in mind: gender is what annotators saw in an image, in two values. It is not how the people
+in the images identify.
+"""
+
+
+def fetch_imsitu_annotations(
+    *,
+    subset: str = "train",
+    alpha: int | None = None,
+    data_home: str | os.PathLike[str] | None = None,
+    download_if_missing: bool = True,
+) -> Bunch:
+    """Load verb and gender annotations of the imSitu images, one row an image.
+
+    The files ``imsitu_train.csv.gz``, ``imsitu_val.csv.gz`` and ``imsitu_test.csv.gz`` are looked
+    for in the folder that the environment variable ``SKBIASAMP_DATA`` names, then in `data_home`.
+    Their checksums must be right.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    subset : {"train", "val", "test", "all"}, default="train"
+        The split to load.
+    alpha : {None, 3, 2, 1}, default=None
+        Keep the images of Wang et al.'s subset in which no verb has more than `alpha` times as
+        many images of one gender as of the other. None keeps all.
+    data_home : path, default=None
+        The folder with the files; by default ``skbiasamp`` in scikit-learn's data home.
+    download_if_missing : bool, default=True
+        As in the other loaders, but without effect: the files are not published in this form, so
+        one that is missing is an error either way.
+
+    Returns
+    -------
+    data : Bunch
+        ``target``, the verb; ``sensitive``, "man" or "woman"; ``frame``, both with the image's
+        name, the split (``subset``) and 0/1 membership of the subsets (``ratio_1``, ``ratio_2``,
+        ``ratio_3``); ``DESCR``.
+
+    References
+    ----------
+    T. Wang, J. Zhao, M. Yatskar, K.-W. Chang, V. Ordonez, "Balanced datasets are not enough:
+    estimating and mitigating gender bias in deep image representations", ICCV 2019.
+
+    Examples
+    --------
+    >>> from skbiasamp.datasets import fetch_imsitu_annotations
+    >>> imsitu = fetch_imsitu_annotations(subset="train", alpha=1)  # doctest: +SKIP
+    >>> len(imsitu.target)  # doctest: +SKIP
+    14684
+    >>> (imsitu.sensitive == "man").groupby(imsitu.target).mean().unique()  # doctest: +SKIP
+    array([0.5])
+    """
+    check_option("subset", subset, (*_SHA256, "all"))
+    check_option("alpha", alpha, (None, 3, 2, 1))
+    frames = []
+    for split in _SHA256 if subset == "all" else [subset]:
+        file = find_file(
+            f"imsitu_{split}.csv.gz", sha256=_SHA256[split], origin=_ORIGIN, data_home=data_home
+        )
+        frames.append(pd.read_csv(file).assign(subset=split))
+    frame = pd.concat(frames)
+    if alpha is not None:
+        frame = frame[frame[f"ratio_{alpha}"] == 1]
+    frame = frame.reset_index(drop=True)
+    return Bunch(
+        target=frame["verb"],
+        sensitive=frame["gender"],
+        frame=frame,
+        DESCR=_DESCRIPTION,
+    )

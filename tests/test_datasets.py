@@ -1,0 +1,279 @@
+"""Data sets: that each is what it says, found where it says, and says so when it is not there."""
+
+import doctest
+import functools
+import http.server
+import importlib
+import os
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skbiasamp.datasets import _compas as compas_module
+from skbiasamp.datasets import fetch_compas, fetch_imsitu_annotations
+
+DATA = Path(os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data"))
+COMPAS_FILE = "compas-scores-two-years.csv"
+
+
+def needs(*files):
+    missing = [file for file in files if not (DATA / file).is_file()]
+    return pytest.mark.skipif(
+        bool(missing), reason=f"{', '.join(missing)} not here: name its folder in SKBIASAMP_DATA"
+    )
+
+
+needs_compas = needs(COMPAS_FILE)
+needs_imsitu = needs(*(f"imsitu_{subset}.csv.gz" for subset in ("train", "val", "test")))
+
+
+@pytest.fixture(autouse=True)
+def data_folder(monkeypatch, tmp_path):
+    """The files where they are, and nothing of the machine's own cache."""
+    monkeypatch.setenv("SKBIASAMP_DATA", str(DATA))
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "home"))
+
+
+# --------------------------------------------------------------------------- COMPAS
+
+
+@needs_compas
+def test_compas_is_the_published_table():
+    """TOK24, Table 2a."""
+    compas = fetch_compas()
+    counts = pd.crosstab(compas.sensitive, compas.target)
+    assert counts.loc["Caucasian"].tolist() == [1229, 874]
+    assert counts.loc["African-American"].tolist() == [1402, 1773]
+    assert compas.data.columns.tolist() == compas.feature_names
+    assert not {"name", "first", "last", "dob"} & set(compas.frame)
+
+
+@needs_compas
+def test_the_parts_of_compas_have_the_same_rows():
+    compas = fetch_compas(balanced=True, target="two_year_recid", random_state=1)
+    frame = compas.frame
+    for part in (compas.data, compas.target, compas.sensitive, compas.score):
+        assert part.index.equals(pd.RangeIndex(len(frame)))
+        pd.testing.assert_frame_equal(pd.DataFrame(part), frame[list(pd.DataFrame(part))])
+    assert compas.target.name == "two_year_recid"
+    assert compas.score.between(1, 10).all()
+
+
+@needs_compas
+def test_propublica_keeps_6172_rows_of_all_races():
+    """The number of rows that ProPublica's notebook reports after its filter."""
+    frame = fetch_compas(races=None).frame
+    assert len(frame) == 6172
+    # Its table of races, and of both sexes.
+    assert frame["race"].value_counts().to_dict() == {
+        "African-American": 3175,
+        "Caucasian": 2103,
+        "Hispanic": 509,
+        "Other": 343,
+        "Asian": 31,
+        "Native American": 11,
+    }
+    assert frame["sex"].value_counts().to_dict() == {"Male": 4997, "Female": 1175}
+    assert frame["two_year_recid"].sum() == 2809
+    assert fetch_compas(races="Asian").sensitive.unique().tolist() == ["Asian"]
+
+
+@needs_compas
+def test_balanced_compas_has_as_many_rows_of_each_pair():
+    """TOK24, Table 2b: 874 of each."""
+    drawn = [fetch_compas(balanced=True, random_state=seed) for seed in (0, 0, 1)]
+    for compas in drawn:
+        assert (pd.crosstab(compas.sensitive, compas.target) == 874).all(axis=None)
+    pd.testing.assert_frame_equal(drawn[0].frame, drawn[1].frame)
+    assert not drawn[0].frame.equals(drawn[2].frame)
+
+
+# --------------------------------------------------------------------------- imSitu
+
+
+@needs_imsitu
+@pytest.mark.parametrize(
+    ("subset", "rows"), [("train", 24301), ("val", 7730), ("test", 7669), ("all", 39700)]
+)
+def test_imsitu_has_the_published_numbers_of_images(subset, rows):
+    """WAN19, Sec. 5 (train, validation and test)."""
+    imsitu = fetch_imsitu_annotations(subset=subset)
+    assert len(imsitu.frame) == len(imsitu.target) == len(imsitu.sensitive) == rows
+    assert imsitu.frame["image"].is_unique
+    assert imsitu.target.nunique() == 211
+    if subset == "train":  # WAN19, Table 1
+        assert imsitu.sensitive.value_counts().to_dict() == {"man": 14199, "woman": 10102}
+    if subset != "all":
+        assert set(imsitu.frame["subset"]) == {subset}
+
+
+@needs_imsitu
+@pytest.mark.parametrize("subset", ["train", "val", "test"])
+@pytest.mark.parametrize("alpha", [3, 2, 1])
+def test_a_verb_keeps_alpha_images_of_one_gender_for_each_of_the_other(subset, alpha):
+    """WAN19, eq. 7. Where one gender has no image, alpha images of the other stay."""
+
+    def counts(alpha):
+        imsitu = fetch_imsitu_annotations(subset=subset, alpha=alpha)
+        return np.sort(pd.crosstab(imsitu.target, imsitu.sensitive), axis=1).T
+
+    fewer, more = counts(None)
+    kept_fewer, kept_more = counts(alpha)
+    np.testing.assert_array_equal(kept_fewer, fewer)
+    np.testing.assert_array_equal(kept_more, np.minimum(more, alpha * np.maximum(fewer, 1)))
+
+
+@needs_imsitu
+@pytest.mark.parametrize(
+    ("alpha", "known", "spread"), [(None, 68.2, 0.4), (3, 68.4, 0.3), (2, 68.4, 0.4), (1, 50.6, 1)]
+)
+def test_a_table_of_verbs_leaks_as_much_gender_as_is_known(alpha, known, spread):
+    """The splits before alpha=1 leak as the data does; WAN19's trained attackers reach the same."""
+    train = fetch_imsitu_annotations(subset="train", alpha=alpha).frame
+    test = fetch_imsitu_annotations(subset="test").frame
+    verbs = pd.Index(train["verb"].unique())
+    rng = np.random.default_rng(0)
+
+    def draw(frame):
+        """Count verbs in equally many rows of each gender."""
+        codes = [verbs.get_indexer(frame["verb"][frame["gender"] == g]) for g in ("man", "woman")]
+        n = min(map(len, codes))
+        return [
+            np.bincount(rng.choice(c, n, replace=False), minlength=len(verbs)) / n for c in codes
+        ]
+
+    accuracies = []
+    for _ in range(60):
+        man, woman = draw(train)
+        lean = np.sign(man - woman)  # of 0: as good as a coin
+        man, woman = draw(test)
+        accuracies.append(50 + 25 * (lean * (man - woman)).sum())
+    # Both are given with the deviation of a draw.
+    assert abs(np.mean(accuracies) - known) < np.hypot(spread, np.std(accuracies))
+
+
+# --------------------------------------------------------------------------- finding the files
+
+
+@pytest.fixture
+def publisher(monkeypatch, tmp_path):
+    """Publish bytes in place of ProPublica's file, on this machine."""
+    pytest.importorskip("pooch")
+    site = tmp_path / "site"
+    site.mkdir()
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            asked.append(self.path)
+
+    asked = []
+    handler = functools.partial(Quiet, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever).start()
+        url = f"http://127.0.0.1:{server.server_port}/{COMPAS_FILE}"
+        monkeypatch.setattr(compas_module, "_URL", url)
+        monkeypatch.delenv("SKBIASAMP_DATA")
+
+        def publish(content):
+            (site / COMPAS_FILE).write_bytes(content)
+            return asked
+
+        yield publish
+        server.shutdown()
+
+
+@needs_compas
+@pytest.mark.parametrize("own", [False, True], ids=["data home", "a folder of one's own"])
+def test_compas_is_downloaded_once(publisher, tmp_path, own):
+    asked = publisher((DATA / COMPAS_FILE).read_bytes())
+    data_home = tmp_path / "cache" if own else None
+    first = fetch_compas(data_home=data_home)
+    assert len(first.frame) == 5278
+    second = fetch_compas(data_home=data_home, download_if_missing=False)
+    pd.testing.assert_frame_equal(first.frame, second.frame)
+    assert len(asked) == 1
+    folder = tmp_path / "cache" if own else tmp_path / "home" / "skbiasamp"
+    assert [file.name for file in folder.iterdir()] == [COMPAS_FILE]
+
+
+def test_another_file_at_the_publishers_is_refused(publisher, tmp_path):
+    publisher(b"id,age\n1,20\n")
+    with pytest.raises(ValueError, match=r"hash .* does not match") as error:
+        fetch_compas(data_home=tmp_path / "cache")
+    assert "SKBIASAMP_DATA" in error.value.__notes__[0]
+    assert not any((tmp_path / "cache").iterdir())
+
+
+@pytest.mark.parametrize("where", ["SKBIASAMP_DATA", "data_home"])
+def test_another_file_of_that_name_is_refused(monkeypatch, tmp_path, where):
+    (tmp_path / COMPAS_FILE).write_text("id,age\n1,20\n")
+    data_home = tmp_path if where == "data_home" else None
+    monkeypatch.setenv("SKBIASAMP_DATA", str(tmp_path) if data_home is None else "")
+    with pytest.raises(ValueError, match=r"two-years\.csv is not the file .* sha256 is .*c451db8"):
+        fetch_compas(data_home=data_home, download_if_missing=False)
+
+
+def test_a_missing_file_says_where_to_put_it(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKBIASAMP_DATA", str(tmp_path / "own"))
+    places = "own nor in .*cache, and download_if_missing is False.*Put the file in .*cache"
+    with pytest.raises(FileNotFoundError, match=places):
+        fetch_compas(data_home=tmp_path / "cache", download_if_missing=False)
+
+
+@pytest.mark.parametrize("download_if_missing", [True, False])
+def test_missing_annotations_say_where_they_come_from(monkeypatch, tmp_path, download_if_missing):
+    monkeypatch.delenv("SKBIASAMP_DATA")
+    says = r"imsitu_val\.csv\.gz is not in .*home/skbiasamp.*Balanced-Datasets.*Put the file in"
+    with pytest.raises(FileNotFoundError, match=says):
+        fetch_imsitu_annotations(subset="val", download_if_missing=download_if_missing)
+
+
+def test_downloading_without_pooch_names_the_extra(monkeypatch, tmp_path):
+    monkeypatch.delenv("SKBIASAMP_DATA")
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(ImportError, match=r"pip install 'skbiasamp\[datasets\]'.*Put the file in"):
+        fetch_compas(data_home=tmp_path)
+
+
+# --------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("fetch", "options", "says"),
+    [
+        (fetch_compas, {"target": "recid"}, "'is_recid', 'two_year_recid'. Got 'recid'"),
+        (fetch_compas, {"races": ["Klingon"]}, "'African-American'.*'Klingon' is not among them"),
+        (fetch_compas, {"races": []}, r"some of 'African-American'.*got \[\]"),
+        (fetch_imsitu_annotations, {"subset": "dev"}, "'train', 'val', 'test', 'all'. Got 'dev'"),
+        (fetch_imsitu_annotations, {"alpha": 4}, "None, 3, 2, 1. Got 4"),
+        (fetch_imsitu_annotations, {"alpha": True}, "None, 3, 2, 1. Got True"),
+    ],
+)
+def test_an_unknown_option_is_named_with_those_allowed(fetch, options, says):
+    with pytest.raises(ValueError, match=says):
+        fetch(**options)
+
+
+# --------------------------------------------------------------------------- docstrings
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("_compas.fetch_compas", marks=needs_compas),
+        pytest.param("_imsitu.fetch_imsitu_annotations", marks=needs_imsitu),
+    ],
+)
+def test_the_examples_that_need_a_file_are_true(name):
+    """They are skipped as doctests, since a file may be missing; here they run."""
+    module, function = name.split(".")
+    module = importlib.import_module(f"skbiasamp.datasets.{module}")
+    function = getattr(module, function)
+    (example,) = doctest.DocTestFinder(recurse=False).find(function, globs={})
+    for line in example.examples:
+        line.options.pop(doctest.SKIP, None)
+    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
