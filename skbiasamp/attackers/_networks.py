@@ -251,9 +251,10 @@ def _outputs(
 
 def _losses(design: Design, outputs: Any, target: Any, weight: Any) -> Any:
     """Return each network's loss, which is a mean where the weights sum to 1."""
-    torch = import_torch()
     if design.classifies:
-        return -(target * torch.log_softmax(outputs, dim=2)).sum(dim=(1, 2))
+        # As −log softmax, with fewer numbers on the way.
+        total = (weight[:, :, 0] * outputs.logsumexp(dim=2)).sum(dim=1)
+        return total - (target * outputs).sum(dim=(1, 2))
     return (weight * (outputs - target).square()).sum(dim=(1, 2))
 
 
@@ -265,21 +266,26 @@ def _parts(n: int, size: int) -> Iterator[slice]:
 def outputs_of(
     design: Design, tensors: dict[str, Array], rows: Array, device: Any
 ) -> Iterator[tuple[slice, slice, Array]]:
-    """Yield networks, rows and what they give, so many at once as fit; rows may be shared."""
+    """Yield networks, rows and what they give, so many at once as fit; rows may be shared.
+
+    In float64, so that a row gets the same number whatever rows it comes with.
+    """
     torch = import_torch()
     shared = rows.ndim == 2
     widest = max(design.widths)
     with torch.inference_mode():
         for networks in _parts(len(tensors["weight0"]), _HELD // design.n_weights):
             held = {
-                name: torch.tensor(tensor[networks], device=device)
+                name: torch.tensor(tensor[networks], dtype=torch.float64, device=device)
                 for name, tensor in tensors.items()
             }
             n_networks = len(held["weight0"])
             for part in _parts(rows.shape[-2], _HELD // (n_networks * widest)):
                 given = rows[part] if shared else rows[networks, part]
                 # A copy: torch warns about arrays it may not write to.
-                given = torch.tensor(given, device=device).expand(n_networks, -1, -1)
+                given = torch.tensor(given, dtype=torch.float64, device=device).expand(
+                    n_networks, -1, -1
+                )
                 yield networks, part, _outputs(design, held, given).cpu().numpy()
 
 
@@ -403,9 +409,9 @@ class _Batch:
         torch = import_torch()
         cells = [lesson.cells for lesson in self.lessons]
         self.starts = np.cumsum([0, *(len(one.inputs) for one in cells)])
-        index = np.concatenate([one.inputs for one in cells])
+        inputs = np.concatenate([one.inputs for one in cells])
         target = np.concatenate([one.target for one in cells])
-        self.drawn_index = torch.tensor(index, device=self.device)
+        self.drawn_inputs = torch.tensor(inputs, device=self.device)
         self.weight = torch.full((1, self.size, 1), 1 / self.size, device=self.device)
         self.n_rows = torch.tensor(self.size, device=self.device)
         if self.design.classifies:
@@ -429,8 +435,12 @@ class _Batch:
         )
         for rows in torch.tensor(drawn, device=self.device).split(self.size, dim=1):
             target = self.drawn_target[rows]
-            target = self.shares[target] if self.design.classifies else target[:, :, None]
-            yield self.pool[self.drawn_index[rows]], target, self.weight
+            # An embedding is the fastest look-up of short rows.
+            inputs = torch.nn.functional.embedding(self.drawn_inputs[rows], self.pool)
+            if self.design.classifies:
+                yield inputs, torch.nn.functional.embedding(target, self.shares), self.weight
+            else:
+                yield inputs, target[:, :, None], self.weight
 
     def learn(self) -> Array:
         """Take an epoch's steps, and return each network's mean loss before them."""
