@@ -56,3 +56,20 @@ def test_heat_maps_have_the_published_ranges():
     assert (maps["BiasAmp->"][:, alpha == 0] == 0).all()
     np.testing.assert_allclose(maps["BiasAmp->"][equal], 0, atol=1e-12)
     assert maps["Multi->"].min() == 0
+
+
+@pytest.mark.skipif(
+    not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "imsitu_train.csv.gz").is_file(),
+    reason="the imSitu annotations are not in SKBIASAMP_DATA",
+)
+@pytest.mark.torch
+def test_networks_leak_as_much_of_imsitu_as_the_table():
+    pytest.importorskip("torch")
+    from skbiasamp.attackers import MLPAttacker
+
+    example = load("leakage_imsitu")
+    # The paper's architecture, at a rate at which 3 epochs do what 100 do at its own.
+    network = MLPAttacker.preset("leakage", max_epochs=3, learning_rate=1e-3)
+    trained = example.leakage(None, network, n_draws=3)
+    assert trained == pytest.approx(example.leakage(None, "exact"), abs=0.01)
+    assert trained == pytest.approx(example.PAPER[None], abs=0.01)

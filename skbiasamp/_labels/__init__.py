@@ -10,6 +10,7 @@ classes). Labels that cannot be counted that way (indicator matrices, probabilit
 fractional weights) keep one cell a row and go through the same interpretation.
 """
 
+from skbiasamp._labels._containers import check_lengths, columns_of, to_native
 from skbiasamp._labels._errors import (
     DIRECTIONS,
     GROUPS,
@@ -58,12 +59,14 @@ __all__ = [
     "check_concentration",
     "check_kinds",
     "check_known",
+    "check_lengths",
     "check_option",
     "check_runs",
     "check_selection",
     "check_sizes",
     "check_table",
     "check_train",
+    "columns_of",
     "quote",
     "read_counts",
     "read_rows",
@@ -74,6 +77,7 @@ __all__ = [
     "require_task_pred",
     "sort_names",
     "task_names",
+    "to_native",
     "too_many_combinations",
     "whole_classes",
 ]

@@ -143,16 +143,21 @@ def make_attack(
     flips: bool,
     train: Contingency | None = None,
     numbers: bool = False,
+    features: Array | None = None,
 ) -> Attack:
     """Return the attack that tells one side of cells from another.
 
     `flips` says that the labels that are seen will be perturbed. With `numbers` what is told is
-    taken as numbers, whatever it looks like.
+    taken as numbers, whatever it looks like. `features`, a row a cell, are seen in place of a side.
     """
     every = [cells] if train is None else [cells, train]
     sides = [one._sides[seen] for one in every]
     n_bits, soft = 0, sides[0].soft
-    if sides[0].codes is not None:
+    if features is not None:
+        soft = True
+        inputs, joined = np.unique(features, axis=0, return_inverse=True)
+        codes = [joined.reshape(-1)]
+    elif sides[0].codes is not None:
         n = len(sides[0].names)
         inputs = np.eye(n) if n != 2 else np.arange(2.0)[:, None]
         codes = [side.codes for side in sides]

@@ -98,7 +98,7 @@ def stage(
         sides: tuple[SideName, SideName] = (predicted, told) if leakage else (seen, predicted)
         model = make_attack(test, *sides, flips=False, train=taught, numbers=numbers)
     moves: Literal["seen", "told"] | None = "seen" if leakage else "told"
-    _warn_constant(data)
+    warn_constant(data, stacklevel=5)
     return Arena(
         data,
         model,
@@ -109,7 +109,7 @@ def stage(
     )
 
 
-def _warn_constant(attack: Attack) -> None:
+def warn_constant(attack: Attack, *, stacklevel: int) -> None:
     """Say that there is nothing to tell where a target has one value only."""
     if attack.n_classes:
         table = attack.tables(attack.cells.weight).sum(axis=-2)
@@ -123,7 +123,7 @@ def _warn_constant(attack: Attack) -> None:
             f"{what} has one value only: it is told without seeing anything, so that its "
             "predictability is at chance.",
             UndefinedMetricWarning,
-            stacklevel=5,
+            stacklevel=stacklevel,
         )
 
 
