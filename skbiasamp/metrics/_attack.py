@@ -153,6 +153,7 @@ def make_attack(
     every = [cells] if train is None else [cells, train]
     sides = [one._sides[seen] for one in every]
     n_bits, soft = 0, sides[0].soft
+    codes: list[Array | None]
     if features is not None:
         soft = True
         inputs, joined = np.unique(features, axis=0, return_inverse=True)
