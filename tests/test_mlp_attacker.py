@@ -1,7 +1,9 @@
 """Many networks at once are the networks one would have trained one by one."""
 
 import pickle
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -464,3 +466,12 @@ def test_there_are_two_presets():
     with pytest.raises(ValueError, match="no preset 'lic': pass one of 'dpa', 'leakage'"):
         MLPAttacker.preset("lic")
     assert MLPAttacker.preset("dpa", max_epochs=3).max_epochs == 3
+
+
+def test_the_short_benchmark_runs_and_both_sides_learn_the_same():
+    pytest.importorskip("skorch")
+    script = Path(__file__).resolve().parents[1] / "benchmarks" / "attackers.py"
+    command = [sys.executable, "-X", "utf8", script, "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert len([line for line in done.stdout.splitlines() if line.endswith("not judged |")]) == 4

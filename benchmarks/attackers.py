@@ -1,0 +1,164 @@
+"""Time attackers trained at once beside the same attackers trained one after another, in one run.
+
+    python benchmarks/attackers.py                     # the table, about three minutes
+    python benchmarks/attackers.py --short             # seconds: only checks that it runs
+    python benchmarks/attackers.py --write docs/benchmarks-attackers.md
+
+Every network takes as many steps of Adam on both sides. Before the clock starts, what both sides
+learnt is compared: where their losses differ the script ends with an error.
+"""
+
+import argparse
+from pathlib import Path
+from typing import NamedTuple
+
+# First: it limits the threads of NumPy and torch.
+from cooccurrence import faster, surroundings, take_turns
+from cooccurrence import table as markdown
+
+# isort: split
+import numpy as np
+import skorch
+import torch
+from sklearn.metrics import log_loss
+
+from skbiasamp.attackers import MLPAttacker
+
+DRAWS, FOLDS, BATCH, WIDTH, LEARNING_RATE = 10, 5, 64, 4, 0.01
+# Mean cross-entropies of trained networks, which end where their last batches leave them.
+TOLERANCE = 0.005
+
+
+class Sizes(NamedTuple):
+    rows: int
+    epochs: int
+    rounds: int
+    one_by_one: int  # networks that are trained one after another
+
+
+FULL = Sizes(rows=5278, epochs=100, rounds=5, one_by_one=1)
+SHORT = Sizes(rows=500, epochs=50, rounds=1, one_by_one=1)
+
+
+def module(n_features):
+    return torch.nn.Sequential(
+        torch.nn.Linear(n_features, WIDTH), torch.nn.Sigmoid(), torch.nn.Linear(WIDTH, 2)
+    )
+
+
+def with_skorch(X, y, epochs):
+    net = skorch.NeuralNetClassifier(
+        module(X.shape[1]),
+        criterion=torch.nn.CrossEntropyLoss,
+        optimizer=torch.optim.Adam,
+        lr=LEARNING_RATE,
+        batch_size=BATCH,
+        max_epochs=epochs,
+        iterator_train__shuffle=True,
+        train_split=None,
+        verbose=0,
+    )
+    net.fit(X, y)
+    return net.module_
+
+
+def with_torch(X, y, epochs):
+    """Train with as little around the steps as possible: no loader, no callbacks."""
+    net, loss = module(X.shape[1]), torch.nn.CrossEntropyLoss()
+    adam = torch.optim.Adam(net.parameters(), lr=LEARNING_RATE)
+    X, y = torch.tensor(X), torch.tensor(y)
+    for _ in range(epochs):
+        for batch in torch.randperm(len(X)).split(BATCH):
+            adam.zero_grad()
+            loss(net(X[batch]), y[batch]).backward()
+            adam.step()
+    return net
+
+
+def learnt(net, X):
+    with torch.no_grad():
+        return net(torch.tensor(X)).softmax(dim=1).numpy()
+
+
+def networks_at_once(sizes, kind):
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, sizes.rows)
+    labels = rng.random(sizes.rows) < 0.3 + 0.3 * group
+    scores = {"binary": group, "continuous": group + rng.normal(size=sizes.rows)}[kind]
+    X = scores.astype(np.float32)[:, None]
+    # Each draw flips other labels; each fold leaves out other rows.
+    flipped = labels ^ (rng.random((DRAWS, sizes.rows)) < 0.1)
+    y = np.repeat(flipped, FOLDS, axis=0).astype(np.int64)
+    fold = rng.permuted(np.tile(np.arange(sizes.rows) % FOLDS, (DRAWS, 1)), axis=1)
+    train = (fold[:, None] != np.arange(FOLDS)[:, None]).reshape(y.shape)
+
+    attacker = MLPAttacker.preset(
+        "dpa", learning_rate=LEARNING_RATE, max_epochs=sizes.epochs, random_state=0, device="cpu"
+    )
+
+    def ours():
+        return attacker.fit_many(X, y, train)
+
+    def one_by_one(fit):
+        return [fit(X[train[i]], y[i, train[i]], sizes.epochs) for i in range(sizes.one_by_one)]
+
+    torch.manual_seed(0)
+    told = ours().predict_proba(X)
+    for fit in (with_skorch, with_torch):
+        for i, net in enumerate(one_by_one(fit)):
+            found, expected = (log_loss(y[i], p) for p in (told[i], learnt(net, X)))
+            if abs(found - expected) > TOLERANCE:
+                raise SystemExit(f"{kind}, {fit.__name__}: losses {found:.4f} and {expected:.4f}.")
+
+    seconds = take_turns(
+        sizes.rounds,
+        ours=ours,
+        skorch=lambda: one_by_one(with_skorch),
+        torch=lambda: one_by_one(with_torch),
+    )
+    n = len(y)
+    what = f"{n} networks, {sizes.rows:,} rows of one {kind} input, {sizes.epochs} epochs"
+    extrapolated = f"one after another, extrapolated from {sizes.one_by_one}"
+    scale = n / sizes.one_by_one
+    return [
+        faster(what, f"skorch, {extrapolated}", seconds["ours"], scale * seconds["skorch"], 8),
+        faster(
+            what, f"a bare torch loop, {extrapolated}", seconds["ours"], scale * seconds["torch"]
+        ),
+    ]
+
+
+def page(rows, *, judged):
+    return f"""# Speed of the attackers
+
+{surroundings()}; torch {torch.__version__}, skorch {skorch.__version__}.
+
+{markdown(rows, judged=judged)}
+
+Times are medians of processor time in one thread; a ratio is formed in each round of one call each
+and stands with its quartiles. ≥ is how many times faster the library is. {DRAWS} draws of perturbed
+labels and {FOLDS} folds make {DRAWS * FOLDS} networks: one hidden layer of {WIDTH} sigmoids, Adam,
+batches of {BATCH}. All sides take the same number of steps. On binary inputs each of ours sees all
+distinct rows, weighted; on continuous inputs, batches of rows like theirs. Before the clock
+started, mean cross-entropies were found equal to {TOLERANCE:g}.
+
+`python benchmarks/attackers.py --write docs/benchmarks-attackers.md` makes this page.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--short", action="store_true", help="small data, few rounds: a check")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    sizes = SHORT if arguments.short else FULL
+    rows = networks_at_once(sizes, "binary") + networks_at_once(sizes, "continuous")
+    text = page(rows, judged=not arguments.short)
+    print(text)
+    if arguments.write:
+        arguments.write.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
