@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,23 @@ def load(name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.mark.torch
+def test_a_network_of_skorch_attacks_as_documented():
+    pytest.importorskip("skorch")
+    page = (FOLDER.parent / "docs" / "predictability.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?NeuralNetClassifier.*?)```", page, re.DOTALL)
+    names = {}
+    exec(block, names)
+    sex = ["f"] * 150 + ["m"] * 150
+    hired = ([1] * 75 + [0] * 75) * 2
+    predicted = [1] * 140 + [0] * 10 + [1] * 10 + [0] * 140
+    result = names["auditor"].audit(hired, predicted, sensitive_features=sex)
+    assert result.statistics["attacker"] == "NeuralNetClassifier"
+    assert result.table["quality_model"].item() == pytest.approx(28 / 30, abs=1e-9)
+    again = names["auditor"].audit(hired, predicted, sensitive_features=sex)
+    assert again.value == result.value
 
 
 @needs_compas
