@@ -12,9 +12,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
 
+from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.datasets import _compas as compas_module
-from skbiasamp.datasets import fetch_compas, fetch_imsitu_annotations
+from skbiasamp.datasets import (
+    fetch_compas,
+    fetch_imsitu_annotations,
+    load_colored_digits,
+    load_compas_counts,
+    make_biased_classification,
+)
+from skbiasamp.metrics import directional_amplification
 
 DATA = Path(os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 COMPAS_FILE = "compas-scores-two-years.csv"
@@ -173,7 +184,7 @@ def publisher(monkeypatch, tmp_path):
     asked = []
     handler = functools.partial(Quiet, directory=site)
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever).start()
+        threading.Thread(target=server.serve_forever, args=[0.02]).start()
         url = f"http://127.0.0.1:{server.server_port}/{COMPAS_FILE}"
         monkeypatch.setattr(compas_module, "_URL", url)
         monkeypatch.delenv("SKBIASAMP_DATA")
@@ -239,6 +250,117 @@ def test_downloading_without_pooch_names_the_extra(monkeypatch, tmp_path):
         fetch_compas(data_home=tmp_path)
 
 
+# --------------------------------------------------------------------------- made and painted
+
+
+POPULATIONS = [
+    {},
+    {"n_groups": 3, "group_weights": [1, 2, 5], "base_rate": 0.3},
+    {"n_groups": 4, "n_tasks": 3, "amplification": -0.03, "accuracy": 0.9},
+    {"n_tasks": 2, "bias": 0.6, "amplification": 0.2, "accuracy": 0.8},  # as accurate as can be
+]
+
+
+@pytest.mark.parametrize("options", POPULATIONS)
+def test_the_population_is_the_one_that_was_asked_for(options):
+    asked = {"n_tasks": 1, "base_rate": 0.5, "bias": 0.2, "amplification": 0.05, "accuracy": 0.8}
+    asked |= options
+    data = make_biased_classification(**options, random_state=0)
+    n = data.joint["n"]
+    assert n.sum() == pytest.approx(1, abs=1e-12)
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    value = float(auditor.audit(Contingency.from_counts(data.joint)))
+    assert value == pytest.approx(asked["amplification"], abs=1e-12)
+
+    shares = n.groupby(data.joint["group"]).sum()
+    weights = np.array(options.get("group_weights", np.ones(len(shares))))
+    np.testing.assert_allclose(shares, weights / weights.sum())
+    for k in range(asked["n_tasks"]):
+        of = f"[task_{k}]" if asked["n_tasks"] > 1 else ""
+        label, prediction = data.joint[f"task{of}"], data.joint[f"task_pred{of}"]
+        assert n[label == prediction].sum() == pytest.approx(asked["accuracy"])
+        rates = (n * label).groupby(data.joint["group"]).sum() / shares
+        high, low = asked["base_rate"] + asked["bias"] / 2, asked["base_rate"] - asked["bias"] / 2
+        assert rates.iloc[k % 2 :: 2].to_numpy() == pytest.approx(high)
+        assert rates.iloc[1 - k % 2 :: 2].to_numpy() == pytest.approx(low)
+
+
+@pytest.mark.parametrize("options", POPULATIONS[:2])
+def test_rows_are_draws_from_the_population(options):
+    data = make_biased_classification(20_000, **options, random_state=3)
+    keys = ["group", "task", "task_pred"]
+    rows = pd.concat([data.sensitive, data.target, data.prediction], axis=1)
+    seen = rows.groupby(keys).size()
+    expected = 20_000 * data.joint.set_index(keys)["n"]
+    assert seen.index.equals(expected.index)
+    assert scipy.stats.chisquare(seen, expected).pvalue > 0.001
+
+
+def test_made_features_shift_with_labels_and_groups():
+    """Distances of means in standard deviations; every one is known within 0.06 (4 sigma)."""
+    data = make_biased_classification(
+        40_000, n_tasks=2, class_sep=1.5, group_sep=0.5, bias=0.0, random_state=0
+    )
+    X = data.data
+    assert X.columns.tolist() == data.feature_names
+    for k in range(2):
+        means = X.groupby(data.target[f"task_{k}"]).mean()
+        shift = means.loc[1] - means.loc[0]
+        assert shift.pop(f"signal_{k}") == pytest.approx(1.5, abs=0.06)
+        assert shift.abs().max() < 0.06
+    means = X.groupby(data.sensitive).mean()
+    np.testing.assert_allclose(means.loc["g0"] - means.loc["g1"], [0, 0, 0.5, -0.5], atol=0.06)
+
+
+def test_a_model_amplifies_more_the_more_proxies_tell():
+    values = []
+    for group_sep in (0, 2, 4):
+        data = make_biased_classification(4000, group_sep=group_sep, random_state=0)
+        predicted = LogisticRegression().fit(data.data, data.target).predict(data.data)
+        values.append(
+            directional_amplification(data.target, predicted, sensitive_features=data.sensitive)
+        )
+    assert values[0] < -0.03
+    assert values[1] > 0.01
+    assert values[2] > values[1] + 0.01
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda seed: make_biased_classification(200, n_tasks=2, random_state=seed),
+        lambda seed: load_colored_digits(random_state=seed),
+    ],
+)
+def test_a_seed_fixes_everything(make):
+    first, again, other = make(5), make(5), make(6)
+    for name in set(first) - {"DESCR", "feature_names"}:
+        np.testing.assert_array_equal(first[name], again[name])
+    assert (first.sensitive != other.sensitive).any()
+
+
+@pytest.mark.parametrize("correlation", [0, 0.5, 0.9, 1])
+def test_digits_have_the_colour_they_lean_to_as_often_as_asked(correlation):
+    digits = load_colored_digits(correlation=correlation, random_state=0)
+    plain = load_digits()
+    np.testing.assert_array_equal(digits.target, plain.target)
+    for lean, odd in (("red", 0), ("green", 1)):
+        colour = digits.sensitive[digits.target % 2 == odd]
+        hits = int((colour == lean).sum())
+        if correlation in (0, 1):
+            assert hits == correlation * len(colour)
+        else:
+            assert scipy.stats.binomtest(hits, len(colour), correlation).pvalue > 0.001
+    # Every image has its own shape in its own colour, and nothing elsewhere.
+    channels = digits.data.reshape(-1, 64, 2)
+    is_green = (digits.sensitive == "green").to_numpy()
+    painted = np.where(is_green[:, None], channels[..., 1], channels[..., 0])
+    np.testing.assert_array_equal(painted * 16, plain.data)
+    np.testing.assert_array_equal(channels.sum(axis=2), painted)
+    np.testing.assert_array_equal(digits.images[..., :2].reshape(-1, 64, 2), channels)
+    assert not digits.images[..., 2].any()
+
+
 # --------------------------------------------------------------------------- bad input
 
 
@@ -251,6 +373,24 @@ def test_downloading_without_pooch_names_the_extra(monkeypatch, tmp_path):
         (fetch_imsitu_annotations, {"subset": "dev"}, "'train', 'val', 'test', 'all'. Got 'dev'"),
         (fetch_imsitu_annotations, {"alpha": 4}, "None, 3, 2, 1. Got 4"),
         (fetch_imsitu_annotations, {"alpha": True}, "None, 3, 2, 1. Got True"),
+        (load_compas_counts, {"subset": "all"}, "'unbalanced', 'balanced'. Got 'all'"),
+        (load_colored_digits, {"correlation": 1.5}, "correlation == 1.5, must be <= 1"),
+        (make_biased_classification, {"n_groups": 1}, "n_groups == 1, must be >= 2"),
+        (make_biased_classification, {"n_tasks": 7}, "n_tasks == 7, must be <= 6"),
+        (make_biased_classification, {"bias": -0.1}, "bias == -0.1, must be >= 0"),
+        (make_biased_classification, {"group_weights": [1, 0]}, r"each of the 2 .* Got \[1, 0\]"),
+        (make_biased_classification, {"group_weights": [1]}, r"each of the 2 groups. Got \[1\]"),
+        (make_biased_classification, {"base_rate": 0.95}, "labels .* rates from 0.85 to 1.05"),
+        (
+            make_biased_classification,
+            {"amplification": 0.5, "accuracy": 0.5},
+            "predictions .* rates from -0.1 to 1.1",
+        ),
+        (
+            make_biased_classification,
+            {"accuracy": 0.97},
+            "accuracy=0.97 is out of reach: .* from 0.25 to 0.95 of rows",
+        ),
     ],
 )
 def test_an_unknown_option_is_named_with_those_allowed(fetch, options, says):
@@ -277,3 +417,10 @@ def test_the_examples_that_need_a_file_are_true(name):
     for line in example.examples:
         line.options.pop(doctest.SKIP, None)
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
+
+
+def test_the_page_about_data_sets_is_true():
+    page = Path(__file__).parents[1] / "docs" / "datasets.md"
+    done = doctest.testfile(str(page), module_relative=False)
+    assert done.attempted > 0
+    assert done.failed == 0

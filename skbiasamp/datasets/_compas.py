@@ -176,6 +176,7 @@ def fetch_compas(
         download_if_missing=download_if_missing,
     )
     frame = pd.read_csv(file, usecols=_COLUMNS)[_COLUMNS]  # reads "N/A" as missing
+    # ProPublica's filter, whole. In this file the first line removes all that the next three would.
     frame = frame[
         frame["days_b_screening_arrest"].between(-30, 30)
         & (frame["is_recid"] != -1)

@@ -1,0 +1,171 @@
+"""Labels, groups and predictions whose true amplification is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import Bunch, check_random_state, check_scalar
+
+
+def make_biased_classification(
+    n_samples: int = 1000,
+    *,
+    n_groups: int = 2,
+    n_tasks: int = 1,
+    group_weights: Sequence[float] | None = None,
+    base_rate: float = 0.5,
+    bias: float = 0.2,
+    amplification: float = 0.05,
+    accuracy: float = 0.8,
+    class_sep: float = 1.0,
+    group_sep: float = 2.0,
+    random_state: Any = None,
+) -> Bunch:
+    """Make labels that go with groups, and predictions that exaggerate it by a known amount.
+
+    Groups are drawn first, then for each task, independently of the others, a label and its
+    prediction. Even groups (the first, third, ...) lean towards even tasks and away from odd ones,
+    odd groups the other way round.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        How many rows to draw.
+    n_groups : int, default=2
+        How many groups there are, named "g0", "g1" and so on.
+    n_tasks : int, default=1
+        How many binary tasks there are, at most 6.
+    group_weights : sequence of float, default=None
+        The groups' shares of the population; by default equal.
+    base_rate : float, default=0.5
+        P(t) halfway between the groups that lean to task t and those that lean away.
+    bias : float, default=0.2
+        How far P(t|a) is apart between them; 0 makes task and group independent.
+    amplification : float, default=0.05
+        How far P(t̂|a) is from P(t|a), in the direction in which group a leans. With a bias above
+        0, the directional amplification A→T of the population is this number. Below 0 predictions
+        tone the bias down.
+    accuracy : float, default=0.8
+        How often label and prediction of a task agree, in every group.
+    class_sep : float, default=1.0
+        How far the features shift with the labels, in standard deviations.
+    group_sep : float, default=2.0
+        How far the features shift with the group: how well it can be guessed by proxies.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    data : Bunch
+        ``target`` and ``prediction``, Series for one task, else DataFrames of indicators;
+        ``sensitive``; ``joint``, the population: the probability ``n`` of each cell of group,
+        labels and predictions, as `Contingency.from_counts` reads it; ``data``, a DataFrame of
+        features to train a model of one's own on, with a normal column ``signal_*`` a task and
+        ``proxy_*`` a group; ``feature_names``.
+
+    Notes
+    -----
+    Any metric of `joint` is the true value of that metric of `prediction`. The features have no
+    part in `prediction`: a model trained on them has an amplification of its own, the larger the
+    more the proxies tell (`group_sep`) and the less the signal (`class_sep`).
+
+    Examples
+    --------
+    >>> from skbiasamp import Contingency, DirectionalAuditor
+    >>> from skbiasamp.datasets import make_biased_classification
+    >>> data = make_biased_classification(amplification=0.05, random_state=0)
+    >>> auditor = DirectionalAuditor(reference="test", interval=None)
+    >>> round(auditor.score(data.target, data.prediction, sensitive_features=data.sensitive), 3)
+    0.044
+
+    What that sample estimates:
+
+    >>> data.joint.head(3)
+      group  task  task_pred       n
+    0    g0     0          0  0.1375
+    1    g0     0          1  0.0625
+    2    g0     1          0  0.0375
+    >>> round(float(auditor.audit(Contingency.from_counts(data.joint))), 3)
+    0.05
+    """
+    check_scalar(n_samples, "n_samples", (int, np.integer), min_val=1)
+    check_scalar(n_groups, "n_groups", (int, np.integer), min_val=2)
+    # The population has n_groups * 4**n_tasks cells.
+    check_scalar(n_tasks, "n_tasks", (int, np.integer), min_val=1, max_val=6)
+    check_scalar(bias, "bias", (int, float, np.number), min_val=0, max_val=1)
+    random_state = check_random_state(random_state)
+    shares = _shares(group_weights, n_groups)
+    lean = (-1) ** np.add.outer(np.arange(n_groups), np.arange(n_tasks))
+    rate = base_rate + lean * bias / 2
+    tables = _agreement_tables(rate, rate + lean * amplification, accuracy, amplification)
+    probability = np.concatenate(
+        [
+            share * reduce(np.multiply.outer, table).ravel()
+            for share, table in zip(shares, tables, strict=True)
+        ]
+    )
+    # Every cell as its group and, for every task, 2 * label + prediction.
+    group, *pair = np.indices((n_groups, *[4] * n_tasks)).reshape(1 + n_tasks, -1)
+    labels, predictions = np.divmod(np.stack(pair, axis=1), 2)
+    tasks = [f"task_{k}" for k in range(n_tasks)]
+    groups = np.array([f"g{a}" for a in range(n_groups)])
+
+    joint = pd.DataFrame({"group": groups[group]})
+    for side, values in (("task", labels), ("task_pred", predictions)):
+        columns = [side] if n_tasks == 1 else [f"{side}[{task}]" for task in tasks]
+        joint[columns] = values
+    joint["n"] = probability
+
+    row = random_state.choice(len(joint), n_samples, p=probability)
+    shift = np.hstack([class_sep * labels[row], group_sep * np.eye(n_groups)[group[row]]])
+    features = [f"signal_{k}" for k in range(n_tasks)] + [f"proxy_{a}" for a in range(n_groups)]
+    data = pd.DataFrame(shift + random_state.standard_normal(shift.shape), columns=features)
+
+    def drawn(values: Any, name: str) -> pd.DataFrame | pd.Series[int]:
+        if n_tasks == 1:
+            return pd.Series(values[row, 0], name=name)
+        return pd.DataFrame(values[row], columns=tasks)
+
+    return Bunch(
+        data=data,
+        target=drawn(labels, "task"),
+        prediction=drawn(predictions, "task_pred"),
+        sensitive=pd.Series(groups[group[row]], name="group"),
+        joint=joint[joint["n"] > 0].reset_index(drop=True),
+        feature_names=features,
+    )
+
+
+def _shares(group_weights: Sequence[float] | None, n_groups: int) -> Any:
+    weights = np.ones(n_groups) if group_weights is None else np.asarray(group_weights, dtype=float)
+    if weights.shape != (n_groups,) or not (weights > 0).all() or not np.isfinite(weights).all():
+        raise ValueError(
+            f"group_weights must hold a number above 0 for each of the {n_groups} groups. Got "
+            f"{group_weights!r} instead."
+        )
+    return weights / weights.sum()
+
+
+def _agreement_tables(rate: Any, rate_pred: Any, accuracy: float, amplification: float) -> Any:
+    """Return, for every group and task, P(t, t̂ | a) with these margins and this accuracy."""
+    for name, rates in (("labels", rate), ("predictions", rate_pred)):
+        if not ((rates >= 0) & (rates <= 1)).all():
+            raise ValueError(
+                f"base_rate, bias and amplification ask for {name} that are positive at rates from "
+                f"{rates.min():.4g} to {rates.max():.4g}: choose them so that all lie in [0, 1]."
+            )
+    low, high = np.abs(1 - rate - rate_pred).max(), 1 - abs(amplification)
+    if not low - 1e-12 <= accuracy <= high + 1e-12:
+        raise ValueError(
+            f"accuracy={accuracy:.4g} is out of reach: with these rates of labels and predictions, "
+            f"they agree in a share from {low:.4g} to {high:.4g} of rows."
+        )
+    both = (accuracy - 1 + rate + rate_pred) / 2
+    table = np.stack([accuracy - both, rate_pred - both, rate - both, both], axis=-1)
+    return table.clip(0)

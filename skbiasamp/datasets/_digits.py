@@ -1,0 +1,77 @@
+"""Handwritten digits whose colour goes with the digit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import Bunch, check_random_state, check_scalar
+
+_DESCRIPTION = """\
+Coloured digits
+---------------
+
+The 1,797 handwritten digits that come with scikit-learn (8 x 8 pixels, 16 shades), each painted red
+or green, as coloured MNIST is made from MNIST. Even digits lean to red and odd ones to green: an
+image has the colour of its digit with the probability that was asked for, at random and
+independently of all else. The colour stands for a protected attribute: nothing but the sampling
+ties it to the digit, and a model that reads the colour instead of the shape amplifies that tie.
+"""
+
+
+def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -> Bunch:
+    """Load handwritten digits in two colours, the colour correlated with the digit.
+
+    Made from scikit-learn's `load_digits`, so nothing is downloaded.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    correlation : float, default=0.9
+        How often an image has the colour its digit leans to (even ones to red, odd ones to green):
+        1 always, 0.5 no more often than the other, 0 never.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the colours.
+
+    Returns
+    -------
+    data : Bunch
+        ``images``, red, green and blue in [0, 1], of shape (1797, 8, 8, 3); ``data``, their red and
+        green channels as 128 columns; ``target``, the digit; ``sensitive``, "red" or "green";
+        ``DESCR``.
+
+    References
+    ----------
+    M. Arjovsky, L. Bottou, I. Gulrajani, D. Lopez-Paz, "Invariant risk minimization",
+    arXiv:1907.02893, 2019 (coloured MNIST).
+
+    Examples
+    --------
+    Every even digit is red and every odd one green:
+
+    >>> from skbiasamp.datasets import load_colored_digits
+    >>> digits = load_colored_digits(correlation=1.0)
+    >>> digits.data.shape
+    (1797, 128)
+    >>> digits.target[:4].tolist(), digits.sensitive[:4].tolist()
+    ([0, 1, 2, 3], ['red', 'green', 'red', 'green'])
+    """
+    from sklearn.datasets import load_digits  # imports rich where that is installed
+
+    check_scalar(correlation, "correlation", (int, float, np.number), min_val=0, max_val=1)
+    random_state = check_random_state(random_state)
+    digits = load_digits()
+    odd = digits.target % 2
+    as_its_digit = random_state.uniform(size=len(odd)) < correlation
+    channel = np.where(as_its_digit, odd, 1 - odd)
+    images = np.zeros((*digits.images.shape, 3))
+    images[np.arange(len(odd)), :, :, channel] = digits.images / 16
+    return Bunch(
+        data=images[..., :2].reshape(len(odd), -1),
+        images=images,
+        target=pd.Series(digits.target, name="digit"),
+        sensitive=pd.Series(np.array(["red", "green"])[channel], name="color"),
+        DESCR=_DESCRIPTION,
+    )
