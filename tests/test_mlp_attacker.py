@@ -17,6 +17,16 @@ from skbiasamp.attackers._networks import Cells, _draw, initial, outputs_of
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Tests that run side by side would wait for each other's threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 # What float32 keeps after some hundred steps.
 CLOSE = {"rtol": 0, "atol": 2e-5}
 
