@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         MALSAuditor,
         MultiAttributeAuditor,
     )
+    from skbiasamp.compose import AuditedClassifier
     from skbiasamp.contingency import Contingency
     from skbiasamp.results import AuditResult
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # that importing the package imports nothing that the caller does not use.
 _ROOMS = {
     "AuditResult": "results",
+    "AuditedClassifier": "compose",
     "Contingency": "contingency",
     "DPAAuditor": "auditors",
     "DirectionalAuditor": "auditors",
@@ -32,6 +34,7 @@ _SUBMODULES = {"attackers", "datasets", "inference", "metrics"}
 
 __all__ = [
     "AuditResult",
+    "AuditedClassifier",
     "Contingency",
     "DPAAuditor",
     "DirectionalAuditor",

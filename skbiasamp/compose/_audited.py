@@ -1,0 +1,463 @@
+"""AuditedClassifier: a classifier that keeps the books on what it was trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
+import pandas as pd
+import sklearn
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from skbiasamp._compat import HasMethods
+from skbiasamp._labels import Array, quote, to_native
+from skbiasamp.auditors import DirectionalAuditor
+from skbiasamp.compose._columns import ROUTING, sensitive_values, without_sensitive
+from skbiasamp.results import AuditResult
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _inner_has(name: str) -> Callable[[Method], Method]:
+    """Let a method exist where the inner estimator has it."""
+
+    def check(self: AuditedClassifier) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), name)
+        return True
+
+    return available_if(check)
+
+
+class AuditedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """A classifier that can tell whether it amplifies the bias of its own training rows.
+
+    It fits any classifier and, on the same rows, an auditor: in a cross-validation or a search
+    every model is audited against the correlations of its own training fold. Without a
+    protected attribute it is the classifier it wraps.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    estimator : classifier
+        The classifier: binary, multiclass, multilabel; a pipeline; a skorch net.
+    auditor : auditor or list of auditors, default=None
+        What measures; None is ``DirectionalAuditor()``.
+    sensitive : str, int, list or callable, default=None
+        Where the protected attribute is: the name of a column of `X`, its position, a list of
+        several, or a function that makes the attribute from `X`, such as
+        ``lambda X: X["age"] > 40``. None: it is passed as ``sensitive_features``, also through
+        scikit-learn's metadata routing, which needs no further request.
+    drop_sensitive : bool, default=False
+        Hide these columns from the classifier. Data frames to predict may then lack them.
+    sensitive_estimator : classifier, default=None
+        A classifier that learns to predict the attribute from `X` (never from the columns of
+        `sensitive` themselves), for auditors whose direction is "T->A". Predicting a protected
+        attribute is itself questionable: it should be measured where a model does so anyway,
+        and such a model not be built for the measurement's sake [1]_ (Sec. 5.1).
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    auditors_ : dict of str to auditor
+        The fitted auditors by name, such as "directional A->T"; empty where `fit` had no
+        attribute.
+    auditor_ : auditor
+        The fitted auditor, where `auditor` is no list.
+    sensitive_estimator_ : classifier or None
+        The fitted classifier of the attribute. The combinations of several columns are its
+        classes, as numbers.
+    classes_, n_features_in_, feature_names_in_
+        Those of the fitted classifier, and of the columns that were hidden from it.
+
+    See Also
+    --------
+    amplification_scorer : Selects models by their amplification.
+    cross_audit : Audits over the folds of a cross-validation.
+
+    Notes
+    -----
+    Under metadata routing ``sample_weight`` is requested by the classifier inside
+    (``LogisticRegression().set_fit_request(sample_weight=True)``); the auditor weights rows as
+    the classifier does.
+
+    References
+    ----------
+    .. [1] Wang, Russakovsky. Directional bias amplification. ICML 2021.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skbiasamp import AuditedClassifier, DirectionalAuditor
+    >>> X = pd.DataFrame({"sex": list("ffffmmmm") * 50, "skill": [3, 2, 1, 0, 3, 2, 1, 0] * 50})
+    >>> hired = [1, 0, 0, 0, 1, 1, 1, 0] * 50
+    >>> model = AuditedClassifier(
+    ...     LogisticRegression(),
+    ...     auditor=DirectionalAuditor(random_state=0),
+    ...     sensitive="sex",
+    ...     drop_sensitive=True,
+    ... )
+    >>> model.fit(X, hired).score(X, hired)
+    0.75
+    >>> model.auditor_.y_at_
+       1
+    f -1
+    m  1
+    >>> model.audit(X, hired)
+    directional A->T: -0.2500 [-0.2925, -0.2081], p = 0.001 (400 rows, 2 groups x 1 task)
+    group  task   n   base  observed  sign   delta  amplification     low    high p_value
+        f     1 200 0.2500    0.5000    -1  0.2500        -0.2500 -0.3138 -0.1905 1.8e-15
+        m     1 200 0.7500    0.5000     1 -0.2500        -0.2500 -0.3100 -0.1927 1.8e-15
+    """
+
+    # The attribute is for this class alone; weights are for the classifier inside, and the
+    # auditor follows it.
+    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
+    __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict"])],
+        "auditor": [HasMethods(["fit", "audit"]), list, None],
+        "sensitive": [str, Integral, list, callable, None],
+        "drop_sensitive": ["boolean"],
+        "sensitive_estimator": [HasMethods(["fit", "predict"]), None],
+    }
+
+    estimator_: Any
+    auditors_: dict[str, Any]
+    sensitive_estimator_: Any
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        auditor: Any = None,
+        sensitive: Any = None,
+        drop_sensitive: bool = False,
+        sensitive_estimator: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.auditor = auditor
+        self.sensitive = sensitive
+        self.drop_sensitive = drop_sensitive
+        self.sensitive_estimator = sensitive_estimator
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Fit the classifier, and the auditor on the same rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute, where it is not in `X`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, for classifier and auditor.
+        **params : dict
+            Metadata that the classifiers inside have requested.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._validate_params()
+        if self.drop_sensitive and (self.sensitive is None or callable(self.sensitive)):
+            raise ValueError(
+                "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
+                f"{self.sensitive!r} names none. Name the columns, or leave drop_sensitive=False "
+                "if the attribute is not among the features."
+            )
+        auditors = self._auditors()
+        inner, other = self._fit_params(params, sensitive_features, sample_weight)
+        attribute = self._attribute(X, sensitive_features)
+        self.auditors_ = {}
+        self.sensitive_estimator_ = None
+        if attribute is not None:
+            # First, since it is quick: labels that cannot be audited should not cost a training.
+            for name, auditor in auditors.items():
+                self.auditors_[name] = clone(auditor).fit(
+                    y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
+                )
+            self._fit_sensitive(X, attribute, other)
+        features = without_sensitive(X, self.sensitive) if self.drop_sensitive else X
+        self.estimator_ = clone(self.estimator).fit(features, y, **inner)
+        # Who knows what X looked like.
+        self._saw_X = FunctionTransformer().fit(X) if self.drop_sensitive else self.estimator_
+        return self
+
+    def audit(
+        self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> AuditResult | dict[str, AuditResult]:
+        """Measure the amplification of the classifier's predictions.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Their labels.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            Their protected attribute, where it is not in `X`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        result : AuditResult or dict of str to AuditResult
+            By the auditor's name, where `auditor` is a list.
+        """
+        check_is_fitted(self)
+        if not self.auditors_:
+            raise ValueError(
+                "This AuditedClassifier was fitted without the protected attribute, so it does "
+                "not know the correlations of its training labels. Fit it with sensitive_features, "
+                "or name the column: AuditedClassifier(..., sensitive='sex')."
+            )
+        labels = self._labels(X, y, sensitive_features, sample_weight)
+        results = {name: one.audit(**labels) for name, one in self.auditors_.items()}
+        return results if isinstance(self.auditor, list) else next(iter(results.values()))
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the classifier inside.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(self._features(X))
+
+    @_inner_has("predict_proba")
+    def predict_proba(self, X: Any) -> Any:
+        """Predict probabilities with the classifier inside.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes), or a list of these
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(self._features(X))
+
+    @_inner_has("decision_function")
+    def decision_function(self, X: Any) -> Any:
+        """Return the scores of the classifier inside.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.estimator_.decision_function(self._features(X))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
+        """Return the classifier's own score, which is its accuracy as a rule.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+        **params : dict
+            Metadata that the classifier inside has requested.
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self)
+        if sample_weight is not None:
+            params["sample_weight"] = sample_weight
+        if sklearn.get_config()["enable_metadata_routing"]:
+            params = process_routing(self, "score", **params).estimator.score
+        return self.estimator_.score(self._features(X), y, **params)
+
+    @property
+    def auditor_(self) -> Any:
+        """The fitted auditor."""
+        if isinstance(self.auditor, list) or not self.auditors_:
+            raise AttributeError(
+                "auditor_ is there after a fit with the protected attribute, where auditor= is no "
+                "list; auditors_ holds those of a list."
+            )
+        return next(iter(self.auditors_.values()))
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of the classifier inside."""
+        return self.estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns `X` had."""
+        return self._saw_X.n_features_in_
+
+    @property
+    def feature_names_in_(self) -> Any:
+        """What its columns were named."""
+        return self._saw_X.feature_names_in_
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say who takes which metadata.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        fit = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        if self.sensitive_estimator is not None:
+            router.add(sensitive_estimator=self.sensitive_estimator, method_mapping=fit)
+        both = MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")
+        return router.add(estimator=self.estimator, method_mapping=both)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = get_tags(self.estimator)
+        tags.transformer_tags = None  # what else it may be, this is a classifier
+        tags.array_api_support = False  # labels are counted on the CPU
+        return tags
+
+    # ------------------------------------------------------------------ inside
+
+    def _auditors(self) -> dict[str, Any]:
+        """Return the auditors by name."""
+        auditor = DirectionalAuditor() if self.auditor is None else self.auditor
+        named: dict[str, Any] = {}
+        for one in auditor if isinstance(auditor, list) else [auditor]:
+            name = one.metric if one.direction is None else f"{one.metric} {one.direction}"
+            twins = sum(other.partition(" #")[0] == name for other in named)
+            named[f"{name} #{twins + 1}" if twins else name] = one
+            if one.direction == "T->A" and self.sensitive_estimator is None:
+                raise ValueError(
+                    f"{one} asks how the task biases the prediction of the protected attribute, "
+                    "and nothing predicts it: pass sensitive_estimator, a classifier that learns "
+                    "to. If your model does not predict the attribute, direction='A->T' is the "
+                    "one to measure."
+                )
+        if not named:
+            raise ValueError("auditor is an empty list: name one auditor or more, or pass None.")
+        return named
+
+    def _fit_params(
+        self, params: dict[str, Any], sensitive_features: Any, sample_weight: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what goes to `fit` of the classifier, and of that of the attribute."""
+        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
+        if sklearn.get_config()["enable_metadata_routing"]:
+            if sensitive_features is not None:
+                params = {**params, "sensitive_features": sensitive_features}
+            routed = process_routing(self, "fit", **params, **weight)
+            other = {} if self.sensitive_estimator is None else routed.sensitive_estimator.fit
+            return routed.estimator.fit, other
+        if params:
+            raise ValueError(
+                f"AuditedClassifier.fit got {quote(params)}, and passes on sample_weight alone. "
+                f"For other metadata enable routing, {ROUTING}, and let the classifier inside ask "
+                f"for it: .set_fit_request({next(iter(params))}=True)."
+            )
+        for one in (self.estimator, self.sensitive_estimator) if weight else ():
+            if one is not None and not has_fit_parameter(one, "sample_weight"):
+                raise TypeError(
+                    f"{type(one).__name__} takes no sample_weight in fit. For a pipeline, make "
+                    "the AuditedClassifier its last step, or enable routing "
+                    f"({ROUTING}) and let a step ask for it: .set_fit_request(sample_weight=True)."
+                )
+        return weight, weight
+
+    def _attribute(self, X: Any, sensitive_features: Any) -> Any:
+        """Return the attribute, from wherever it comes, or None."""
+        if self.sensitive is None:
+            return sensitive_features
+        if sensitive_features is not None:
+            raise ValueError(
+                f"The protected attribute came twice: as sensitive={self.sensitive!r} and as "
+                "sensitive_features. Leave one out; under metadata routing, with "
+                ".set_fit_request(sensitive_features=False)."
+            )
+        return sensitive_values(X, self.sensitive)
+
+    def _features(self, X: Any) -> Any:
+        return without_sensitive(X, self.sensitive, may_lack=True) if self.drop_sensitive else X
+
+    def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:
+        """Train the classifier of the attribute."""
+        if self.sensitive_estimator is None:
+            return
+        table = to_native(attribute, "sensitive_features")
+        self._combinations: Array | None = None
+        if table.ndim == 2 and table.shape[1] > 1:
+            rows = pd.DataFrame(table)
+            code = rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
+            self._combinations = rows.to_numpy(dtype=object)[np.unique(code, return_index=True)[1]]
+        else:
+            code = np.ravel(table)
+        features = X if self.sensitive is None else without_sensitive(X, self.sensitive)
+        self.sensitive_estimator_ = clone(self.sensitive_estimator).fit(features, code, **params)
+
+    def _predict_sensitive(self, X: Any) -> Any:
+        """Return the attribute as predicted, or None where nothing predicts it."""
+        if self.sensitive_estimator_ is None:
+            return None
+        features = X if self.sensitive is None else without_sensitive(X, self.sensitive)
+        predicted = self.sensitive_estimator_.predict(features)
+        return predicted if self._combinations is None else self._combinations[predicted]
+
+    def _labels(
+        self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+    ) -> dict[str, Any]:
+        """Return the rows as an auditor takes them."""
+        attribute = self._attribute(X, sensitive_features)
+        if attribute is None:
+            raise ValueError(
+                "An audit needs the protected attribute of the rows to predict: pass "
+                "sensitive_features, or name its column, AuditedClassifier(..., sensitive='sex')."
+            )
+        return {
+            "y_true": y,
+            "y_pred": self.predict(X),
+            "sensitive_features": attribute,
+            "sensitive_pred": self._predict_sensitive(X),
+            "sample_weight": sample_weight,
+        }
