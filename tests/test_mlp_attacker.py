@@ -12,7 +12,14 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp.attackers import MLPAttacker
-from skbiasamp.attackers._networks import Cells, _draw, initial, outputs_of
+from skbiasamp.attackers._networks import (
+    Cells,
+    _draw,
+    count_cells,
+    hold_out,
+    initial,
+    outputs_of,
+)
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -356,13 +363,35 @@ def test_the_best_epoch_can_come_from_a_shorter_training():
     X, y = gaussian_rows(n=60)
     y = np.where(np.arange(60) % 3, y, 1 - y) * 10.0
     attacker = MLPAttacker(
-        (30,), max_epochs=80, loss="squared_error", early_stopping=True, batch_norm=True
+        (30,),
+        max_epochs=80,
+        learning_rate=0.005,
+        loss="squared_error",
+        early_stopping=True,
+        validation_fraction=0.4,
+        random_state=3,
     )
-    attacker.set_params(validation_fraction=0.4, random_state=1).fit(X, y)
+    attacker.fit(X, y)
     assert 1 < attacker.n_iter_ < 80
     # Held-out rows do not change the draws, so training that ends there is the same.
     shorter = clone(attacker).set_params(max_epochs=attacker.n_iter_).fit(X, y)
     np.testing.assert_allclose(shorter.predict(X), attacker.predict(X), rtol=0, atol=1e-3)
+
+
+def test_rows_that_are_held_out_are_not_learnt_from():
+    cells = count_cells(np.arange(6) // 2, np.arange(6) % 2, np.array([1.0, 2, 3, 4, 30, 60]))
+    seen = np.zeros(6)
+    for seed in range(2000):
+        learnt, judged, n_rows = hold_out(cells, 100, 0.3, np.random.default_rng(seed))
+        assert n_rows == 70
+        both = np.zeros((2, 6))
+        for one, part, n in ((both[0], learnt, 70), (both[1], judged, 30)):
+            one[part.inputs * 2 + part.target] = part.weight * n
+        np.testing.assert_allclose(both, np.rint(both), rtol=0, atol=1e-9)  # whole rows
+        np.testing.assert_allclose(both.sum(axis=0), [1, 2, 3, 4, 30, 60])
+        seen += both[1] / 2000
+    np.testing.assert_allclose(seen, 0.3 * np.array([1, 2, 3, 4, 30, 60]), rtol=0, atol=0.2)
+    np.testing.assert_allclose(seen[:2], [0.3, 0.6], rtol=0, atol=0.06)
 
 
 # --------------------------------------------------------------------------- behaviour
@@ -457,7 +486,8 @@ def test_training_that_diverges_is_an_error():
         ({}, {"classes": [0, 2]}, "y has .*1.*, which is not among classes"),
         ({}, {"n_rows": 0}, "n_rows must be at least 1, got 0"),
         ({}, {"X": np.ones((1, 1, 4, 1))}, "has 4 dimensions"),
-        ({"early_stopping": True}, {}, "pass validation_weight"),
+        ({}, {"y": [0, np.nan, 0, 1]}, "y contains NaN"),
+        ({"early_stopping": True}, {"n_rows": 1}, "holds out rows, and there is only one"),
     ],
 )
 def test_what_is_wrong_is_said(settings, options, message):

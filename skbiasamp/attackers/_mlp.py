@@ -21,9 +21,11 @@ from skbiasamp.attackers._networks import (
     Design,
     Lesson,
     Trained,
+    average,
     count_cells,
     distinct,
     find_device,
+    hold_out,
     outputs_of,
     train,
 )
@@ -84,7 +86,7 @@ class MLPAttacker(BaseEstimator):
         Whether the weights with the least loss on held-out rows are kept, not the last ones.
         Training goes on to the last epoch either way.
     validation_fraction : float, default=0.1
-        Share of the rows that `fit` holds out for `early_stopping`.
+        Share of the rows that is held out for `early_stopping`.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to train; "auto" takes a GPU where there is one.
     random_state : int, RandomState or None, default=None
@@ -200,11 +202,11 @@ class MLPAttacker(BaseEstimator):
     def preset(cls, name: str, **overrides: Any) -> Self:
         """Return the attacker of a paper.
 
-        "dpa" [2]_ has one hidden layer of 4 and sigmoids, in batches of 64 for 100 epochs; the
-        paper gives no learning rate, ours is 0.01. "leakage" [1]_ has four linear layers, 300 wide,
-        with batch normalisation and leaky ReLU between them, Adam at 5e-5 with weight decay 1e-5,
-        in batches of 128 for 100 epochs, of which the best on held-out rows is kept; the paper
-        says nothing of width and decay, its code does.
+        "dpa" [2]_ has one hidden layer of 4 and sigmoids; the paper names no more, so 100 epochs
+        of Adam at 0.01 in batches of 64 are ours. "leakage" [1]_ has four linear layers, 300 wide,
+        with batch normalisation and leaky ReLU between them, and trains for 100 epochs at 5e-5 in
+        batches of 128, keeping the epoch that is best on held-out rows (by loss); the paper does
+        not name its weight decay, 1e-5.
 
         Parameters
         ----------
@@ -254,24 +256,11 @@ class MLPAttacker(BaseEstimator):
         if classifies:
             check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        _require_weight("sample_weight", weight[None])
         held = weight > 0
         X, y, weight = X[held], y[held], weight[held]
-        validation = None
-        random_state = self.random_state
-        if self.early_stopping:
-            random_state = check_random_state(random_state).randint(2**31)
-            order = np.random.default_rng(random_state).permutation(len(y))
-            judged = order[: ceil(self.validation_fraction * len(y))]
-            validation = np.zeros(len(y))
-            validation[judged] = weight[judged]
-            weight[judged] = 0
         self.networks_ = self.fit_many(
-            X,
-            y,
-            weight[None],
-            validation_weight=validation,
-            classes=np.unique(y) if classifies else None,
-            random_state=random_state,
+            X, y, weight[None], classes=np.unique(y) if classifies else None
         )
         if classifies:
             self.classes_ = self.networks_.classes
@@ -303,8 +292,8 @@ class MLPAttacker(BaseEstimator):
         sample_weight : array-like of shape (n_samples,) or (n_networks, n_samples), optional
             How often each row counts; a network never sees rows of no weight.
         validation_weight : array-like of the same shape, optional
-            Weights of the rows on which each network's best epoch is chosen; needed with
-            `early_stopping`, and without it not used.
+            Weights of the rows on which each network's best epoch is chosen with
+            `early_stopping`. By default each network holds out its own `validation_fraction`.
         classes : array-like of shape (n_classes,), optional
             The classes; by default those that occur.
         n_rows : int or array-like of shape (n_networks,), optional
@@ -328,19 +317,12 @@ class MLPAttacker(BaseEstimator):
                 f"has {X.ndim} dimensions."
             )
         classifies = _classifies(self)
-        y = (
-            np.asarray(y)
-            if classifies
-            else check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        y = check_array(
+            y, dtype=None if classifies else np.float64, ensure_2d=False, input_name="y"
         )
         weight = np.ones(X.shape[-2]) if sample_weight is None else _weights(sample_weight)
         judged = None
-        if self.early_stopping:
-            if validation_weight is None:
-                raise ValueError(
-                    "early_stopping=True chooses each network's best epoch on held-out rows: pass "
-                    "validation_weight, positive where sample_weight is 0."
-                )
+        if self.early_stopping and validation_weight is not None:
             judged = _weights(validation_weight)
         seeds = self.random_state if random_state is None else random_state
         n = _n_networks(X, y, weight, judged, seeds)
@@ -361,7 +343,7 @@ class MLPAttacker(BaseEstimator):
         index = np.broadcast_to(index.reshape(X.shape[:-1]), weight.shape)
         centres = np.zeros((n, 2))
         lessons = []
-        for i, (seed, rows) in enumerate(
+        for i, (seed, n_behind) in enumerate(
             zip(_seed_sequences(seeds, n), _rows_behind(n_rows, weight), strict=True)
         ):
             if classifies:
@@ -369,18 +351,21 @@ class MLPAttacker(BaseEstimator):
             else:
                 centres[i] = _centre(y[i], weight[i])
                 target = (y[i] - centres[i, 0]) / centres[i, 1]
-            parts: list[Cells] = []
-            for some in (weight[i],) if judged is None else (weight[i], judged[i]):
-                seen = some > 0
-                parts.append(
-                    count_cells(
-                        index[i, seen],
-                        target[seen],
-                        some[seen],
-                        design.n_outputs if classifies else 0,
-                    )
-                )
-            lessons.append(Lesson(parts[0], rows, seed, parts[1] if len(parts) > 1 else None))
+
+            def counted(by: Array, i: int = i, target: Array = target) -> Cells:
+                seen = by > 0
+                return count_cells(index[i, seen], target[seen], by[seen])
+
+            learnt, check = counted(weight[i]), None
+            if judged is not None:
+                check = counted(judged[i])
+            elif self.early_stopping:
+                # Numbers of its own: what is held out does not change the other draws.
+                rng = np.random.default_rng(seed.spawn(1)[0])
+                learnt, check, n_behind = hold_out(learnt, n_behind, self.validation_fraction, rng)
+            if not classifies:
+                learnt, check = average(learnt), None if check is None else average(check)
+            lessons.append(Lesson(learnt, n_behind, seed, check))
         trained = train(design, pool, lessons, device=device, verbose=int(self.verbose))
         return MLPBundle(design, trained, classes if classifies else None, centres, self.device)
 

@@ -125,23 +125,43 @@ def distinct(rows: Array) -> tuple[Array, Array]:
     return rows[first], code.reshape(-1)
 
 
-def count_cells(index: Array, target: Array, weight: Array, n_classes: int) -> Cells:
-    """Add up the weights of equal rows; with 0 classes, average the numbers of equal inputs."""
-    if n_classes:
-        values, code = np.arange(n_classes), target
-    else:
-        values, code = np.unique(target, return_inverse=True)
-    # Equal rows are added before anything is divided: repeated rows stay exactly weighted rows.
+def count_cells(index: Array, target: Array, weight: Array) -> Cells:
+    """Add up the weights of equal rows."""
+    values, code = np.unique(target, return_inverse=True)
     cell, where = np.unique(index * len(values) + code, return_inverse=True)
+    # Added before anything is divided: repeated rows stay exactly weighted rows.
     total = np.bincount(where, weight)
-    total = total / total.sum()
-    cells = Cells(cell // len(values), values[cell % len(values)], total)
-    if n_classes:
-        return cells
+    return Cells(cell // len(values), values[cell % len(values)], total / total.sum())
+
+
+def average(cells: Cells) -> Cells:
+    """Return equal inputs as one, with the mean of their numbers: squares lose but a constant."""
     inputs, where = np.unique(cells.inputs, return_inverse=True)
-    held = np.bincount(where, total)
-    mean = np.bincount(where, total * cells.target) / held
-    return Cells(inputs, mean, held, float(total @ (cells.target - mean[where]) ** 2))
+    weight = np.bincount(where, cells.weight)
+    mean = np.bincount(where, cells.weight * cells.target) / weight
+    spread = cells.weight @ (cells.target - mean[where]) ** 2
+    return Cells(inputs, mean, weight, float(spread))
+
+
+def hold_out(
+    cells: Cells, n_rows: int, share: float, rng: np.random.Generator
+) -> tuple[Cells, Cells, int]:
+    """Split rows at random: what to learn from, what to be judged on, rows behind the former.
+
+    Cells are split, not dealt out whole: equal rows can go either way, as rows do.
+    """
+    if n_rows < 2:
+        raise ValueError("early_stopping=True holds out rows, and there is only one.")
+    n_out = min(ceil(share * n_rows), n_rows - 1)
+    drawn = _draw(cells, n_rows, rng)
+    times, out = (np.bincount(rows, minlength=len(cells.weight)) for rows in (drawn, drawn[:n_out]))
+    part = out / np.maximum(times, 1)
+    split = []
+    for weight in (cells.weight * (1 - part), cells.weight * part):
+        held = weight > 0
+        total = weight[held] / weight.sum()
+        split.append(Cells(cells.inputs[held], cells.target[held], total))
+    return split[0], split[1], n_rows - n_out
 
 
 def _draw(cells: Cells, n: int, rng: np.random.Generator) -> Array:
@@ -466,7 +486,7 @@ class _Batch:
                 some = judged.columns(part)
                 outputs = _outputs(self.design, self.tensors, self.pool[some.inputs])
                 found += _losses(self.design, outputs, some.target, some.weight)
-            found = found.nan_to_num(torch.inf)
+            found = found.nan_to_num(nan=torch.inf, posinf=torch.inf)
             better = found < self.least
             self.least = torch.where(better, found, self.least)
             for name, tensor in self.tensors.items():
