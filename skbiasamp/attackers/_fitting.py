@@ -25,7 +25,7 @@ class Lesson:
     """What one attacker learns, and what it is then asked.
 
     `target` holds codes of `n_classes` classes, or numbers where `n_classes` is 0. `n_rows` says
-    how many rows stand behind the weights.
+    how many rows stand behind the weights, and `rows_per_weight` how many behind one of them.
     """
 
     inputs: Array
@@ -35,6 +35,7 @@ class Lesson:
     n_classes: int
     n_rows: int
     seed: int
+    rows_per_weight: float = 1.0
 
 
 def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -> Any:
@@ -129,7 +130,8 @@ def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> li
         options: dict[str, Any] = {}
         n_rows = first.n_rows
         if attacker.early_stopping:
-            held = _held_out(weight, attacker.validation_fraction, seeds)
+            worth = weight * first.rows_per_weight
+            held = weight * _held_out(worth, attacker.validation_fraction, seeds)
             weight, options["validation_weight"] = weight - held, held
             n_rows = max(1, round(n_rows * (1 - attacker.validation_fraction)))
         bundle = attacker.fit_many(
@@ -150,22 +152,19 @@ def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> li
     return [told[i] for i in range(len(lessons))]
 
 
-def _held_out(weight: Array, fraction: float, seeds: Sequence[int]) -> Array:
-    """Draw the part of each network's rows on which its best epoch is chosen."""
-    rows = np.maximum(np.rint(weight), weight > 0).astype(np.int64)
+def _held_out(worth: Array, fraction: float, seeds: Sequence[int]) -> Array:
+    """Draw the share of each network's rows on which its best epoch is chosen."""
+    rows = np.maximum(np.rint(worth), worth > 0).astype(np.int64)
     drawn = [
         np.random.default_rng((seed, 1)).binomial(n, fraction)
         for n, seed in zip(rows, seeds, strict=True)
     ]
-    return weight * np.divide(drawn, rows, out=np.zeros(rows.shape), where=rows > 0)
+    return np.divide(drawn, rows, out=np.zeros(rows.shape), where=rows > 0)
 
 
 def _answer(attacker: Any, lesson: Lesson, shares: bool) -> Array:
     held = lesson.weight > 0
     inputs, target, weight = lesson.inputs[held], lesson.target[held], lesson.weight[held]
-    present = np.unique(target) if lesson.n_classes else None
-    if present is not None and len(present) < 2:
-        return np.eye(lesson.n_classes)[np.full(len(lesson.asked), present[:1].sum())]
     attacker = clone(attacker)
     seeds = np.random.default_rng(lesson.seed)
     for name in sorted(attacker.get_params(deep=True)):
@@ -176,10 +175,11 @@ def _answer(attacker: Any, lesson: Lesson, shares: bool) -> Array:
     if takes is not None:
         options[takes] = weight
     else:
-        # Rows are drawn, each as often on average as its weight says, in random order.
-        times = np.floor(weight + seeds.random(len(weight))).astype(int)
-        rows = seeds.permutation(np.repeat(np.arange(len(times)), times))
+        rows = _repeated(target, weight * lesson.rows_per_weight, seeds)
         inputs, target = inputs[rows], target[rows]
+    present = np.unique(target) if lesson.n_classes else None
+    if present is not None and len(present) < 2:
+        return np.eye(lesson.n_classes)[np.full(len(lesson.asked), present[:1].sum())]
     asked = lesson.asked
     if _is_net(attacker):
         # Networks as their users have them reject doubles and text.
@@ -190,6 +190,16 @@ def _answer(attacker: Any, lesson: Lesson, shares: bool) -> Array:
             return _told(attacker, asked, lesson.n_classes, shares)
     attacker.fit(inputs, target, **options)
     return _told(attacker, asked, lesson.n_classes, shares)
+
+
+def _repeated(target: Array, weight: Array, rng: np.random.Generator) -> Array:
+    """Draw rows in random order, each as often on average as its weight says.
+
+    Each class has as many rows as its weight, rounded up or down.
+    """
+    order = np.argsort(target, kind="stable")
+    reached = np.floor(np.cumsum(weight[order]) + rng.random()).astype(int)
+    return rng.permutation(np.repeat(order, np.diff(reached, prepend=0)))
 
 
 def _told(attacker: Any, asked: Array, n_classes: int, shares: bool) -> Array:

@@ -11,7 +11,6 @@ import pandas as pd
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp._labels import DIRECTIONS, Array, require_task_pred
-from skbiasamp._sums import generator
 from skbiasamp.auditors._base import COMMON_CONSTRAINTS, BaseAuditor
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import adjust_p_values
@@ -19,6 +18,7 @@ from skbiasamp.metrics._attack import Settings
 from skbiasamp.metrics._predictability import (
     Played,
     align,
+    own_generator,
     play,
     require_predictions,
     stage,
@@ -67,13 +67,14 @@ class PredictabilityAuditor(BaseAuditor):
     def _play(self, test: Contingency, rng: np.random.Generator) -> Played:
         self._check(test)
         train = align(self.contingency_, test) if self._fitted else None
-        return play(stage(test, train, self._settings(), direction=self.direction), rng)
+        settings = self._settings()
+        return play(stage(test, train, settings, direction=self.direction, stacklevel=5), rng)
 
     def _value(self, test: Contingency) -> float:
-        return self._play(test, generator(self.random_state)).value
+        return self._play(test, own_generator(self.random_state)).value
 
     def _result(self, test: Contingency) -> AuditResult:
-        rng = generator(self.random_state)
+        rng = own_generator(self.random_state)
         played = self._play(test, rng)
         amplification = played.amplification(played.qualities)
         data, model = (one.mean(axis=0) for one in played.qualities)
@@ -225,9 +226,9 @@ callable, default="accuracy"
     >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
     >>> auditor = LeakageAuditor(random_state=0)
     >>> auditor.audit(cooks, predicted, sensitive_features=sex)
-    leakage: +0.2570 [+0.1779, +0.3363], p = 0.002 (400 rows, exact attacker)
+    leakage: +0.2470 [+0.1727, +0.3361], p = 0.002 (400 rows, exact attacker)
     group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
-    (all) (all) 400        0.4930         0.7500 0.2570         0.2570 0.1779 0.3363   0.002
+    (all) (all) 400        0.5030         0.7500 0.2470         0.2470 0.1727 0.3361   0.002
     """
 
     metric = "leakage"

@@ -124,10 +124,9 @@ class Attack:
 
 def hard(side: Side, truth: Side) -> Side:
     """Return predictions as labels of the same kind as the truth."""
-    if not side.soft or truth.soft:
+    if truth.soft or side.matrix is None or not (side.soft or truth.codes is not None):
         return side
-    assert side.matrix is not None
-    scores = side.matrix
+    scores = side.matrix.astype(float)
     middle = 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
     if truth.codes is None:
         return replace(side, matrix=scores >= middle)
@@ -170,7 +169,7 @@ def make_attack(
             n_bits, powers = width, 1 << np.arange(width)
             inputs = (np.arange(1 << width)[:, None] & powers > 0).astype(float)
             joined = np.concatenate([matrix @ powers for matrix in matrices])
-        elif flips or soft:
+        elif flips:  # each row has its own perturbation
             inputs = np.concatenate(matrices).astype(float)
             joined = np.arange(len(inputs))
         else:
@@ -198,7 +197,12 @@ def make_attack(
 
 def _as_numbers(side: Side) -> Array:
     if side.matrix is not None:
-        return side.matrix.astype(float)[:, -1]
+        if side.matrix.shape[1] > 1:
+            raise ValueError(
+                f"quality='inverse_rmse' is about one number a row, and there are "
+                f"{side.matrix.shape[1]} columns: pass one of them, or use another quality."
+            )
+        return side.matrix.astype(float)[:, 0]
     if any(isinstance(name, str | tuple) for name in side.names):
         raise ValueError(
             f"quality='inverse_rmse' is about numbers, and the labels are {side.names[0]!r}, ...: "
@@ -311,7 +315,9 @@ class Arena:
     @property
     def rowwise(self) -> bool:
         """Whether each draw perturbs inputs row by row, rather than counts of inputs."""
-        return self.moves == "seen" and self.data.single and not self.data.n_bits
+        truth = self.truth
+        matrix = truth is not None and truth.codes is None
+        return matrix and self.moves == "seen" and not self.data.n_bits
 
     def rates(self, weight: Array) -> Array:
         """Return how much to perturb until labels are as good as the model: (draws, 1 or targets).
@@ -333,7 +339,8 @@ class Arena:
             right = np.diagonal(agreed, axis1=-2, axis2=-1)
             true, said, n_others = agreed.sum(axis=-1), agreed.sum(axis=-2), max(n - 1, 1)
             if self.settings.equalize == "accuracy":
-                return 1 - right.sum(axis=-1)[:, None] / total
+                wrong = np.where(np.eye(n, dtype=bool), 0.0, agreed).sum(axis=(-2, -1))
+                return np.minimum(wrong[:, None] / total, 1.0)
             if truth.one_label and n == 2:  # the positive class is the task
                 right, true, said = (one[:, 1:] for one in (right, true, said))
             return rate_for_f1(task_f1(right, true, said), true, total, n_others)[:, None]
@@ -341,7 +348,7 @@ class Arena:
         assert prediction.matrix is not None
         labels, predicted = truth.matrix, prediction.matrix
         if self.settings.equalize == "accuracy":
-            wrong = weight @ (labels != predicted) / total
+            wrong = np.minimum(weight @ (labels != predicted) / total, 1.0)
             return wrong if self.moves == "told" else wrong.mean(axis=-1, keepdims=True)
         sums = [weight @ one for one in (labels & predicted, labels, predicted)]
         if self.moves == "told":
@@ -391,6 +398,8 @@ class Arena:
     def _learnt(self, judged: Array) -> Array:
         """Return what attackers learn from: all folds but the one they are judged on."""
         train = judged if judged.shape[1] == 1 else judged.sum(axis=1, keepdims=True) - judged
+        # Differences of fractional weights leave rounding noise, which is no row.
+        train = np.where(train > 1e-12 * train.sum(axis=(-2, -1), keepdims=True), train, 0.0)
         return _balance(train) if self.settings.balanced else train
 
     def _rate_of(self, attack: Attack, rate: Array) -> Array | None:
@@ -401,6 +410,7 @@ class Arena:
         size = max(
             max(
                 n_folds * one.cells.n_cells,
+                0 if one.lessons is None else one.lessons.cells.n_cells,
                 n_folds * len(one.names) * len(one.inputs) * one.n_classes,
                 len(one.names) * one.n_classes**2,
             )
@@ -517,7 +527,8 @@ class Arena:
         if rate is not None and self.rowwise:
             # Every row of the draw has its own perturbed input.
             inputs = self._perturbed(inputs, float(rate[0, 0]), rng)
-        n_rows = max(1, round(float(weight.sum()) * source.cells.rows_per_weight))
+        per_weight = source.cells.rows_per_weight
+        n_rows = max(1, round(float(weight.sum()) * per_weight))
         if weight.shape[1] > 1:
             n_rows = round(n_rows * (1 - 1 / weight.shape[1]))
         found = []
@@ -526,7 +537,9 @@ class Arena:
             target = self._numbers(source, rate, rng)
             for fold, held in enumerate(learnt[0]):
                 seed = int(seeds[fold, 0])
-                found.append(Lesson(source.of_rows, target, held, inputs, 0, n_rows, seed))
+                found.append(
+                    Lesson(source.of_rows, target, held, inputs, 0, n_rows, seed, per_weight)
+                )
             return found
         tables = self._learnt(self._tables(source, weight, rate, rng))[0]
         n_classes = attack.n_classes
@@ -538,7 +551,9 @@ class Arena:
                 target = table.argmax(axis=-1) if one_each else every
                 held = table.sum(axis=-1) if one_each else table.ravel()
                 seed = int(seeds[fold, position])
-                found.append(Lesson(combined, target, held, inputs, n_classes, n_rows, seed))
+                found.append(
+                    Lesson(combined, target, held, inputs, n_classes, n_rows, seed, per_weight)
+                )
         return found
 
     def _perturbed(self, inputs: Array, rate: float, rng: np.random.Generator) -> Array:

@@ -22,7 +22,7 @@ from skbiasamp._labels import (
 )
 from skbiasamp._sums import generator
 from skbiasamp.attackers._exact import ExactAttacker
-from skbiasamp.attackers._fitting import ENOUGH, choose, describe
+from skbiasamp.attackers._fitting import ENOUGH, NAMES, choose, describe
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import (
     MOST_BITS,
@@ -39,6 +39,8 @@ from skbiasamp.metrics._quality import EQUALIZERS, QUALITIES, relative_change
 
 def check_settings(settings: Settings) -> None:
     """Raise if a setting is none of its values, or two do not go together."""
+    if isinstance(settings.attacker, str):
+        check_option("attacker", settings.attacker, NAMES)
     if not callable(settings.quality):
         check_option("quality", settings.quality, QUALITIES)
     check_option("equalize", settings.equalize, EQUALIZERS)
@@ -63,10 +65,12 @@ def stage(
     settings: Settings,
     *,
     direction: str | None,
+    stacklevel: int = 3,
 ) -> Arena:
     """Return the attacks of leakage (no direction) or DPA.
 
-    Without predictions leakage is that of the data's labels alone.
+    Without predictions leakage is that of the data's labels alone. `stacklevel` says who is
+    warned: by default who called the function that calls this one.
     """
     check_settings(settings)
     role: SideName = "group" if direction == "T->A" else "task"
@@ -98,7 +102,7 @@ def stage(
         sides: tuple[SideName, SideName] = (predicted, told) if leakage else (seen, predicted)
         model = make_attack(test, *sides, flips=False, train=taught, numbers=numbers)
     moves: Literal["seen", "told"] | None = "seen" if leakage else "told"
-    warn_constant(data, stacklevel=5)
+    warn_constant(data, stacklevel=stacklevel + 1)
     return Arena(
         data,
         model,
@@ -118,7 +122,8 @@ def warn_constant(attack: Attack, *, stacklevel: int) -> None:
         constant = np.array([np.ptp(np.asarray(attack.told)) == 0])
     if constant.any():
         which = [name for name, one in zip(attack.names, constant, strict=True) if one]
-        what = "What attackers have to tell" if len(attack.names) == 1 else quote(which)
+        what = "What attackers have to tell"
+        what += f" of {quote(which)}" * (len(attack.names) > 1)
         warnings.warn(
             f"{what} has one value only: it is told without seeing anything, so that its "
             "predictability is at chance.",
@@ -184,7 +189,10 @@ def play(arena: Arena, rng: np.random.Generator) -> Played:
             if arena.rowwise
             else f"the attacker here is {describe(attacker)}"
         )
-        raise ValueError(f"cv=None is the closed form of the exact attacker, and {why}: use cv=5.")
+        instead = "use cv=5"
+        if settings.attacker == "auto" and not (arena.rowwise or not arena.data.n_classes):
+            instead += f" (or attacker='exact', though inputs have fewer than {ENOUGH} rows each)"
+        raise ValueError(f"cv=None is the closed form of the exact attacker, and {why}: {instead}.")
     if exact:
         n_draws = 1 if settings.cv is None else settings.n_draws
         return Played(arena, attacker, None, arena.exact(n_draws, rng, resample=False))
@@ -226,6 +234,15 @@ def read(
         **options,
     )
     return test, None if train is None else align(train, test)
+
+
+def own_generator(random_state: Any) -> np.random.Generator:
+    """Return a generator whose numbers are not those that the same seed gives the user.
+
+    Labels simulated with ``default_rng(0)`` would otherwise decide the folds of ``random_state=0``.
+    """
+    rng = generator(random_state)
+    return rng if rng is random_state else rng.spawn(1)[0]
 
 
 def align(train: Contingency, test: Contingency) -> Contingency:
@@ -345,7 +362,7 @@ callable, default="accuracy"
     )
     require_task_pred(test.has("task_pred"), metric="leakage amplification")
     arena = stage(test, train, settings, direction=None)
-    return play(arena, generator(random_state)).value
+    return play(arena, own_generator(random_state)).value
 
 
 def dataset_leakage(
@@ -407,7 +424,7 @@ def dataset_leakage(
         groups=groups,
         missing=missing,
     )
-    played = play(stage(test, train, settings, direction=None), generator(random_state))
+    played = play(stage(test, train, settings, direction=None), own_generator(random_state))
     return float(played.qualities.data.mean())
 
 
@@ -529,7 +546,7 @@ callable, default="accuracy"
     )
     require_predictions(test, direction)
     arena = stage(test, train, settings, direction=direction)
-    return play(arena, generator(random_state)).value
+    return play(arena, own_generator(random_state)).value
 
 
 def require_predictions(test: Contingency, direction: str) -> None:

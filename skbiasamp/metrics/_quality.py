@@ -98,7 +98,7 @@ def rate_for_f1(f1: Array, true: Array, total: Array, n_others: int) -> Array:
         said = kept + (total - true) * middle[..., None] / n_others
         above = task_f1(kept, true, said) > f1
         low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return (low + high) / 2
+    return low  # exactly 0 for a perfect model
 
 
 def perturb(
@@ -121,44 +121,47 @@ def perturb(
     if n_bits:
         for bit in range(n_bits):
             table = table.reshape(*shape[:-1], 2 ** (n_bits - 1 - bit), 2, 2**bit)
-            moved = _movers(table, rate[..., None, None], rng, rows_per_weight)
+            count, unit = _movers(table, rate[..., None, None], rng, rows_per_weight)
+            moved = count * unit
             table = table - moved + moved[..., ::-1, :]
             table = table.reshape(shape)
         return np.moveaxis(table, -1, axis)
-    moved = _movers(table, rate, rng, rows_per_weight)
+    count, unit = _movers(table, rate, rng, rows_per_weight)
+    moved = count * unit
     n_others = shape[-1] - 1
     if n_others == 0:
         return np.moveaxis(table, -1, axis)
     if n_others == 1:
         arrived = moved[..., ::-1]
-    elif rng is None or not np.array_equal(moved, np.rint(moved)):
+    elif rng is None:
         arrived = (moved.sum(axis=-1, keepdims=True) - moved) / n_others
     else:
-        arrived = _scatter(moved.astype(np.int64), rng)
+        arrived = _scatter(count, unit, rng)
     return np.moveaxis(table - moved + arrived, -1, axis)
 
 
 def _movers(
     table: Array, rate: Array, rng: np.random.Generator | None, rows_per_weight: float
-) -> Array:
+) -> tuple[Array, Array]:
+    """Return how many rows of each cell move, and what one of them weighs."""
     if rng is None:
-        return table * rate
+        return table * rate, np.ones(1)
     # Fractional weights move as the rows they are worth.
     n = np.maximum(np.rint(table * rows_per_weight), table > 0).astype(np.int64)
-    return table * _divide(rng.binomial(n, np.broadcast_to(rate, n.shape)).astype(float), n)
+    return rng.binomial(n, np.broadcast_to(rate, n.shape)), _divide(table, n)
 
 
-def _scatter(moved: Array, rng: np.random.Generator) -> Array:
-    """Send each mover to a uniformly random other class of the last axis."""
-    n_classes = moved.shape[-1]
-    if moved.sum() < moved.size * n_classes:
-        origin = np.repeat(np.arange(moved.size), moved.ravel())
+def _scatter(count: Array, unit: Array, rng: np.random.Generator) -> Array:
+    """Send each mover, with its weight, to a uniformly random other class of the last axis."""
+    n_classes = count.shape[-1]
+    if count.sum() < count.size * n_classes:
+        origin = np.repeat(np.arange(count.size), count.ravel())
         steps = rng.integers(1, n_classes, size=len(origin))
         aim = origin - origin % n_classes + (origin % n_classes + steps) % n_classes
-        return np.bincount(aim, minlength=moved.size).reshape(moved.shape).astype(float)
-    arrived = np.zeros(moved.shape)
+        return np.bincount(aim, unit.ravel()[origin], minlength=count.size).reshape(count.shape)
+    arrived = np.zeros(count.shape)
     for k in range(n_classes):
         others = np.delete(np.arange(n_classes), k)
         shares = np.full(n_classes - 1, 1 / (n_classes - 1))
-        arrived[..., others] += rng.multinomial(moved[..., k], shares)
+        arrived[..., others] += rng.multinomial(count[..., k], shares) * unit[..., [k]]
     return arrived
