@@ -1,0 +1,134 @@
+"""The best table: what scikit-learn asks of an estimator, and what a tree without limits learns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import accuracy_score, log_loss
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skbiasamp.attackers import ExactAttacker
+
+looked_at = settings(max_examples=40, deadline=None)
+
+
+@parametrize_with_checks([ExactAttacker()])
+def test_keeps_the_promises_of_a_scikit_learn_classifier(estimator, check):
+    check(estimator)
+
+
+@st.composite
+def few_valued(draw):
+    """Inputs of few values, classes, and whole weights of at least 1."""
+    n = draw(st.integers(2, 40))
+    X = draw(arrays(int, (n, draw(st.integers(1, 3))), elements=st.integers(0, 2)))
+    y = draw(arrays(int, n, elements=st.integers(0, 2)))
+    return X, y, draw(arrays(int, n, elements=st.integers(1, 4)))
+
+
+@looked_at
+@given(few_valued())
+def test_knows_what_a_tree_without_limits_knows(data):
+    X, y, weight = data
+    mine = ExactAttacker().fit(X, y, weight)
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y, weight)
+    assert_allclose(mine.predict_proba(X), tree.predict_proba(X), rtol=0, atol=1e-12)
+    scores = [accuracy_score(y, one.predict(X), sample_weight=weight) for one in (mine, tree)]
+    assert scores[0] == pytest.approx(scores[1], abs=1e-12)
+
+
+@looked_at
+@given(few_valued())
+def test_a_weight_is_a_repetition(data):
+    X, y, weight = data
+    weighted = ExactAttacker().fit(X, y, weight)
+    repeated = ExactAttacker().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    assert_array_equal(weighted.table_, repeated.table_)
+    assert_array_equal(weighted.predict(X), repeated.predict(X))
+
+
+@looked_at
+@given(few_valued())
+def test_the_table_is_a_cross_table(data):
+    X, y, _ = data
+    found = ExactAttacker().fit(X, y)
+    crossed = pd.crosstab([pd.Series(column) for column in X.T], pd.Series(y))
+    assert_array_equal(found.table_, crossed)
+    assert_array_equal(found.inputs_, crossed.index.to_frame())
+    assert_array_equal(found.classes_, crossed.columns)
+
+
+@looked_at
+@given(few_valued(), st.integers(0, 2**31))
+def test_no_other_table_tells_more_of_the_rows_it_was_made_from(data, seed):
+    X, y, weight = data
+    mine = ExactAttacker().fit(X, y, weight)
+    other = np.random.default_rng(seed).integers(3, size=3 ** X.shape[1])
+    told = other[X @ 3 ** np.arange(X.shape[1])]
+    best = accuracy_score(y, mine.predict(X), sample_weight=weight)
+    assert accuracy_score(y, told, sample_weight=weight) <= best + 1e-12
+
+
+def test_no_other_shares_have_a_smaller_log_loss():
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(3, size=(60, 1)), rng.integers(2, size=60)
+    best = log_loss(y, ExactAttacker().fit(X, y).predict_proba(X))
+    for _ in range(50):
+        share = rng.random(3)[X[:, 0]]
+        assert log_loss(y, np.c_[share, 1 - share]) > best
+
+
+def test_an_input_never_seen_gets_what_is_most_frequent_of_all():
+    attacker = ExactAttacker().fit([[0], [0], [1]], ["a", "b", "b"])
+    assert attacker.predict([[2]]).tolist() == ["b"]
+    assert_allclose(attacker.predict_proba([[2]]), [[1 / 3, 2 / 3]])
+
+
+def test_of_a_tie_the_first_class_is_told():
+    attacker = ExactAttacker().fit([[0], [0]], ["z", "k"])
+    assert attacker.predict([[0]]).tolist() == ["k"]
+    assert attacker.predict_proba([[0]]).tolist() == [[0.5, 0.5]]
+
+
+def test_rows_without_weight_are_as_if_never_seen():
+    attacker = ExactAttacker().fit([[0], [1], [1]], [0, 1, 0], sample_weight=[3, 0, 0])
+    assert attacker.predict([[1]]).tolist() == [0]
+    assert attacker.predict_proba([[1]]).tolist() == [[1.0, 0.0]]
+
+
+def test_weights_that_are_all_zero_are_an_error():
+    with pytest.raises(ValueError, match=r"[Ww]eight"):
+        ExactAttacker().fit([[0], [1]], [0, 1], sample_weight=[0, 0])
+
+
+def test_negative_weights_are_an_error():
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        ExactAttacker().fit([[0], [1]], [0, 1], sample_weight=[1, -1])
+
+
+def test_single_and_double_precision_are_the_same_input():
+    X = np.array([[0.1], [0.2]], dtype=np.float32)
+    attacker = ExactAttacker().fit(X, [0, 1])
+    assert attacker.predict(X.astype(float)).tolist() == [0, 1]
+    assert attacker.predict([[-0.0]]).tolist() == attacker.predict([[0.0]]).tolist()
+
+
+def test_minus_zero_is_zero():
+    attacker = ExactAttacker().fit([[-0.0], [0.0], [0.0], [1.0]], [0, 1, 1, 0])
+    assert len(attacker.inputs_) == 2
+    assert attacker.predict([[-0.0]]).tolist() == [1]
+
+
+def test_numbers_are_no_classes():
+    with pytest.raises(ValueError, match="continuous"):
+        ExactAttacker().fit([[0], [1]], [0.5, 1.5])
+
+
+def test_tells_nothing_before_it_has_learnt():
+    with pytest.raises(NotFittedError):
+        ExactAttacker().predict([[0]])
