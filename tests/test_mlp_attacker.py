@@ -16,6 +16,7 @@ from skbiasamp.attackers._networks import (
     Cells,
     _draw,
     count_cells,
+    distinct,
     hold_out,
     initial,
     outputs_of,
@@ -297,6 +298,11 @@ def test_weights_are_repetitions_exactly(batch_size, loss):
     np.testing.assert_array_equal(attacker.loss_curve_, repeated.loss_curve_)
 
 
+def test_a_zero_is_a_zero_whatever_its_sign():
+    index = distinct(np.array([[0.0, 1], [-0.0, 1], [0, -1], [0, 1]], dtype=np.float32))[1]
+    assert index[0] == index[1] == index[3] != index[2]
+
+
 def test_an_epoch_deals_out_every_row_as_often_as_it_weighs():
     rng = np.random.default_rng(0)
     cells = Cells(np.arange(5), np.zeros(5), np.array([1, 2, 3, 4, 30]) / 40)
@@ -376,6 +382,22 @@ def test_the_best_epoch_can_come_from_a_shorter_training():
     # Held-out rows do not change the draws, so training that ends there is the same.
     shorter = clone(attacker).set_params(max_epochs=attacker.n_iter_).fit(X, y)
     np.testing.assert_allclose(shorter.predict(X), attacker.predict(X), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("batch_size", [4, 100], ids=["batches", "whole"])
+def test_losses_are_those_of_rows_though_equal_inputs_are_one(batch_size):
+    rng = np.random.default_rng(0)
+    X = np.repeat(np.arange(6.0), 20)[:, None]
+    y = 100 * X[:, 0] + 50 * rng.normal(size=120)
+    train = np.tile([1.0, 1, 0], 40)
+    attacker = MLPAttacker((), loss="squared_error", batch_size=batch_size, max_epochs=200)
+    attacker.set_params(early_stopping=True, learning_rate=1e-3, random_state=0)
+    curves = attacker.fit_many(X, y, train, validation_weight=1 - train)
+    missed = (attacker.set_params(early_stopping=False).fit_many(X, y, train).predict(X) - y) ** 2
+    held_out = missed[0, train == 0].mean()
+    assert curves.validation_curve[0, -1] == pytest.approx(held_out, rel=1e-4)
+    # Training's losses are those before each step: next to no different by now.
+    assert curves.loss_curve[0, -1] == pytest.approx(missed[0, train == 1].mean(), rel=0.01)
 
 
 def test_rows_that_are_held_out_are_not_learnt_from():
