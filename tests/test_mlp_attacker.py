@@ -390,8 +390,8 @@ def test_losses_are_those_of_rows_though_equal_inputs_are_one(batch_size):
     X = np.repeat(np.arange(6.0), 20)[:, None]
     y = 100 * X[:, 0] + 50 * rng.normal(size=120)
     train = np.tile([1.0, 1, 0], 40)
-    attacker = MLPAttacker((), loss="squared_error", batch_size=batch_size, max_epochs=200)
-    attacker.set_params(early_stopping=True, learning_rate=1e-3, random_state=0)
+    attacker = MLPAttacker((), loss="squared_error", batch_size=batch_size, max_epochs=60)
+    attacker.set_params(early_stopping=True, learning_rate=3e-3, random_state=0)
     curves = attacker.fit_many(X, y, train, validation_weight=1 - train)
     missed = (attacker.set_params(early_stopping=False).fit_many(X, y, train).predict(X) - y) ** 2
     held_out = missed[0, train == 0].mean()
