@@ -1,0 +1,699 @@
+"""Leakage and DPA: published numbers, counting by hand, slow rows against fast cells."""
+
+from collections import Counter
+from fractions import Fraction
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from scipy.optimize import brentq
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    f1_score,
+    log_loss,
+)
+from test_properties import audited, worlds
+from test_published_values import COMPAS_BALANCED, COMPAS_UNBALANCED, data_folder, read
+
+from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
+from skbiasamp.metrics._attack import split
+from skbiasamp.metrics._quality import inverse_log_loss, perturb, quality_of, rate_for_f1
+
+looked_at = settings(max_examples=25, deadline=None)
+both_directions = pytest.mark.parametrize("direction", ["A->T", "T->A"])
+
+TOLD = ("y_true", "y_pred", "sensitive_features")
+
+
+def simulated(n=300, seed=7, n_tasks=None):
+    """Return labels and predictions that lean on the group: `n_tasks` columns, or one label."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["f", "m"], n)
+    shape = n if n_tasks is None else (n, n_tasks)
+    leaning = group == "f" if n_tasks is None else (group == "f")[:, None]
+    task = (rng.random(shape) < 0.4 + 0.2 * leaning).astype(int)
+    predicted = np.where(rng.random(shape) < 0.75, task, leaning).astype(int)
+    return dict(zip(TOLD, (task, predicted, group), strict=True))
+
+
+# --------------------------------------------------------------------------- counted by hand
+
+
+def moved(label, rate, n_classes):
+    """Return where a perturbed label is, and how probably: flipped cell by cell, or elsewhere."""
+    if isinstance(label, tuple):
+        far = {one: sum(map(int.__ne__, one, label)) for one in product((0, 1), repeat=len(label))}
+        return {one: rate**d * (1 - rate) ** (len(label) - d) for one, d in far.items()}
+    stays = {label: 1 - rate}
+    return dict.fromkeys(range(n_classes), rate / (n_classes - 1)) | stays
+
+
+def best_told(pairs, balanced=False):
+    """Return the accuracy of the best table on what it was made from."""
+    totals = Counter()
+    for (_, told), n in pairs.items():
+        totals[told] += n
+    scaled = {key: n / totals[key[1]] if balanced else n for key, n in pairs.items() if n}
+    best = Counter()
+    for (seen, _), n in scaled.items():
+        best[seen] = max(best[seen], n)
+    return sum(best.values()) / sum(scaled.values())
+
+
+def as_labels(values):
+    """Return whole numbers (of "g0", "g1", ...), or tuples of 0 and 1 for indicator rows."""
+    values = np.asarray(values)
+    if values.ndim == 2:
+        return [tuple(row) for row in values.tolist()]
+    return [int(str(value).removeprefix("g")) for value in values]
+
+
+def cells_of(label):
+    return list(label) if isinstance(label, tuple) else [label]
+
+
+def leakage_by_hand(task, predicted, group, weight, rate=None):
+    """Return leakage of labels and predictions; labels as accurate as predictions by default."""
+    n_classes = len({*task, *predicted})
+    if rate is None:
+        wrong = [
+            (Fraction(w) * (a != b), Fraction(w))
+            for t, p, w in zip(task, predicted, weight, strict=True)
+            for a, b in zip(cells_of(t), cells_of(p), strict=True)
+        ]
+        rate = sum(w for w, _ in wrong) / sum(w for _, w in wrong)
+    data, model = Counter(), Counter()
+    for t, p, a, w in zip(task, predicted, group, weight, strict=True):
+        model[p, a] += Fraction(w)
+        for other, share in moved(t, rate, n_classes).items():
+            data[other, a] += Fraction(w) * share
+    return best_told(data, balanced=True), best_told(model, balanced=True)
+
+
+def dpa_by_hand(seen, told, predicted, weight):
+    """Return DPA with both qualities accuracies of the best table."""
+    if isinstance(told[0], tuple):
+        columns = zip(zip(*told, strict=True), zip(*predicted, strict=True), strict=True)
+        return sum(dpa_by_hand(seen, *pair, weight) for pair in columns) / len(told[0])
+    n_classes = max(2, len({*told, *predicted}))
+    wrong = sum(Fraction(w) for t, p, w in zip(told, predicted, weight, strict=True) if t != p)
+    rate = wrong / sum(map(Fraction, weight))
+    data, model = Counter(), Counter()
+    for s, t, p, w in zip(seen, told, predicted, weight, strict=True):
+        model[s, p] += Fraction(w)
+        for other, share in moved(t, rate, n_classes).items():
+            data[s, other] += Fraction(w) * share
+    on_data, on_model = best_told(data), best_told(model)
+    return (on_model - on_data) / (on_model + on_data)
+
+
+def by_hand(world, metric):
+    world = {name: as_labels(world[name]) for name in world if name != "sample_weight"} | {
+        "sample_weight": world["sample_weight"].tolist()
+    }
+    task, predicted = world["y_true"], world["y_pred"]
+    group, weight = world["sensitive_features"], world["sample_weight"]
+    if metric == "leakage":
+        data, model = leakage_by_hand(task, predicted, group, weight)
+        return model - data
+    if metric == "A->T":
+        return dpa_by_hand(group, task, predicted, weight)
+    return dpa_by_hand(task, group, world["sensitive_pred"], weight)
+
+
+def closed(world, metric, **options):
+    """Return the closed form; worlds are small, so that the exact attacker has to be asked for."""
+    options = {"attacker": "exact", "cv": None} | options
+    if metric == "leakage":
+        return leakage_amplification(**world, **options)
+    return dpa_amplification(**world, direction=metric, **options)
+
+
+every_metric = pytest.mark.parametrize("metric", ["leakage", "A->T", "T->A"])
+kinds = pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
+
+
+@every_metric
+@kinds
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_the_closed_form_is_what_one_counts_by_hand(kind, metric, data):
+    world = audited(data.draw(worlds(kinds=(kind,), weights=st.integers(1, 3))))
+    equalize = {"equalize": "accuracy"}
+    expected = by_hand(world, metric)
+    assert closed(world, metric, **equalize) == pytest.approx(float(expected), abs=1e-12)
+
+
+@both_directions
+def test_overlapping_groups_are_seen_as_patterns_and_told_one_by_one(direction):
+    rng = np.random.default_rng(2)
+    group, group_pred = rng.integers(2, size=(2, 60, 3))
+    task, predicted = rng.integers(2, size=(2, 60))
+    value = dpa_amplification(
+        task,
+        predicted,
+        sensitive_features=group,
+        sensitive_pred=group_pred,
+        direction=direction,
+        groups="indicator",
+        attacker="exact",
+        cv=None,
+    )
+    sides = (group, task, predicted) if direction == "A->T" else (task, group, group_pred)
+    assert value == pytest.approx(float(dpa_by_hand(*map(as_labels, sides), [1] * 60)), abs=1e-12)
+
+
+def test_twelve_labels_still_have_a_closed_form_and_thirteen_do_not():
+    rng = np.random.default_rng(4)
+    task, predicted = rng.integers(2, size=(2, 40, 12))
+    group = rng.integers(2, size=40)
+    world = dict(zip(TOLD, (task, predicted, group), strict=True))
+    value = closed(world, "leakage", equalize="accuracy")
+    rate = float(np.mean(task != predicted))
+    patterns = np.array(list(product((0, 1), repeat=12)))
+    far = (patterns[:, None] != task).sum(axis=2)
+    chance = rate**far * (1 - rate) ** (12 - far)
+    table = np.stack([chance[:, group == a].mean(axis=1) for a in (0, 1)])
+    expected = best_told(Counter(zip(as_labels(predicted), group.tolist(), strict=True)), True)
+    assert value == pytest.approx(expected - table.max(axis=0).sum() / 2, abs=1e-12)
+    wide = {key: np.c_[one, one[:, :1]] for key, one in world.items() if key != TOLD[2]}
+    with pytest.raises(ValueError, match="12 labels at most can be perturbed in closed form"):
+        closed(world | wide, "leakage")
+
+
+# --------------------------------------------------------------------------- published values
+
+
+def compas_labels(counts):
+    """Return the four sides of a published table as one column each, and the counts."""
+    a, t, a_pred, t_pred, n = read(counts)
+    return {
+        "y_true": t.argmax(axis=1),
+        "y_pred": t_pred.argmax(axis=1),
+        "sensitive_features": a.argmax(axis=1),
+        "sensitive_pred": a_pred.argmax(axis=1),
+        "sample_weight": np.array(n),
+    }
+
+
+@pytest.mark.parametrize(("direction", "published"), [("T->A", 0.0620), ("A->T", 0.0898)])
+def test_balanced_compas_has_the_dpa_of_its_printed_counts(direction, published):
+    """TOK24, Table 2b in closed form; the trained attackers of Table 3 found 0.061 ± 0.008 and
+    0.100 ± 0.004."""
+    world = compas_labels(COMPAS_BALANCED)
+    value = closed(world, direction, attacker="auto")
+    assert value == pytest.approx(published, abs=5e-5)
+    assert value == pytest.approx(float(by_hand(world, direction)), abs=1e-14)
+    result = DPAAuditor(direction, cv=None, interval=None).audit(
+        Contingency.from_labels(**compas_labels(COMPAS_BALANCED))
+    )
+    assert float(result) == pytest.approx(value, abs=1e-14)
+    # Exactly balanced labels tell nothing, however they are perturbed.
+    assert result.table["quality_data"].item() == pytest.approx(0.5, abs=1e-14)
+
+
+@both_directions
+def test_cross_fitted_attackers_find_the_published_amplification(direction):
+    trained = {"T->A": 0.061, "A->T": 0.100}[direction]
+    result = DPAAuditor(direction, n_resamples=199, random_state=0).audit(
+        **compas_labels(COMPAS_BALANCED)
+    )
+    assert result.low < trained < result.high
+    assert result.low > 0
+
+
+@pytest.mark.parametrize("metric", ["leakage", "T->A", "A->T"])
+def test_unbalanced_compas_by_hand(metric):
+    """TOK24, Table 2a; only margins are printed, so this is arithmetic and no publication."""
+    world = compas_labels(COMPAS_UNBALANCED)
+    expected = by_hand(world, metric)
+    assert closed(world, metric, equalize="accuracy") == pytest.approx(float(expected), abs=1e-14)
+
+
+def test_the_heat_map_of_tok24_section_7_1():
+    """Data and model have attributes of their own there, so that each is an attack for itself:
+    without equalisation, DPA is (|α_m| − |α_d|) / (1 + |α_m| + |α_d|)."""
+    told, alpha = [], np.arange(-50, 51, 10)  # of 0.005
+    for a in alpha:
+        cells = pd.DataFrame(
+            {"group": [0, 0, 1, 1], "task": [0, 1, 0, 1], "n": [50 + a, 50, 50, 50 - a]}
+        )
+        cells = cells[cells["n"] > 0]
+        told.append(
+            dataset_leakage(
+                cells["group"],  # the attribute is seen and the task told
+                sensitive_features=cells["task"],
+                sample_weight=cells["n"] / 200,  # probabilities
+                attacker="exact",
+                balanced=False,
+                cv=None,
+            )
+        )
+    assert_allclose(told, 0.5 + np.abs(alpha) / 200, rtol=0, atol=1e-12)
+    told = np.array(told)
+    heat = (told[:, None] - told) / (told[:, None] + told)
+    equal = np.abs(alpha[:, None]) == np.abs(alpha)
+    assert np.abs(heat).max() == pytest.approx(0.2, abs=1e-12)
+    assert_allclose(heat[equal], 0, atol=1e-12)
+    assert np.abs(heat[~equal]).min() > 0.02
+
+
+@pytest.fixture(scope="module")
+def imsitu():
+    files = [data_folder() / f"imsitu_{part}.csv.gz" for part in ("train", "test")]
+    if not all(file.exists() for file in files):
+        pytest.skip("the annotations of imSitu are not here: name their folder in SKBIASAMP_DATA")
+    return [pd.read_csv(file) for file in files]
+
+
+def test_imsitu_verbs_tell_gender_as_published(imsitu):
+    """Wang et al. 2019, Table 1: 68.26 % with a trained network, on balanced genders."""
+    train, test = imsitu
+    value = dataset_leakage(
+        test["verb"],
+        sensitive_features=test["gender"],
+        y_train=train["verb"],
+        sensitive_train=train["gender"],
+        random_state=0,
+    )
+    shares = pd.crosstab(train["verb"], train["gender"], normalize="columns")
+    told = shares.idxmax(axis=1)[test["verb"]]
+    assert value == pytest.approx(balanced_accuracy_score(test["gender"], told), abs=1e-12)
+    assert value == pytest.approx(0.6826, abs=0.005)
+
+
+# --------------------------------------------------------------------------- equalisation
+
+
+def flipped(labels, rate, rng):
+    return np.where(rng.random(labels.shape) < rate, 1 - labels, labels)
+
+
+@pytest.mark.parametrize("n_tasks", [None, 3])
+@pytest.mark.parametrize("model_flips", [0.02, 0.2, 0.45])
+def test_labels_flipped_at_the_solved_rate_have_the_models_f1(n_tasks, model_flips):
+    rng = np.random.default_rng(11)
+    prevalence = 0.3 if n_tasks is None else np.array([0.1, 0.3, 0.7])
+    task = (rng.random((4000, n_tasks or 1)) < prevalence).astype(int)
+    predicted = task & (rng.random(task.shape) > model_flips)  # a model that only misses
+    average = "binary" if n_tasks is None else "macro"
+    model = f1_score(task, predicted, average=average)
+    sums = [one.sum(axis=0).astype(float) for one in (task & predicted, task, predicted)]
+    f1 = (2 * sums[0] / (sums[1] + sums[2])).mean()
+    assert f1 == pytest.approx(model, abs=1e-12)
+    rate = rate_for_f1(np.array([f1]), sums[1][None], np.array([[4000.0]]), 1)[0]
+    found = [f1_score(task, flipped(task, rate, rng), average=average) for _ in range(60)]
+    assert abs(np.mean(found) - model) < 4 * stats.sem(found)
+    assert stats.sem(found) < 0.002
+
+
+def test_classes_moved_at_the_solved_rate_have_the_models_macro_f1():
+    rng = np.random.default_rng(12)
+    task = rng.choice(4, 6000, p=[0.4, 0.3, 0.2, 0.1])
+    predicted = np.where(rng.random(6000) < 0.3, 0, task)
+    model = f1_score(task, predicted, average="macro")
+    true = np.bincount(task).astype(float)
+    rate = rate_for_f1(np.array([model]), true[None], np.array([[6000.0]]), 3)[0]
+
+    def once():
+        elsewhere = (task + rng.integers(1, 4, size=6000)) % 4
+        return f1_score(task, np.where(rng.random(6000) < rate, elsewhere, task), average="macro")
+
+    found = [once() for _ in range(60)]
+    assert abs(np.mean(found) - model) < 4 * stats.sem(found)
+    assert stats.sem(found) < 0.002
+
+
+@every_metric
+@kinds
+@settings(max_examples=6, deadline=None)
+@given(data=st.data())
+def test_f1_is_equalised_where_root_finding_says(kind, metric, data):
+    """The rate at which the expected macro F1 is the model's, found by another method."""
+    world = audited(data.draw(worlds(kinds=(kind,))))
+    told = "sensitive_features" if metric == "T->A" else "y_true"
+    predicted = "sensitive_pred" if metric == "T->A" else "y_pred"
+    if metric != "leakage":
+        world = {key: one if np.ndim(one) == 1 else one[:, 0] for key, one in world.items()}
+    truth, guess = np.array(as_labels(world[told])), np.array(as_labels(world[predicted]))
+    n_classes = int(truth.max()) + 1
+    binary = truth.ndim == 1 and n_classes == 2 and metric != "T->A"
+    if truth.ndim == 1:
+        every = np.arange(n_classes)[1:] if binary else np.arange(n_classes)
+        truth, guess = truth[:, None] == every, guess[:, None] == every
+    n_others = n_classes - 1 if np.ndim(world[told]) == 1 else 1
+    p = truth.mean(axis=0)
+
+    def expected(rate):
+        kept, said = p * (1 - rate), p * (1 - rate) + (1 - p) * rate / n_others
+        return np.mean(2 * kept / (p + said))
+
+    model = np.mean(
+        [f1_score(*column, zero_division=0) for column in zip(truth.T, guess.T, strict=True)]
+    )
+    rate = brentq(lambda r: expected(r) - model, 0, 1, xtol=1e-15) if model < 1 else 0.0
+    weight = [1] * len(truth)
+    if metric == "leakage":
+        labels = [as_labels(world[name]) for name in TOLD]
+        on_data, on_model = leakage_by_hand(*labels, weight, rate=rate)
+        value = on_model - on_data
+    else:
+        seen = "y_true" if metric == "T->A" else "sensitive_features"
+        pairs = list(zip(as_labels(world[seen]), as_labels(world[told]), strict=True))
+        data_table = Counter()
+        for s, t in pairs:
+            for other, share in moved(t, rate, n_classes).items():
+                data_table[s, other] += share
+        on_data = best_told(data_table)
+        on_model = best_told(
+            Counter(zip(as_labels(world[seen]), as_labels(world[predicted]), strict=True))
+        )
+        value = (on_model - on_data) / (on_model + on_data)
+    assert closed(world, metric, equalize="f1") == pytest.approx(float(value), abs=1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("unit", [1.0, 0.37])
+def test_counts_are_perturbed_as_their_rows_would_be(n_classes, unit):
+    """Means and covariances of counts, against rows that move one by one."""
+    rng = np.random.default_rng(5)
+    rows = np.repeat([[12, 5, 30, 0], [3, 40, 1, 9]], 1, axis=0)[:, :n_classes]
+    fast = perturb(
+        np.broadcast_to(rows * unit, (4000, 1, 1, *rows.shape)),
+        np.full((4000, 1, 1), 0.3),
+        rng,
+        axis=-1,
+        rows_per_weight=1 / unit,
+    )[:, 0, 0].reshape(4000, -1)
+    owner = np.repeat(np.arange(rows.size), rows.ravel())
+    slow = []
+    for _ in range(4000):
+        steps = np.where(rng.random(len(owner)) < 0.3, rng.integers(1, n_classes, len(owner)), 0)
+        aim = owner - owner % n_classes + (owner + steps) % n_classes
+        slow.append(np.bincount(aim, minlength=rows.size))
+    slow = np.array(slow)
+    assert_allclose(fast.sum(axis=1), rows.sum() * unit, rtol=1e-12)
+    fast = fast / unit
+    assert_allclose(fast, np.rint(fast), atol=1e-9)
+    error = np.sqrt((slow.var(axis=0) + fast.var(axis=0)) / 4000)
+    assert (np.abs(fast.mean(axis=0) - slow.mean(axis=0)) <= 4.5 * error + 1e-9).all()
+    assert_allclose(np.cov(fast.T), np.cov(slow.T), atol=0.1 * slow.var(axis=0).max())
+
+
+def test_labels_flip_bit_by_bit_as_their_rows_would():
+    rng = np.random.default_rng(6)
+    patterns = np.arange(8)[:, None] >> np.arange(3) & 1
+    rows = np.array([9, 0, 4, 1, 0, 20, 2, 0])
+    fast = perturb(
+        np.broadcast_to(rows[:, None].astype(float), (4000, 1, 1, 8, 1)),
+        np.full((4000, 1, 1), 0.2),
+        rng,
+        axis=-2,
+        n_bits=3,
+    )[:, 0, 0, :, 0]
+    bits = np.repeat(patterns, rows, axis=0)
+    slow = np.array(
+        [np.bincount(flipped(bits, 0.2, rng) @ [1, 2, 4], minlength=8) for _ in range(4000)]
+    )
+    error = np.sqrt((slow.var(axis=0) + fast.var(axis=0)) / 4000)
+    assert (np.abs(fast.mean(axis=0) - slow.mean(axis=0)) <= 4.5 * error).all()
+    assert_allclose(np.cov(fast.T), np.cov(slow.T), atol=0.1 * slow.var(axis=0).max())
+
+
+# --------------------------------------------------------------------------- cells against rows
+
+
+def answers_of_tables(seen, told, folds, n_classes, balanced, kind):
+    """Return what the table of the other folds gives each class in each row, row by row.
+
+    Ties share what is told; an input that the other folds lack gets what all of them have most.
+    """
+    given_share = np.empty((len(seen), n_classes))
+    for fold in np.unique(folds):
+        train = folds != fold
+        table = np.zeros((seen.max() + 1, n_classes))
+        np.add.at(table, (seen[train], told[train]), 1)
+        if balanced:
+            table /= np.maximum(table.sum(axis=0), 1)
+        table[table.sum(axis=1) == 0] = table.sum(axis=0)
+        if kind == "shares":
+            table /= table.sum(axis=1, keepdims=True)
+        else:
+            table = np.isclose(table, table.max(axis=1, keepdims=True), rtol=1e-12, atol=0)
+            table = table / table.sum(axis=1, keepdims=True)
+        given_share[folds == fold] = table[seen[folds == fold]]
+    return given_share
+
+
+QUALITIES = ("accuracy", "balanced_accuracy", "f1", "inverse_log_loss")
+
+
+def qualities_of_rows(told, most, shares, balanced):
+    """Return the four qualities of what rows were given, checked against scikit-learn's."""
+    n_classes = most.shape[1]
+    weight = 1 / np.bincount(told)[told] if balanced else np.ones(len(told))
+    is_class = told[:, None] == np.arange(n_classes)
+    right = (weight[:, None] * is_class * most).sum(axis=0)
+    true, said = weight @ is_class, weight @ most
+    own = np.clip(shares[is_class], np.finfo(float).eps, 1)
+    found = {
+        "accuracy": right.sum() / weight.sum(),
+        "balanced_accuracy": np.mean(right[true > 0] / true[true > 0]),
+        "f1": np.mean((2 * right / (true + said))[true + said > 0]),
+        "inverse_log_loss": -weight.sum() / (weight @ np.log(own)),
+    }
+    return np.array([found[quality] for quality in QUALITIES])
+
+
+def qualities_by_sklearn(told, most, shares, balanced):
+    n_classes = most.shape[1]
+    weight = 1 / np.bincount(told)[told] if balanced else np.ones(len(told))
+    loss = log_loss(told, shares, sample_weight=weight, labels=np.arange(n_classes))
+    # A row whose class is shared by several stands there as several.
+    true, said = np.repeat(told, n_classes), np.tile(np.arange(n_classes), len(told))
+    weight = (most * weight[:, None]).ravel()
+    scores = (accuracy_score, balanced_accuracy_score, partial(f1_score, average="macro"))
+    kept = weight > 0
+    rows = (true[kept], said[kept])
+    return [*(score(*rows, sample_weight=weight[kept]) for score in scores), 1 / loss]
+
+
+def slow_qualities(seen, told, moves, *, n_draws, balanced, resample, seed):
+    """Return qualities of cross-fitted tables by quality, a row a draw: data, then model.
+
+    `seen` and `told` hold a side each for data and model (codes); `moves` says which side of the
+    data's is perturbed until it is as accurate as the model's.
+    """
+    rng = np.random.default_rng(seed)
+    n = len(seen[0])
+    found = np.empty((4, n_draws, 2))
+    for draw in range(n_draws):
+        folds = rng.integers(5, size=n)
+        rows = np.arange(n)
+        if resample:
+            for fold in range(5):
+                own = np.flatnonzero(folds == fold)
+                rows[own] = rng.choice(own, len(own))
+            folds = folds[rows]
+        pairs = [(seen[i][rows], told[i][rows]) for i in (0, 1)]
+        truth, model = (pair[moves == "told"] for pair in pairs)
+        n_classes = max(seen[0].max(), seen[1].max()) + 1 if moves == "seen" else told[0].max() + 1
+        lost = rng.random(n) < (truth != model).mean()
+        truth = np.where(lost, (truth + rng.integers(1, n_classes, n)) % n_classes, truth)
+        pairs[0] = (truth, pairs[0][1]) if moves == "seen" else (pairs[0][0], truth)
+        for which, (one, other) in enumerate(pairs):
+            answers = [
+                answers_of_tables(one, other, folds, told[0].max() + 1, balanced, kind)
+                for kind in ("most", "shares")
+            ]
+            found[:, draw, which] = qualities_of_rows(other, *answers, balanced)
+            if draw < 3:
+                assert_allclose(
+                    found[:, draw, which], qualities_by_sklearn(other, *answers, balanced)
+                )
+    return dict(zip(QUALITIES, found, strict=True))
+
+
+def small_world():
+    rng = np.random.default_rng(21)
+    group = rng.choice(2, 100, p=[0.6, 0.4])
+    task = np.where(rng.random(100) < 0.2, group, rng.integers(3, size=100))
+    predicted = np.where(rng.random(100) < 0.85, task, 2 * group)
+    return group, task, predicted
+
+
+@pytest.fixture(scope="module", params=["leakage", "DPA"])
+def slow(request):
+    group, task, predicted = small_world()
+    if request.param == "leakage":
+        sides = {"seen": (task, predicted), "told": (group, group), "moves": "seen"}
+    else:
+        sides = {"seen": (group, group), "told": (task, predicted), "moves": "told"}
+    balanced = request.param == "leakage"
+    return request.param, {
+        resample: slow_qualities(
+            **sides, n_draws=400, balanced=balanced, resample=resample, seed=resample
+        )
+        for resample in (False, True)
+    }
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_cross_fitted_cells_are_cross_fitted_rows(slow, quality):
+    """Means and spreads over draws, and the spread over resamples, agree with slow rows."""
+    name, draws = slow
+    group, task, predicted = small_world()
+    options = {"attacker": "exact", "quality": quality, "equalize": "accuracy"}
+    auditor = LeakageAuditor if name == "leakage" else DPAAuditor
+    auditor = auditor(**options, n_draws=2000, n_resamples=2000, random_state=1)
+    result = auditor.audit(task, predicted, sensitive_features=group)
+    expected, redrawn = draws[False][quality], draws[True][quality]
+    for column, values in zip(("quality_data", "quality_model"), expected.T, strict=True):
+        fast = result.table[column].item()
+        assert abs(fast - values.mean()) < 3.5 * stats.sem(values), column
+    amplification = [
+        one[:, 1] - one[:, 0] if name == "leakage" else (one[:, 1] - one[:, 0]) / one.sum(axis=1)
+        for one in (expected, redrawn)
+    ]
+    for slow_values, statistic in zip(
+        amplification, ("between_draw_sd", "standard_error"), strict=True
+    ):
+        ratio = result.statistics[statistic] / slow_values.std(ddof=1)
+        assert abs(np.log(ratio)) < 4 / np.sqrt(2 * len(slow_values)), statistic
+    assert result.low < amplification[1].mean() < result.high
+
+
+def test_balancing_with_weights_is_undersampling_on_average():
+    """Where no class is near a tie, both learn the same tables, and judge them alike."""
+    rng = np.random.default_rng(8)
+    group = np.repeat([0, 1], [900, 300])
+    task = np.where(group == 0, rng.random(1200) < 0.3, rng.random(1200) < 0.7).astype(int)
+    weighted = dataset_leakage(task, sensitive_features=group, n_draws=50, random_state=0)
+    under = []
+    for seed in range(40):
+        kept = np.r_[rng.choice(900, 300, replace=False), 900:1200]
+        under.append(
+            dataset_leakage(
+                task[kept],
+                sensitive_features=group[kept],
+                balanced=False,
+                n_draws=2,
+                random_state=seed,
+            )
+        )
+    assert abs(weighted - np.mean(under)) < 4 * stats.sem(under)
+    recall = [(task[group == 0] == 0).mean(), (task[group == 1] == 1).mean()]
+    assert weighted == pytest.approx(np.mean(recall), abs=1e-12)
+
+
+def test_draws_know_nothing_of_each_other():
+    """No table, fold or perturbation is left over from the draw before."""
+    group, task, predicted = small_world()
+    auditor = LeakageAuditor(attacker="exact", n_draws=3000)
+    cells = Contingency.from_labels(task, predicted, sensitive_features=group)
+    values = auditor._play(cells, np.random.default_rng(0)).qualities.data[:, 0]
+    for lag in (1, 2, 5):
+        assert abs(np.corrcoef(values[lag:], values[:-lag])[0, 1]) < 4 / np.sqrt(3000)
+
+
+def test_the_seed_that_made_the_labels_does_not_make_the_folds():
+    """Folds of the same draws as the groups would be folds of one group each."""
+    for seed in range(3):
+        group = np.random.default_rng(seed).integers(2, size=400)
+        told = dataset_leakage(
+            np.zeros((400, 2), dtype=int),
+            sensitive_features=group,
+            balanced=False,
+            n_draws=1,
+            random_state=seed,
+        )
+        assert told > 0.45
+
+
+def test_rows_are_split_into_folds_at_random():
+    cells = Contingency.from_labels([0, 1, 1] * 20, sensitive_features=["a", "b", "c"] * 20)
+    folds = split(cells, 5, 3000, np.random.default_rng(0))
+    assert_array_equal(folds.sum(axis=1), np.broadcast_to(cells.weight, (3000, 3)))
+    assert_allclose(folds.mean(axis=0), 4, atol=0.2)
+    assert_allclose(folds.var(axis=0), 20 * 0.2 * 0.8, rtol=0.12)
+
+
+# --------------------------------------------------------------------------- qualities
+
+
+def macro_f1(y_true, y_pred, sample_weight):
+    return f1_score(y_true, y_pred, sample_weight=sample_weight, average="macro")
+
+
+SCORES = {"accuracy": accuracy_score, "balanced_accuracy": balanced_accuracy_score, "f1": macro_f1}
+
+
+@pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true")
+@pytest.mark.parametrize(("quality", "score"), SCORES.items(), ids=SCORES)
+def test_qualities_are_those_of_scikit_learn(quality, score):
+    rng = np.random.default_rng(1)
+    told = rng.random((6, 2, 4, 4)) * rng.integers(2, size=(6, 2, 4, 4))
+    told[0, :, 3] = 0  # a class that is not there, though told
+    told[1, :, :, 2] = 0  # a class that is never told
+    told[2, :, 1] = told[2, :, :, 1] = 0  # a class that is neither
+    found = quality_of(quality, told)
+    true, said = (axis.ravel() for axis in np.indices((4, 4)))
+    for at in np.ndindex(6, 2):
+        weight = told[at].ravel()
+        rows = weight > 0
+        expected = score(true[rows], said[rows], sample_weight=weight[rows])
+        assert found[at] == pytest.approx(expected, abs=1e-12)
+
+
+def test_inverse_log_loss_is_that_of_scikit_learn():
+    rng = np.random.default_rng(1)
+    judged, shares = rng.random((2, 5, 6, 3))
+    shares /= shares.sum(axis=2, keepdims=True)
+    shares[0, 0] = [0, 1, 0]  # clipped, as there
+    found = inverse_log_loss(judged, shares)
+    for one in range(5):
+        true = np.tile(np.arange(3), 6)
+        given_shares = np.repeat(shares[one], 3, axis=0)
+        loss = log_loss(true, given_shares, sample_weight=judged[one].ravel())
+        assert found[one] == pytest.approx(1 / loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["leakage", "A->T"])
+@pytest.mark.parametrize(("name", "score"), SCORES.items(), ids=SCORES)
+def test_a_callable_quality_is_as_good_as_a_named_one(metric, name, score):
+    world = simulated(200)
+    options = {"cv": 3, "n_draws": 3, "random_state": 0}
+    value = closed(world, metric, quality=name, **options)
+    assert closed(world, metric, quality=score, **options) == pytest.approx(value, abs=1e-12)
+
+
+def test_a_callable_without_weights_sees_repeated_rows():
+    world = simulated(200)
+    seen = []
+
+    def share_told(y_true, y_pred):
+        seen.append(len(y_true))
+        return float(np.mean(y_true == y_pred))
+
+    value = closed(world, "A->T", quality=share_told)
+    assert value == pytest.approx(closed(world, "A->T"), abs=2e-3)
+    assert min(seen) >= 998
+
+
+def test_folding_hides_attackers_below_chance():
+    """fold=True is |accuracy − ½| + ½ of each attacker."""
+    told = {"sensitive_features": ["a", "b"] * 30, "n_draws": 200, "random_state": 0}
+    unfolded = dataset_leakage([0] * 60, **told)
+    assert unfolded == pytest.approx(0.5, abs=1e-12)
+    balanced_labels = [0, 0, 1, 1] * 15
+    below = dataset_leakage(balanced_labels, **told)
+    folded = dataset_leakage(balanced_labels, **told, fold=True)
+    assert below < 0.5 < folded
