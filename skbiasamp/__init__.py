@@ -16,32 +16,41 @@ if TYPE_CHECKING:
     )
     from skbiasamp.compose import AuditedClassifier
     from skbiasamp.contingency import Contingency
-    from skbiasamp.results import AuditResult
+    from skbiasamp.report import audit
+    from skbiasamp.results import AuditReport, AuditResult
 
 # Public name -> the room it lives in. Names are imported when they are first asked for, so
 # that importing the package imports nothing that the caller does not use.
 _ROOMS = {
+    "AuditReport": "results",
     "AuditResult": "results",
     "AuditedClassifier": "compose",
+    "BaseRateThresholdClassifier": "model_selection",
     "Contingency": "contingency",
     "DPAAuditor": "auditors",
     "DirectionalAuditor": "auditors",
     "LeakageAuditor": "auditors",
     "MALSAuditor": "auditors",
     "MultiAttributeAuditor": "auditors",
+    "amplification_scorer": "model_selection",
+    "audit": "report",
 }
 _SUBMODULES = {"attackers", "datasets", "inference", "metrics"}
 
 __all__ = [
+    "AuditReport",
     "AuditResult",
     "AuditedClassifier",
+    "BaseRateThresholdClassifier",
     "Contingency",
     "DPAAuditor",
     "DirectionalAuditor",
     "LeakageAuditor",
     "MALSAuditor",
     "MultiAttributeAuditor",
+    "amplification_scorer",
     "attackers",
+    "audit",
     "datasets",
     "inference",
     "metrics",

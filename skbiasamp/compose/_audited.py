@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
     MethodMapping,
     process_routing,
 )
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
-from skbiasamp._labels import Array, quote, to_native
+from skbiasamp._labels import Array, to_native
 from skbiasamp.auditors import DirectionalAuditor
-from skbiasamp.compose._columns import ROUTING, sensitive_values, without_sensitive
+from skbiasamp.compose._columns import sensitive_values, without_sensitive
+from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params
 from skbiasamp.results import AuditResult
 
-Method = TypeVar("Method", bound=Callable[..., Any])
 
-
-def _inner_has(name: str) -> Callable[[Method], Method]:
-    """Let a method exist where the inner estimator has it."""
-
-    def check(self: AuditedClassifier) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)
-        return True
-
-    return available_if(check)
-
-
-class AuditedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class AuditedClassifier(ClassifierWrapper):
     """A classifier that can tell whether it amplifies the bias of its own training rows.
 
     It fits any classifier and, on the same rows, an auditor: in a cross-validation or a search
@@ -193,7 +179,9 @@ class AuditedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "if the attribute is not among the features."
             )
         auditors = self._auditors()
-        inner, other = self._fit_params(params, sensitive_features, sample_weight)
+        metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        routed = fit_params(self, ["estimator", "sensitive_estimator"], metadata, params)
+        inner = routed["estimator"]
         attribute = self._attribute(X, sensitive_features)
         self.auditors_ = {}
         self.sensitive_estimator_ = None
@@ -203,11 +191,11 @@ class AuditedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 self.auditors_[name] = clone(auditor).fit(
                     y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                 )
-            self._fit_sensitive(X, attribute, other)
+            self._fit_sensitive(X, attribute, routed["sensitive_estimator"])
         features = without_sensitive(X, self.sensitive) if self.drop_sensitive else X
         self.estimator_ = clone(self.estimator).fit(features, y, **inner)
-        # Who knows what X looked like.
-        self._saw_X = FunctionTransformer().fit(X) if self.drop_sensitive else self.estimator_
+        # Keeps count and names of the columns, of which the classifier saw only some.
+        self._saw_X = FunctionTransformer().fit(X) if self.drop_sensitive else None
         return self
 
     def audit(
@@ -257,38 +245,6 @@ class AuditedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self.estimator_.predict(self._features(X))
 
-    @_inner_has("predict_proba")
-    def predict_proba(self, X: Any) -> Any:
-        """Predict probabilities with the classifier inside.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes), or a list of these
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict_proba(self._features(X))
-
-    @_inner_has("decision_function")
-    def decision_function(self, X: Any) -> Any:
-        """Return the scores of the classifier inside.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to score.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return self.estimator_.decision_function(self._features(X))
-
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
         """Return the classifier's own score, which is its accuracy as a rule.
 
@@ -324,21 +280,6 @@ class AuditedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             )
         return next(iter(self.auditors_.values()))
 
-    @property
-    def classes_(self) -> Any:
-        """The classes of the classifier inside."""
-        return self.estimator_.classes_
-
-    @property
-    def n_features_in_(self) -> int:
-        """How many columns `X` had."""
-        return self._saw_X.n_features_in_
-
-    @property
-    def feature_names_in_(self) -> Any:
-        """What its columns were named."""
-        return self._saw_X.feature_names_in_
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Say who takes which metadata.
 
@@ -352,12 +293,6 @@ class AuditedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             router.add(sensitive_estimator=self.sensitive_estimator, method_mapping=fit)
         both = MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")
         return router.add(estimator=self.estimator, method_mapping=both)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = get_tags(self.estimator)
-        tags.transformer_tags = None  # what else it may be, this is a classifier
-        tags.array_api_support = False  # labels are counted on the CPU
-        return tags
 
     # ------------------------------------------------------------------ inside
 
@@ -379,32 +314,6 @@ class AuditedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if not named:
             raise ValueError("auditor is an empty list: name one auditor or more, or pass None.")
         return named
-
-    def _fit_params(
-        self, params: dict[str, Any], sensitive_features: Any, sample_weight: Any
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what goes to `fit` of the classifier, and of that of the attribute."""
-        weight = {} if sample_weight is None else {"sample_weight": sample_weight}
-        if sklearn.get_config()["enable_metadata_routing"]:
-            if sensitive_features is not None:
-                params = {**params, "sensitive_features": sensitive_features}
-            routed = process_routing(self, "fit", **params, **weight)
-            other = {} if self.sensitive_estimator is None else routed.sensitive_estimator.fit
-            return routed.estimator.fit, other
-        if params:
-            raise ValueError(
-                f"AuditedClassifier.fit got {quote(params)}, and passes on sample_weight alone. "
-                f"For other metadata enable routing, {ROUTING}, and let the classifier inside ask "
-                f"for it: .set_fit_request({next(iter(params))}=True)."
-            )
-        for one in (self.estimator, self.sensitive_estimator) if weight else ():
-            if one is not None and not has_fit_parameter(one, "sample_weight"):
-                raise TypeError(
-                    f"{type(one).__name__} takes no sample_weight in fit. For a pipeline, make "
-                    "the AuditedClassifier its last step, or enable routing "
-                    f"({ROUTING}) and let a step ask for it: .set_fit_request(sample_weight=True)."
-                )
-        return weight, weight
 
     def _attribute(self, X: Any, sensitive_features: Any) -> Any:
         """Return the attribute, from wherever it comes, or None."""

@@ -10,8 +10,6 @@ import numpy as np
 
 from skbiasamp._labels import quote
 
-ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
-
 
 def sensitive_values(X: Any, sensitive: Any) -> Any:
     """Return the attribute of every row: columns of X, or what a function makes of X."""

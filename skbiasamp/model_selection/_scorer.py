@@ -1,0 +1,278 @@
+"""Scores of a model's amplification, for everything in scikit-learn that takes `scoring`."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    TunedThresholdClassifierCV,
+)
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import UNUSED
+
+from skbiasamp._labels import check_option
+from skbiasamp.compose import ROUTING, AuditedClassifier, sensitive_values
+from skbiasamp.model_selection._responses import task_scores
+from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
+
+OBJECTIVES = ("closest_to_zero", "lowest")
+RESPONSES = ("predict", "predict_proba", "decision_function")
+
+# Classifiers that pass X on as it is, and where the fitted one inside is.
+_INNER = (
+    (FixedThresholdClassifier, "estimator_"),
+    (TunedThresholdClassifierCV, "estimator_"),
+    (BaseRateThresholdClassifier, "estimator_"),
+    (FrozenEstimator, "estimator"),
+)
+
+
+def amplification_scorer(
+    auditor: Any = None,
+    *,
+    sensitive: Any = None,
+    objective: str = "closest_to_zero",
+    response_method: str = "predict",
+) -> AmplificationScorer:
+    """Make a scorer that tells how little a model amplifies, for ``scoring=``.
+
+    In a search or cross-validation over an `AuditedClassifier`, every model is held against the
+    correlations of its own training fold. Alone it rewards whatever has the labels' correlations,
+    a bad model among them: score accuracy beside it.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    auditor : auditor, default=None
+        What measures. None takes that of the `AuditedClassifier`. Training correlations are
+        those that the fitted `AuditedClassifier` saw, wherever it is: at the end of a pipeline,
+        inside a search, a calibrated or a thresholded classifier. Without one the auditor must
+        be fitted, or made with ``reference="test"``.
+    sensitive : str, int, list or callable, default=None
+        Where in `X` the protected attribute is, as for `AuditedClassifier`. None: as
+        ``sensitive_features`` by metadata routing, which needs no further request, else
+        where the `AuditedClassifier` finds it.
+    objective : {"closest_to_zero", "lowest"}, default="closest_to_zero"
+        Greater scores are better, so "closest_to_zero" is minus the value's size and "lowest"
+        minus the value, which also rewards a model that undoes the labels' correlations.
+    response_method : {"predict", "predict_proba", "decision_function"}, default="predict"
+        What is audited.
+
+    Returns
+    -------
+    scorer : callable
+        ``scorer(estimator, X, y, *, sensitive_features=None, sample_weight=None)``.
+
+    See Also
+    --------
+    AuditedClassifier : Remembers the correlations of its training rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skbiasamp import AuditedClassifier, amplification_scorer
+    >>> X = pd.DataFrame({"sex": [0, 0, 0, 0, 1, 1, 1, 1] * 50, "skill": [3, 2, 1, 0] * 100})
+    >>> hired = [1, 0, 0, 0, 1, 1, 1, 0] * 50
+    >>> model = AuditedClassifier(DecisionTreeClassifier(max_depth=1), sensitive="sex")
+    >>> scoring = {"accuracy": "accuracy", "amplification": amplification_scorer()}
+    >>> scores = cross_validate(model, X, hired, scoring=scoring)
+    >>> print(scores["test_accuracy"].mean(), scores["test_amplification"].mean())
+    0.75 -0.25
+    """
+    return AmplificationScorer(
+        auditor, sensitive=sensitive, objective=objective, response_method=response_method
+    )
+
+
+class AmplificationScorer(BaseEstimator):
+    """What `amplification_scorer` makes."""
+
+    # The method takes the fitted model first, which is no metadata.
+    __metadata_request__score: ClassVar = {"estimator": UNUSED, "sensitive_features": True}
+
+    def __init__(
+        self,
+        auditor: Any = None,
+        *,
+        sensitive: Any = None,
+        objective: str = "closest_to_zero",
+        response_method: str = "predict",
+    ) -> None:
+        self.auditor = auditor
+        self.sensitive = sensitive
+        self.objective = objective
+        self.response_method = response_method
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
+        """Score a fitted model; greater is better.
+
+        Parameters
+        ----------
+        estimator : classifier
+            The fitted model.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Their labels.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            Their protected attribute, where it is not in `X`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        score : float
+        """
+        check_option("objective", self.objective, OBJECTIVES)
+        check_option("response_method", self.response_method, RESPONSES)
+        found = list(_inside(estimator))
+        auditor = self._auditor([audited for audited, _ in found])
+        value = auditor.score(
+            y,
+            self._response(estimator, X),
+            sensitive_features=self._attribute(found, X, sensitive_features),
+            sensitive_pred=_predict_sensitive(auditor, found, X),
+            sample_weight=sample_weight,
+        )
+        return -abs(value) if self.objective == "closest_to_zero" else -value
+
+    # Under this name scikit-learn finds what the scorer can be routed.
+    score = __call__
+
+    def __sklearn_clone__(self) -> Self:
+        return copy.deepcopy(self)  # with the auditor as it was fitted
+
+    def _auditor(self, audited: list[AuditedClassifier]) -> Any:
+        """Return the auditor, fitted on the training rows of the model where they are known."""
+        audited = [one for one in audited if one.auditors_]
+        if not audited:
+            return self._own_auditor()
+        template = self.auditor
+        if template is None:
+            if isinstance(audited[0].auditor, list):
+                raise ValueError(
+                    f"The AuditedClassifier has {len(audited[0].auditor)} auditors, and a score "
+                    "is one number: say which, for example "
+                    "amplification_scorer(DirectionalAuditor())."
+                )
+            template = audited[0].auditor_
+            if len(audited) == 1:
+                return template
+        counted = [
+            next((a.contingency_ for a in one.auditors_.values() if a.groups == template.groups), 0)
+            for one in audited
+        ]
+        if 0 in counted:
+            raise ValueError(
+                f"amplification_scorer({template}) has groups={template.groups!r}, and no auditor "
+                "of the AuditedClassifier counted these groups. Give both the same groups=."
+            )
+        # Of several folds each row is in as many as any other, so that their sum has its rates.
+        return clone(template).fit(sum(counted))
+
+    def _own_auditor(self) -> Any:
+        auditor = self.auditor
+        if auditor is None:
+            raise NotFittedError(
+                "amplification_scorer() takes training correlations from an AuditedClassifier that "
+                "was fitted with the protected attribute, and this model holds none. Wrap the "
+                "classifier, AuditedClassifier(classifier, sensitive='sex'); if the attribute "
+                f"comes as metadata, enable routing, {ROUTING}; or pass a fitted auditor: "
+                "amplification_scorer(auditor)."
+            )
+        if not hasattr(auditor, "contingency_") and getattr(auditor, "reference", "") == "train":
+            raise NotFittedError(
+                f"amplification_scorer({auditor}) has an auditor that has not seen training "
+                "labels, and the model holds no AuditedClassifier that has. Wrap the classifier, "
+                "AuditedClassifier(classifier, sensitive='sex'), fit the auditor first, or make it "
+                "with reference='test'."
+            )
+        return auditor
+
+    def _attribute(self, found: list[Any], X: Any, sensitive_features: Any) -> Any:
+        if self.sensitive is not None and sensitive_features is not None:
+            raise ValueError(
+                f"The protected attribute came twice: as sensitive={self.sensitive!r} and as "
+                "sensitive_features. Leave one out; under metadata routing, with "
+                ".set_score_request(sensitive_features=False)."
+            )
+        if self.sensitive is not None:
+            return sensitive_values(X, self.sensitive)
+        if sensitive_features is not None:
+            return sensitive_features
+        for audited, before in found:
+            if audited.sensitive is not None:
+                return sensitive_values(_transformed(X, before), audited.sensitive)
+        raise ValueError(
+            "amplification_scorer needs the protected attribute of the rows it scores. If it is a "
+            "column of X, name it: amplification_scorer(sensitive='sex'). Otherwise enable "
+            f"metadata routing, {ROUTING}, and pass sensitive_features: "
+            "cross_validate(..., params={'sensitive_features': A}), "
+            "GridSearchCV(...).fit(X, y, sensitive_features=A)."
+        )
+
+    def _response(self, estimator: Any, X: Any) -> Any:
+        output = getattr(estimator, self.response_method)(X)
+        return task_scores(output, estimator.classes_) if isinstance(output, list) else output
+
+
+def _inside(
+    estimator: Any, before: tuple[Pipeline, ...] = ()
+) -> Iterator[tuple[AuditedClassifier, tuple[Pipeline, ...]]]:
+    """Yield the AuditedClassifiers that a model's predictions come from, and what X goes through.
+
+    A calibrated classifier can hold several, each fitted on other folds.
+    """
+    if isinstance(estimator, AuditedClassifier):
+        yield estimator, before
+    elif isinstance(estimator, Pipeline):
+        earlier = (estimator[:-1],) if len(estimator) > 1 else ()
+        yield from _inside(estimator.steps[-1][1], (*before, *earlier))
+    elif isinstance(estimator, CalibratedClassifierCV):
+        for one in estimator.calibrated_classifiers_:
+            yield from _inside(one.estimator, before)
+    elif hasattr(estimator, "best_estimator_"):
+        yield from _inside(estimator.best_estimator_, before)
+    else:
+        for kind, name in _INNER:
+            if isinstance(estimator, kind):
+                yield from _inside(getattr(estimator, name), before)
+
+
+def _transformed(X: Any, before: tuple[Pipeline, ...]) -> Any:
+    for steps in before:
+        X = steps.transform(X)
+    return X
+
+
+def _predict_sensitive(auditor: Any, found: list[Any], X: Any) -> Any:
+    """Return the attribute as predicted, where the auditor needs it."""
+    able = [(one, before) for one, before in found if one.sensitive_estimator is not None]
+    if len(able) == 1:
+        audited, before = able[0]
+        return audited._predict_sensitive(_transformed(X, before))
+    if auditor.direction == "T->A":
+        raise ValueError(
+            f"{auditor} needs predictions of the protected attribute, and the model holds "
+            f"{len(able) or 'no'} AuditedClassifier{'s' * (len(able) != 1)} with a "
+            "sensitive_estimator. One AuditedClassifier(..., sensitive_estimator=...) makes them."
+        )
+    return None

@@ -1,0 +1,219 @@
+"""Decision thresholds at which as much is predicted positive as was positive in training."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from skbiasamp._compat import HasMethods, StrOptions, check_sample_weight
+from skbiasamp._labels import Array, to_native
+from skbiasamp.compose import ClassifierWrapper, fit_params
+from skbiasamp.model_selection._responses import task_scores
+
+
+class BaseRateThresholdClassifier(ClassifierWrapper):
+    """A classifier that predicts a task as often as it occurs in training.
+
+    A model whose scores are cut at one half often predicts a common task too often and a rare
+    one too rarely, and that alone amplifies bias. Here the threshold of every task is where as
+    many rows are above it as were positive in training [1]_ (Sec. 3.3).
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    estimator : classifier
+        The classifier: binary or multilabel, with ``predict_proba`` or ``decision_function``.
+    cv : int, cross-validation splitter, iterable or "prefit", default=5
+        Which rows' scores the thresholds are found on: those of held-out folds, the classifier
+        being fitted anew on all rows afterwards; or, of a classifier that is fitted already,
+        those of the rows passed to `fit`, whose labels then give the base rates.
+    n_jobs : int, default=None
+        Jobs that share the folds.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted classifier.
+    base_rates_ : ndarray of shape (n_tasks,)
+        The share of positive labels.
+    thresholds_ : ndarray of shape (n_tasks,)
+        A score of at least this much is positive. Scores that tie stay together, so that the
+        share of positives is the nearest possible one.
+    classes_, n_features_in_, feature_names_in_
+        Those of the fitted classifier.
+
+    See Also
+    --------
+    amplification_curve : Amplification at every threshold.
+
+    Notes
+    -----
+    Base rates that are right overall can still be wrong in every group: the overall share says
+    nothing of how predictions differ between groups.
+
+    References
+    ----------
+    .. [1] Wang, Russakovsky. Directional bias amplification. ICML 2021.
+
+    Examples
+    --------
+    Everybody is more likely not to be hired; three in ten are:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skbiasamp import BaseRateThresholdClassifier
+    >>> skill = np.arange(100).reshape(-1, 1) % 10
+    >>> hired = np.isin(np.arange(100), range(3, 100, 10)) | (np.arange(100) % 5 == 4)
+    >>> model = LogisticRegression().fit(skill, hired)
+    >>> bool(model.predict(skill).any())
+    False
+    >>> model = BaseRateThresholdClassifier(LogisticRegression()).fit(skill, hired)
+    >>> model.base_rates_, float(model.predict(skill).mean())
+    (array([0.3]), 0.3)
+    """
+
+    # Weights are for the classifier inside, and thresholds follow it.
+    __metadata_request__fit: ClassVar = {"sample_weight": UNUSED}
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [
+            HasMethods(["fit", "predict_proba"]),
+            HasMethods(["fit", "decision_function"]),
+        ],
+        "cv": ["cv_object", StrOptions({"prefit"})],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(self, estimator: Any, *, cv: Any = 5, n_jobs: int | None = None) -> None:
+        self.estimator = estimator
+        self.cv = cv
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None, **params: Any) -> Self:
+        """Fit the classifier and find its thresholds.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels of two classes, or 0/1 indicator columns.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights, for classifier, base rates and thresholds.
+        **params : dict
+            Metadata that the classifier inside has requested.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._validate_params()
+        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if kind not in ("binary", "multilabel-indicator"):
+            raise ValueError(
+                f"Only binary classification is supported, of one task or of several. The type of "
+                f"the target is {kind}. For classes that exclude each other a share above a "
+                "threshold means nothing; audit one class against the rest."
+            )
+        self._one_label = kind == "binary"
+        labels = np.asarray(to_native(y, "y"))
+        if self._one_label and labels.ndim == 2:
+            y = labels = column_or_1d(labels, warn=True)
+        routed = fit_params(self, ["estimator"], {"sample_weight": sample_weight}, params)
+        inner = routed["estimator"]
+        if self.cv == "prefit":
+            self.estimator_ = self.estimator
+            scores = self._scores(X)
+        else:
+            method = _method(self.estimator)
+            output = cross_val_predict(
+                self.estimator,
+                X,
+                y,
+                cv=check_cv(self.cv, y, classifier=True),
+                method=method,
+                params=inner,
+                n_jobs=self.n_jobs,
+            )
+            self.estimator_ = clone(self.estimator).fit(X, y, **inner)
+            scores = self._columns(output, self.estimator_.classes_)
+        if self._one_label:
+            labels = (labels == self.estimator_.classes_[1])[:, None]
+        weight = inner.get("sample_weight")
+        weight = None if weight is None else check_sample_weight(weight, labels)
+        self.base_rates_ = np.average(labels, axis=0, weights=weight)
+        self.thresholds_ = np.array(
+            [_threshold(*pair, weight) for pair in zip(scores.T, self.base_rates_, strict=True)]
+        )
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predict with the thresholds.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        """
+        check_is_fitted(self)
+        positive = (self._scores(X) >= self.thresholds_).astype(int)
+        return self.classes_[positive[:, 0]] if self._one_label else positive
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say who takes which metadata.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return router.add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def _scores(self, X: Any) -> Array:
+        output = getattr(self.estimator_, _method(self.estimator_))(X)
+        return self._columns(output, self.estimator_.classes_)
+
+    def _columns(self, output: Any, classes: Any) -> Array:
+        """Return scores with a column for each task."""
+        if self._one_label:
+            scores = np.asarray(output)
+            return scores[:, None] if scores.ndim == 1 else scores[:, [1]]
+        return task_scores(output, classes)
+
+
+def _method(estimator: Any) -> str:
+    return "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
+
+
+def _threshold(scores: Array, share: float, weight: Any) -> float:
+    """Return the threshold at which the share of scores above it comes nearest."""
+    values, code = np.unique(scores, return_inverse=True)
+    heights = np.bincount(code.reshape(-1), weight)
+    # The share at or above each value, and that above all of them.
+    reached = np.append(np.cumsum(heights[::-1])[::-1], 0.0) / heights.sum()
+    at = int(np.argmin(np.abs(reached - share)))
+    if at == 0:
+        return -np.inf
+    if at == len(values):
+        return np.inf
+    between = float(values[at - 1] + (values[at] - values[at - 1]) / 2)
+    return between if between > values[at - 1] else float(values[at])
