@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     )
     from skbiasamp.compose import AuditedClassifier
     from skbiasamp.contingency import Contingency
+    from skbiasamp.model_selection import (
+        BaseRateThresholdClassifier,
+        amplification_curve,
+        amplification_scorer,
+    )
     from skbiasamp.report import audit
     from skbiasamp.results import AuditReport, AuditResult
 
@@ -32,6 +37,7 @@ _ROOMS = {
     "LeakageAuditor": "auditors",
     "MALSAuditor": "auditors",
     "MultiAttributeAuditor": "auditors",
+    "amplification_curve": "model_selection",
     "amplification_scorer": "model_selection",
     "audit": "report",
 }
@@ -48,6 +54,7 @@ __all__ = [
     "LeakageAuditor",
     "MALSAuditor",
     "MultiAttributeAuditor",
+    "amplification_curve",
     "amplification_scorer",
     "attackers",
     "audit",

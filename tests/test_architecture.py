@@ -21,6 +21,7 @@ ROOMS = [
     "attackers",
     "metrics",
     "inference",
+    "_page",
     "results",
     "auditors",
     "compose",

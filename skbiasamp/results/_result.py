@@ -212,6 +212,28 @@ class AuditResult:
             "table": table,
         }
 
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> AuditResult:
+        """Read what `to_dict` wrote.
+
+        Parameters
+        ----------
+        content : dict
+            The content; parameters that JSON cannot hold come back as text.
+
+        Returns
+        -------
+        result : AuditResult
+        """
+        check_schema(content, SCHEMA)
+        fields = {name: value for name, value in content.items() if name != "schema"}
+        for name in ("value", "low", "high", "p_value"):
+            fields[name] = as_name(fields[name])
+        rows = [[as_name(value) for value in row.values()] for row in content["table"]]
+        columns = list(content["table"][0]) if rows else []
+        fields["table"] = pd.DataFrame(rows, columns=columns).infer_objects()
+        return cls(**fields)
+
     def to_json(self, **options: Any) -> str:
         """Return `to_dict` as JSON.
 
@@ -274,3 +296,19 @@ def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
     if np.array_equal(counts, np.rint(counts)):
         data["n"] = counts.astype(np.int64)
     return pd.DataFrame(data)
+
+
+def check_schema(content: Mapping[str, Any], schema: str) -> None:
+    """Raise if content was not written by this version's `to_dict`."""
+    if content.get("schema") != schema:
+        raise ValueError(
+            f"This is no {schema}: its schema is {content.get('schema')!r}. Write it anew with "
+            "to_json of the version that reads it."
+        )
+
+
+def as_name(value: Any) -> Any:
+    """Return a name that JSON made a list as the tuple it was, and None as NaN."""
+    if isinstance(value, list):
+        return tuple(map(as_name, value))
+    return float("nan") if value is None else value

@@ -1,0 +1,549 @@
+"""audit(): everything in one call, in numbers and in words."""
+
+from __future__ import annotations
+
+import datetime
+import platform
+import warnings
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy
+import sklearn
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import accuracy_score, confusion_matrix
+
+import skbiasamp
+from skbiasamp._labels import Array, check_train, require_groups
+from skbiasamp.auditors import (
+    DirectionalAuditor,
+    DPAAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+)
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference import UncertaintyWarning, paired_p_values
+from skbiasamp.results import AuditReport, AuditResult, Finding
+
+# A difference between base rate and predicted rate that is worth a word, in points.
+_WORTH_SAYING = 0.01
+# Below this accuracy co-occurrence says more of a model's errors than of its bias.
+_LOW_ACCURACY = 0.75
+_ALPHA = 0.05
+# Sets of labels that occur less often are left out.
+_MIN_COUNT = 10
+_MANY_TASKS = 12
+
+
+def audit(
+    y_true: Any,
+    y_pred: Any = None,
+    *,
+    sensitive_features: Any = None,
+    sensitive_pred: Any = None,
+    y_score: Any = None,
+    y_train: Any = None,
+    sensitive_train: Any = None,
+    sample_weight: Any = None,
+    auditors: Sequence[Any] | None = None,
+    groups: str = "intersection",
+    missing: str = "error",
+    random_state: Any = None,
+) -> AuditReport:
+    """Audit predictions with everything that the inputs allow, and say what was found.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
+        Labels of the audited rows.
+    y_pred : array-like
+        Predicted labels, or probabilities.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        The protected attribute.
+    sensitive_pred : array-like, optional
+        The attribute as predicted by the model: adds the direction T->A.
+    y_score : array-like, optional
+        Scores behind the predictions, such as logits: adds leakage from scores.
+    y_train : array-like, optional
+        Labels that the model was trained on (or their Contingency): signs then come from there.
+    sensitive_train : array-like, optional
+        The protected attribute of these.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights.
+    auditors : list of auditors, optional
+        Which to run, in place of those that the inputs allow.
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
+        How several columns of `sensitive_features` make groups.
+    missing : {"error", "drop", "group"}, default="error"
+        What to do where the protected attribute is missing.
+    random_state : int, RandomState, Generator or None, default=None
+        Where random numbers come from, for auditors that have none of their own.
+
+    Returns
+    -------
+    report : AuditReport
+
+    Examples
+    --------
+    >>> import skbiasamp
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> cooks = [1] * 300 + [0] * 100 + [1] * 100 + [0] * 300
+    >>> predicted = [1] * 340 + [0] * 60 + [1] * 70 + [0] * 330
+    >>> report = skbiasamp.audit(cooks, predicted, sensitive_features=sex, random_state=0)
+    >>> report["directional A->T"].value
+    0.0875
+    """
+    options: dict[str, Any] = {"groups": groups, "missing": missing}
+    train = _read_train(y_train, sensitive_train, options)
+    test = _read_test(
+        y_true,
+        y_pred,
+        sensitive_features=sensitive_features,
+        sensitive_pred=sensitive_pred,
+        sample_weight=sample_weight,
+        like=train,
+        **options,
+    )
+    signs = test if train is None else train
+    require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
+    chosen = _auditors(test, train, random_state) if auditors is None else list(auditors)
+    results: dict[str, AuditResult] = {}
+    for auditor in chosen:
+        _run(results, auditor, train, test)
+    if y_score is not None and auditors is None:
+        scored = Contingency.from_labels(
+            y_true,
+            y_score,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            like=train,
+            scores=True,
+            **options,
+        )
+        _run(results, LeakageAuditor(random_state=random_state), None, scored, " of scores")
+    by_group, rates = describe_groups(test)
+    report = AuditReport(
+        results=results,
+        sentences={name: say(result) for name, result in results.items()},
+        groups=by_group,
+        rates=rates,
+        context=_context(test, train),
+    )
+    report.findings.extend(find(report, test, train, scores=y_score is not None))
+    return report
+
+
+def _read_train(y_train: Any, sensitive_train: Any, options: dict[str, Any]) -> Contingency | None:
+    if isinstance(y_train, Contingency):
+        return y_train
+    check_train(y_train, sensitive_train)
+    if y_train is None:
+        return None
+    return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **options)
+
+
+def _read_test(y_true: Any, y_pred: Any, *, like: Contingency | None, **labels: Any) -> Contingency:
+    if isinstance(y_true, Contingency):
+        return y_true if like is None else y_true.conform(like)
+    return Contingency.from_labels(y_true, y_pred, like=like, **labels)
+
+
+def _auditors(test: Contingency, train: Contingency | None, random_state: Any) -> list[Any]:
+    """Return the auditors that the inputs allow."""
+    reference = "test" if train is None else "train"
+    options: dict[str, Any] = {"reference": reference, "random_state": random_state}
+    directions = ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
+    every: list[Any] = [DirectionalAuditor(direction, **options) for direction in directions]
+    if test.has("task_pred"):
+        every.append(MALSAuditor(**options))
+        if len(test.tasks) > 1 and test.classes is None and not test.soft("task_pred"):
+            # Sets of labels are many, and most of them rare.
+            sets: dict[str, Any] = {
+                "min_count": _MIN_COUNT,
+                "interval": "analytic",
+                "n_resamples": 199,
+            }
+            every.append(MultiAttributeAuditor(**sets, **options))
+        # Where attackers have to be trained, fewer draws have to do.
+        n_draws = 2 if test.soft("task_pred") or len(test.tasks) > _MANY_TASKS else 10
+        every.append(LeakageAuditor(n_draws=n_draws, random_state=random_state))
+    return every + [DPAAuditor(direction, random_state=random_state) for direction in directions]
+
+
+def _run(
+    results: dict[str, AuditResult],
+    auditor: Any,
+    train: Contingency | None,
+    test: Contingency,
+    suffix: str = "",
+) -> None:
+    auditor = clone(auditor)
+    with warnings.catch_warnings():
+        # What these say stands in the tables, and is said once for the report.
+        warnings.simplefilter("ignore", UncertaintyWarning)
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        if train is not None:
+            auditor.fit(train)
+        result = auditor.audit(test)
+    name = result.metric if result.direction is None else f"{result.metric} {result.direction}"
+    name += suffix
+    same = sum(other == name or other.startswith(f"{name} (") for other in results)
+    results[f"{name} ({same + 1})" if same else name] = result
+
+
+# --------------------------------------------------------------------------- groups
+
+
+def describe_groups(test: Contingency) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return one row a group, and one row a pair of group and task."""
+    n_tasks = len(test.tasks)
+    true = [test.column("task", j) for j in range(n_tasks)]
+    predicted = [test.column("task_pred", j) >= 0.5 for j in range(n_tasks)]
+    predicted = predicted if test.has("task_pred") else []
+    by_group, by_pair = [], []
+    for i, group in enumerate(test.groups):
+        weight = test.weight * test.column("group", i)
+        n = float(weight.sum())
+        row: dict[str, Any] = {"group": group, "n": n, "share": n / test.total}
+        if predicted and n:
+            right = [
+                accuracy_score(t, p, sample_weight=weight)
+                for t, p in zip(true, predicted, strict=True)
+            ]
+            row["accuracy"] = _one_label_accuracy(test, weight) or float(np.mean(right))
+        by_group.append(row)
+        for j, task in enumerate(test.tasks):
+            pair: dict[str, Any] = {"group": group, "task": task}
+            pair["base_rate"] = float(weight @ true[j]) / n if n else np.nan
+            if predicted and n:
+                pair |= _error_rates(true[j], predicted[j], weight)
+            by_pair.append(pair)
+    return pd.DataFrame(by_group), pd.DataFrame(by_pair)
+
+
+def _one_label_accuracy(test: Contingency, weight: Array) -> float | None:
+    """Return the accuracy of several classes, of which only one can be right."""
+    if test.classes is None or len(test.tasks) == 1:
+        return None
+    both = test.both("task")
+    right = sum(both.column("task_pred", j) for j in range(len(test.tasks)))
+    return float(weight @ (np.asarray(right) > 0)) / float(weight.sum())
+
+
+def _error_rates(true: Array, predicted: Array, weight: Array) -> dict[str, float]:
+    (tn, fp), (fn, tp) = confusion_matrix(true, predicted, labels=[0, 1], sample_weight=weight)
+    with np.errstate(invalid="ignore"):
+        return {
+            "predicted_rate": float((tp + fp) / weight.sum()),
+            "true_positive_rate": float(np.divide(tp, tp + fn)),
+            "false_positive_rate": float(np.divide(fp, fp + tn)),
+        }
+
+
+def _context(test: Contingency, train: Contingency | None) -> dict[str, Any]:
+    groups, tasks = len(test.groups), len(test.tasks)
+    return {
+        "rows": (
+            f"{test.total:,.15g} rows, {groups} group{'s' * (groups != 1)}, "
+            f"{tasks} task{'s' * (tasks != 1)}"
+        ),
+        "n_samples": test.total,
+        "n_train": None if train is None else train.total,
+        "n_dropped": test.n_dropped,
+        "groups": list(test.groups),
+        "tasks": list(test.tasks),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "versions": {
+            "skbiasamp": skbiasamp.__version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "pandas": pd.__version__,
+            "Python": platform.python_version(),
+        },
+    }
+
+
+# --------------------------------------------------------------------------- words
+
+
+def name_of(name: Hashable) -> str:
+    """Return a group's or task's name as a person would say it."""
+    if isinstance(name, tuple):
+        return " and ".join(map(name_of, name))
+    return str(name)
+
+
+def points(difference: float) -> str:
+    """Return the size of a difference of rates: '4.1 points'."""
+    size = f"{abs(difference) * 100:.1f}"
+    return f"{size} point{'s' * (size != '1.0')}"
+
+
+def _higher(difference: float) -> str:
+    return "higher" if difference > 0 else "lower"
+
+
+def say(result: AuditResult) -> str:
+    """Return what a result says, in plain words."""
+    if np.isnan(result.value):
+        return "Nothing could be measured: no pair of group and task has rows enough."
+    if result.metric in ("leakage", "DPA"):
+        return f"{_say_told(result)} {_verdict(result)}"
+    if result.metric == "multi-attribute":
+        return _say_sets(result)
+    return f"{_say_strongest(result)} {_verdict(result)}"
+
+
+def _verdict(result: AuditResult) -> str:
+    if np.isnan(result.low):
+        return f"The value is {result.value:+.4f}; no interval was asked for."
+    told = result.metric in ("leakage", "DPA")
+    if result.low > 0:
+        what = "adds to what can be told" if told else "amplifies"
+        return f"On the whole the model {what}: the interval lies above 0."
+    if result.high < 0:
+        what = "takes from what can be told" if told else "weakens what the labels lean to"
+        return f"On the whole the model {what}: the interval lies below 0."
+    if result.low == result.high == 0:
+        return "On the whole there is nothing to amplify: the value is exactly 0."
+    return "On the whole this may be chance: the interval holds 0."
+
+
+def _say_strongest(result: AuditResult) -> str:
+    table = result.table.dropna(subset=["delta"])
+    sure = table[table["p_adjusted"] < _ALPHA]
+    doubt = ""
+    if sure.empty and table["p_adjusted"].notna().any():
+        doubt = "No single pair can be told from unchanged; the largest: "
+    likely = table if sure.empty else sure
+    pair = likely.iloc[int(likely["delta"].abs().to_numpy().argmax())]
+    delta, task, group = pair["delta"], name_of(pair["task"]), name_of(pair["group"])
+    if delta == 0:
+        return "Predictions move no pair of group and task."
+    if result.metric == "MALS":
+        text = (
+            f"among rows predicted {task}, the share of {group} is {points(delta)} "
+            f"{_higher(delta)} than among those so labelled"
+        )
+    elif result.direction == "T->A":
+        text = (
+            f"among rows labelled {task}, the share that the model calls {group} is "
+            f"{points(delta)} {_higher(delta)} than the share that are"
+        )
+    else:
+        text = (
+            f"predictions give {group} the label {task} {points(delta)} "
+            f"{'more' if delta > 0 else 'less'} often than the labels do"
+        )
+    if result.metric != "MALS":
+        labels = "the training labels" if _trained(result) else "the labels"
+        if pair["sign"] == 0:
+            text += f"; {labels} leaned neither way"
+        elif pair["sign"] * delta > 0:
+            text += f"; {labels} already leaned that way"
+        else:
+            text += f"; {labels} leaned the other way"
+    text = doubt + text if doubt else text[0].upper() + text[1:]
+    return text + "."
+
+
+def _trained(result: AuditResult) -> bool:
+    return result.params.get("reference") == "train"
+
+
+def _say_sets(result: AuditResult) -> str:
+    signed = result.statistics.get("signed_mean")
+    text = (
+        f"Predictions change how often sets of labels and groups come together by "
+        f"{points(result.value)} on average; that is a size, and says nothing of the way."
+    )
+    if signed is None or np.isnan(signed):
+        return text
+    way = "along" if signed > 0 else "against"
+    return f"{text} With signs it is {points(signed)} {way} what the labels lean to."
+
+
+def _say_told(result: AuditResult) -> str:
+    data, model = result.table["quality_data"].mean(), result.table["quality_model"].mean()
+    if result.metric == "leakage":
+        who, what = "Who sees the predictions", "the protected attribute"
+        other = "who sees labels with as many errors"
+    elif result.direction == "A->T":
+        who, what = "Who knows the protected attribute", "the prediction"
+        other = "labels with as many errors"
+    else:
+        who, what = "Who knows the label", "the predicted attribute"
+        other = "an attribute with as many errors"
+    if result.params.get("quality") == "accuracy":
+        return f"{who} tells {what} in {model:.1%} of the rows, {other} in {data:.1%}."
+    return f"{who} tells {what} with a quality of {model:.4g}, {other} with {data:.4g}."
+
+
+# --------------------------------------------------------------------------- findings
+
+
+def find(
+    report: AuditReport, test: Contingency, train: Contingency | None, *, scores: bool
+) -> list[Finding]:
+    """Return what to know before the numbers of a report are used."""
+    found = [
+        _balanced(report),
+        _threshold(test),
+        _errors(report),
+        _error_rate_gap(report),
+        _flagged(report, "reliable", "small cells", "rest on fewer than 10 rows"),
+        _flagged(
+            report,
+            "sign_certain",
+            "uncertain signs",
+            "are so weakly correlated in the labels that which way counts as amplification could "
+            "be a coin's",
+        ),
+        _undefined(report),
+    ]
+    if test.n_dropped:
+        text = f"{test.n_dropped:,.15g} rows without a protected attribute were left out."
+        found.append(Finding("missing values", text))
+    if train is None:
+        found.append(
+            Finding(
+                "training labels",
+                "No training labels were given, so what counts as amplification is taken from the "
+                "audited labels themselves. Pass y_train and sensitive_train to measure against "
+                "what the model was trained on.",
+            )
+        )
+    if test.has("group_pred"):
+        found.append(
+            Finding(
+                "predicted attribute",
+                "A protected attribute was predicted. That is questionable in itself, whatever "
+                "the values of T->A: people are classified by how they look to a model.",
+            )
+        )
+    if {"directional A->T", "directional T->A"} <= set(report):
+        text = "Values of A->T and T->A answer different questions and cannot be compared."
+        found.append(Finding("directions", text))
+    if scores:
+        found.append(
+            Finding(
+                "risk prediction",
+                "Where scores predict the future of people, a model without amplification repeats "
+                "what the data did to them, and may be unfair all the same: look at the error "
+                "rates of each group.",
+            )
+        )
+    found.append(
+        Finding(
+            "labels as truth",
+            "Labels are taken as the truth. Where there is none, or where labels carry the bias "
+            "of those who gave them, 0 means no more than that the model repeats them.",
+        )
+    )
+    return [one for one in found if one is not None]
+
+
+def _balanced(report: AuditReport) -> Finding | None:
+    for name, result in report.results.items():
+        if result.metric == "directional" and (result.table["sign"] == 0).all():
+            told = [one for one in report if one.startswith(("leakage", "DPA"))]
+            instead = f" {', '.join(told)} can see there." if told else ""
+            return Finding(
+                "balanced data",
+                f"Group and task are exactly balanced in the labels, so {name} is 0 whatever the "
+                f"model does.{instead}",
+            )
+    return None
+
+
+def _threshold(test: Contingency) -> Finding | None:
+    """Say where the model predicts a task more or less often than it is there."""
+    if not test.has("task_pred") or test.soft("task_pred"):
+        return None
+    base, predicted = test.count("task"), test.count("task_pred")
+    both = test.both("task").count("task_pred")
+    p_values = paired_p_values(np.rint(predicted - both), np.rint(base - both))
+    gap = (predicted - base) / test.total
+    off = np.flatnonzero((p_values < _ALPHA) & (np.abs(gap) >= _WORTH_SAYING))
+    if not len(off):
+        return None
+    first = off[np.argmax(np.abs(gap[off]))]
+    more = "" if len(off) == 1 else f" (and {len(off) - 1} more tasks are off by 1 point or more)"
+    return Finding(
+        "threshold",
+        f"The model predicts {name_of(test.tasks[first])} for {predicted[first] / test.total:.1%} "
+        f"of the rows, and {base[first] / test.total:.1%} have it{more}. A threshold away from the "
+        "base rate moves all groups, and shows as amplification: compare at the base rate "
+        "(BaseRateThresholdClassifier).",
+    )
+
+
+def _errors(report: AuditReport) -> Finding | None:
+    if "accuracy" not in report.groups:
+        return None
+    accuracy = float(np.average(report.groups["accuracy"], weights=report.groups["n"]))
+    if accuracy >= _LOW_ACCURACY:
+        return None
+    return Finding(
+        "errors",
+        f"The model is right in {accuracy:.1%} of the cases. Co-occurrence does not tell its "
+        "errors from its bias; leakage and DPA compare it with labels that have as many errors.",
+    )
+
+
+def _error_rate_gap(report: AuditReport) -> Finding | None:
+    """Say where groups differ in false positives, which amplification does not measure."""
+    if "false_positive_rate" not in report.rates:
+        return None
+    by_task = report.rates.groupby("task", sort=False)["false_positive_rate"]
+    gap = by_task.max() - by_task.min()
+    if gap.isna().all() or gap.max() < 0.05:
+        return None
+    task = gap.idxmax()
+    rates = report.rates[report.rates["task"] == task].set_index("group")["false_positive_rate"]
+    high, low = rates.idxmax(), rates.idxmin()
+    return Finding(
+        "error rates",
+        f"Among rows not labelled {name_of(task)}, the model predicts it for {rates.max():.1%} of "
+        f"{name_of(high)} and {rates.min():.1%} of {name_of(low)}. Amplification asks only whether "
+        "predictions repeat the labels; a gap in error rates is another harm.",
+    )
+
+
+def _flagged(report: AuditReport, flag: str, topic: str, what: str) -> Finding | None:
+    worst: dict[str, list[str]] = {}
+    for name, result in report.results.items():
+        table = result.table
+        raised = [held is False for held in table.get(flag, ())]
+        if any(raised):
+            pairs = table[raised]
+            worst[name] = [
+                f"({name_of(group)}, {name_of(task)})"
+                for group, task in zip(pairs["group"], pairs["task"], strict=True)
+            ]
+    if not worst:
+        return None
+    name, pairs_of = max(worst.items(), key=lambda one: len(one[1]))
+    shown = ", ".join(pairs_of[:3]) + (
+        f" and {len(pairs_of) - 3} more" if len(pairs_of) > 3 else ""
+    )
+    n = len(report[name].table)
+    return Finding(topic, f"{len(pairs_of)} of {n} pairs of {name} {what}: {shown}.")
+
+
+def _undefined(report: AuditReport) -> Finding | None:
+    gone = {
+        name: int(result.table["delta"].isna().sum()) for name, result in report.results.items()
+    }
+    gone = {name: n for name, n in gone.items() if n}
+    if not gone:
+        return None
+    text = ", ".join(f"{n} of {len(report[name].table)} in {name}" for name, n in gone.items())
+    return Finding("undefined pairs", f"Pairs without any rows to measure are left out: {text}.")
