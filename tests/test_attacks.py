@@ -1,0 +1,1004 @@
+"""Leakage and DPA as they are used: properties, attackers of all kinds, inputs of all kinds."""
+
+import json
+import pickle
+from collections import Counter
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from pandas.testing import assert_frame_equal
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, root_mean_squared_error
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from test_predictability import TOLD, closed, every_metric, simulated
+from test_properties import audited, worlds
+
+from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+from skbiasamp.attackers import ExactAttacker
+from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
+
+looked_at = settings(max_examples=12, deadline=None)
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
+AUDITORS = {
+    "leakage": LeakageAuditor(n_draws=2, n_resamples=19, random_state=0),
+    "A->T": DPAAuditor("A->T", n_draws=2, n_resamples=19, random_state=0),
+    "T->A": DPAAuditor("T->A", n_draws=2, n_resamples=19, random_state=0),
+}
+every_auditor = pytest.mark.parametrize("auditor", AUDITORS.values(), ids=AUDITORS)
+
+
+def with_attribute(**labels):
+    """Return simulated labels with a predicted attribute as well."""
+    world = simulated(**labels)
+    return world | {"sensitive_pred": np.roll(world["sensitive_features"], 1)}
+
+
+def close(value, expected):
+    assert_allclose(value, expected, rtol=0, atol=1e-12)
+
+
+# --------------------------------------------------------------------------- properties
+
+
+@every_metric
+@pytest.mark.parametrize("cv", [None, 3])
+@looked_at
+@given(worlds(weights=st.integers(1, 3)))
+def test_values_lie_between_minus_one_and_one(metric, cv, world):
+    value = closed(audited(world), metric, cv=cv, n_draws=2, random_state=0)
+    assert -1 <= value <= 1
+    assert abs(value) < 1 or cv is not None  # where nobody is ever right the value is the limit
+
+
+@every_metric
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("equalize", ["f1", "accuracy", None])
+@looked_at
+@given(worlds(weights=st.floats(0.01, 3)))
+def test_a_perfect_model_amplifies_nothing(metric, cv, equalize, world):
+    perfect = {"y_pred": world["y_true"], "sensitive_pred": world["sensitive_features"]}
+    options = {"cv": cv, "equalize": equalize, "n_draws": 2, "random_state": 0}
+    close(closed(audited(world) | perfect, metric, **options), 0)
+
+
+@every_metric
+@looked_at
+@given(worlds(weights=st.integers(1, 3)))
+def test_names_mean_nothing(metric, world):
+    world = audited(world)
+    renamed = dict(world)
+    for name in ("sensitive_features", "sensitive_pred"):
+        renamed[name] = np.array(["zebra", "b", "a"])[np.char.lstrip(world[name], "g").astype(int)]
+    for name in ("y_true", "y_pred"):
+        one = world[name]
+        renamed[name] = one[:, ::-1] if one.ndim == 2 else np.array(["r", "q", "p", "o"])[one]
+    # F1 of a binary label is that of its greater class, whatever that is called.
+    value = closed(world, metric, equalize="accuracy")
+    close(closed(renamed, metric, equalize="accuracy"), value)
+
+
+@every_metric
+@looked_at
+@given(worlds(weights=st.integers(1, 4)))
+def test_a_weight_is_a_repetition(metric, world):
+    world = audited(world)
+    weight = world.pop("sample_weight")
+    repeated = {name: np.repeat(one, weight, axis=0) for name, one in world.items()}
+    weighted = world | {"sample_weight": weight}
+    close(closed(weighted, metric), closed(repeated, metric))
+    if world["y_true"].ndim == 1:  # the same cells, and so the same draws
+        options = {"cv": 4, "n_draws": 3, "random_state": 5}
+        assert closed(weighted, metric, **options) == closed(repeated, metric, **options)
+
+
+@every_metric
+@looked_at
+@given(worlds(weights=st.integers(1, 4)), st.sampled_from([0.01, 7, 1e6]))
+def test_only_relative_weights_matter_in_closed_form(metric, world, scale):
+    world = audited(world)
+    scaled = world | {"sample_weight": world["sample_weight"] * scale}
+    assert_allclose(closed(scaled, metric), closed(world, metric), rtol=0, atol=1e-9)
+
+
+@every_metric
+@looked_at
+@given(worlds(weights=st.integers(1, 4)), st.integers(0, 2**31))
+def test_the_order_of_rows_means_nothing_in_closed_form(metric, world, seed):
+    world = audited(world)
+    order = np.random.default_rng(seed).permutation(len(world["y_true"]))
+    close(closed({key: one[order] for key, one in world.items()}, metric), closed(world, metric))
+
+
+@every_metric
+@looked_at
+@given(worlds(weights=st.integers(1, 3)))
+def test_exchanging_labels_and_predictions_turns_the_sign(metric, world):
+    world = audited(world)
+    pair = ("sensitive_features", "sensitive_pred") if metric == "T->A" else ("y_true", "y_pred")
+    exchanged = world | dict(zip(pair, (world[pair[1]], world[pair[0]]), strict=True))
+    options = {"equalize": None}
+    close(closed(exchanged, metric, **options), -closed(world, metric, **options))
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+@pytest.mark.parametrize(
+    "attacker",
+    [DecisionTreeClassifier(max_depth=2), LogisticRegression(), BernoulliNB(), GaussianNB()],
+    ids=lambda attacker: type(attacker).__name__,
+)
+@settings(max_examples=8, deadline=None)
+@given(world=worlds(kinds=("multilabel",), weights=st.integers(1, 3)))
+def test_no_attacker_beats_the_exact_one_on_what_it_learnt_from(attacker, balanced, world):
+    X, group, weight = (world[name] for name in ("y_true", "sensitive_features", "sample_weight"))
+    best = dataset_leakage(
+        X,
+        sensitive_features=group,
+        sample_weight=weight,
+        attacker="exact",
+        cv=None,
+        balanced=balanced,
+    )
+    told = clone(attacker).fit(X, group, sample_weight=weight).predict(X)
+    score = balanced_accuracy_score if balanced else accuracy_score
+    assert score(group, told, sample_weight=weight) <= best + 1e-12
+
+
+def test_the_exact_attacker_of_the_library_is_the_public_one():
+    """attacker="exact" counts cells; ExactAttacker() as an estimator learns from them."""
+    world = simulated(400)
+    for metric in ("leakage", "A->T"):
+        options = {"cv": 3, "n_draws": 3, "equalize": None, "random_state": 0}
+        fast = closed(world, metric, **options)
+        for attacker in (ExactAttacker(), DecisionTreeClassifier()):
+            close(closed(world, metric, attacker=attacker, **options), fast)
+
+
+# --------------------------------------------------------------------------- random numbers
+
+
+@every_metric
+@pytest.mark.parametrize("attacker", ["exact", DecisionTreeClassifier(max_features=1)])
+def test_the_same_seed_gives_the_same_numbers_whatever_the_jobs(metric, attacker):
+    world = with_attribute(n=120)
+    options = {"attacker": attacker, "cv": 3, "n_draws": 3}
+    value = closed(world, metric, **options, random_state=3)
+    with joblib.parallel_config(backend="threading"):
+        assert closed(world, metric, **options, random_state=3, n_jobs=2) == value
+    assert closed(world, metric, **options, random_state=4) != value
+
+
+def test_results_repeat_and_leave_the_global_random_numbers_alone():
+    world = simulated(120)
+    before = np.random.get_state()  # noqa: NPY002
+    auditor = LeakageAuditor(
+        attacker=DecisionTreeClassifier(max_features=1), n_draws=2, n_resamples=19, random_state=0
+    )
+    results = [auditor.audit(**world) for _ in range(2)]
+    assert results[0].to_json() == results[1].to_json()
+    values = {closed(world, "leakage", cv=5, n_draws=1, random_state=None) for _ in range(4)}
+    assert len(values) > 1
+    after = np.random.get_state()  # noqa: NPY002
+    assert_array_equal(before[1], after[1])
+    assert before[2:] == after[2:]
+
+
+def test_every_kind_of_random_state_is_taken():
+    world = simulated(120)
+    for make in (np.random.RandomState, np.random.default_rng):
+        one, other = make(0), make(0)
+        values = [closed(world, "A->T", cv=5, random_state=one) for _ in range(2)]
+        assert values[0] != values[1]  # the next numbers, not the same ones
+        assert closed(world, "A->T", cv=5, random_state=other) == values[0]
+
+
+# --------------------------------------------------------------------------- trained attackers
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """A tree that remembers what it was fitted on; all of them share one list."""
+
+    fitted: list = []  # noqa: RUF012  shared on purpose
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        assert not hasattr(self, "tree_")  # a fresh one every time
+        self.fitted.append((self.random_state, X, y, sample_weight))
+        self.tree_ = DecisionTreeClassifier(random_state=0).fit(X, y, sample_weight)
+        self.classes_ = self.tree_.classes_
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+
+@pytest.fixture
+def spy():
+    Spy.fitted.clear()
+    return Spy()
+
+
+@pytest.mark.parametrize(("n_tasks", "targets"), [(None, 1), (3, 3)])
+def test_every_draw_fold_and_target_has_an_attacker_of_its_own(spy, n_tasks, targets):
+    dpa_amplification(
+        **simulated(200, n_tasks=n_tasks), attacker=spy, cv=4, n_draws=3, random_state=0
+    )
+    assert len(Spy.fitted) == 2 * 3 * 4 * targets
+    seeds = [one[0] for one in Spy.fitted]
+    half = len(seeds) // 2
+    assert len(set(seeds[:half])) == half
+    assert seeds[:half] == seeds[half:]  # both attackers of a pair start alike
+    assert not hasattr(spy, "tree_")
+    assert spy.random_state is None
+
+
+def test_leakage_trains_two_attackers_a_fold_and_draw(spy):
+    leakage_amplification(**simulated(200), attacker=spy, cv=4, n_draws=3, random_state=0)
+    assert len(Spy.fitted) == 2 * 3 * 4
+
+
+def test_a_row_is_learnt_in_all_folds_but_its_own(spy):
+    """Logits make every row an input of its own, so that one can see who learnt from it."""
+    rng = np.random.default_rng(0)
+    logits, group = rng.normal(size=(150, 2)), rng.integers(2, size=150)
+    world = {"y_true": rng.integers(2, size=(150, 2)), "sensitive_features": group}
+    options = {"attacker": spy, "cv": 5, "n_draws": 2, "equalize": None, "random_state": 0}
+    result = LeakageAuditor(**options, interval=None).audit(**world, y_pred=logits)
+    on_logits = [X for _, X, _, _ in Spy.fitted if len(X) > 8]  # not one of the labels' tables
+    assert len(on_logits) == 2 * 5
+    times = Counter(map(tuple, np.concatenate(on_logits).tolist()))
+    assert set(times.values()) == {2 * 4}
+    assert len(times) == 150
+    # A tree knows every row that it has seen: judged on those it would be right.
+    assert 0.35 < result.table["quality_model"].item() < 0.65
+
+
+def test_labels_are_learnt_with_balanced_weights(spy):
+    group = np.repeat(["a", "b"], [160, 40])
+    task = np.tile([0, 1], 100)
+    dataset_leakage(task, sensitive_features=group, attacker=spy, n_draws=1, random_state=0)
+    for _, _, y, weight in Spy.fitted:
+        totals = np.bincount(y, weight)
+        assert totals[0] == pytest.approx(totals[1], rel=1e-12)
+
+
+def test_fitted_labels_teach_once_a_draw(spy):
+    world = simulated(200)
+    auditor = LeakageAuditor(
+        attacker=spy, cv=4, n_draws=3, equalize=None, interval=None, random_state=0
+    )
+    auditor.fit([0, 1] * 30, sensitive_features=["f", "m", "m"] * 20)
+    auditor.audit(**world)
+    assert len(Spy.fitted) == 3 * 1 + 3 * 4
+    totals = [weight.sum() for _, _, _, weight in Spy.fitted]
+    assert_allclose(totals[:3], 60)
+    assert all(abs(total - 150) < 40 for total in totals[3:])
+
+
+def test_after_fit_labels_are_told_by_the_training_table():
+    rng = np.random.default_rng(4)
+    y_train, y_test = rng.integers(3, size=400), rng.integers(3, size=90)
+    a_train = np.where(rng.random(400) < 0.3 + 0.2 * y_train, "f", "m")
+    a_test = rng.choice(["f", "m"], 90)
+    result = LeakageAuditor(equalize=None, interval=None, random_state=0)
+    result = result.fit(y_train, sensitive_features=a_train).audit(
+        y_test, np.roll(y_test, 1), sensitive_features=a_test
+    )
+    shares = pd.crosstab(y_train, a_train, normalize="columns")
+    expected = balanced_accuracy_score(a_test, shares.idxmax(axis=1)[y_test])
+    assert result.table["quality_data"].item() == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_estimator_without_weights_sees_the_rows_that_they_stand_for():
+    """k nearest neighbours take no weights; with them all as neighbours it tells the majority."""
+    group = np.repeat(["a", "b"], [60, 120])
+    world = {"y_true": [0] * 60 + [1] * 120, "y_pred": np.tile([0, 1], 90)}
+    options = {"cv": 5, "n_draws": 2, "equalize": None, "random_state": 0}
+    for scale in (1, 1e-3):  # of weights that are shares, too
+        value = dpa_amplification(
+            **world,
+            sensitive_features=group,
+            sample_weight=np.full(180, scale),
+            attacker=KNeighborsClassifier(n_neighbors=5),
+            **options,
+        )
+        assert value == pytest.approx((0.5 - 1) / 1.5, abs=0.07)
+
+
+@pytest.mark.parametrize(
+    "attacker",
+    [
+        make_pipeline(StandardScaler(), GaussianNB()),
+        make_pipeline(StandardScaler(), KNeighborsClassifier(3)),
+        make_pipeline(make_pipeline(StandardScaler(), DecisionTreeClassifier())),
+        LinearSVC(),
+    ],
+    ids=["pipeline", "pipeline without weights", "nested", "LinearSVC"],
+)
+def test_attackers_of_scikit_learn_find_what_is_plain_to_see(attacker):
+    """Predictions that are the attribute, and labels that are chance."""
+    rng = np.random.default_rng(3)
+    group = rng.choice(["f", "m"], 300)
+    world = {"y_true": rng.choice(["no", "yes"], 300), "sensitive_features": group}
+    auditor = LeakageAuditor(attacker=attacker, n_draws=2, n_resamples=19, random_state=0)
+    result = auditor.audit(**world, y_pred=np.where(group == "f", "yes", "no"))
+    assert result.table["quality_model"].item() == 1
+    assert result.table["quality_data"].item() == pytest.approx(0.5, abs=0.12)
+    assert result.low > 0.3
+    name = type(attacker.steps[-1][1]).__name__ if hasattr(attacker, "steps") else "LinearSVC"
+    assert result.statistics["attacker"] == name
+
+
+def test_auto_says_which_attacker_it_was():
+    world, wide = simulated(200), simulated(200, n_tasks=30)
+    short = {"n_draws": 1, "interval": None, "random_state": 0}
+    assert LeakageAuditor(**short).audit(**world).statistics["attacker"] == "exact"
+    named = LeakageAuditor(**short).audit(**wide).statistics["attacker"]
+    assert named == "LogisticRegression"
+    few = {name: one[:39] for name, one in world.items()}
+    named = LeakageAuditor(**short).audit(**few).statistics["attacker"]
+    assert named == "LogisticRegression"
+    named = DPAAuditor(**short).audit(**wide).statistics["attacker"]
+    assert named == "exact"  # the attribute has two values, however many labels are told
+
+
+@pytest.mark.torch
+def test_a_skorch_network_attacks():
+    torch = pytest.importorskip("torch")
+    skorch = pytest.importorskip("skorch")
+
+    class Net(torch.nn.Module):
+        def __init__(self, n_out):
+            super().__init__()
+            self.layer = torch.nn.Linear(1, n_out)
+
+        def forward(self, X):
+            return self.layer(X)
+
+    short = {"max_epochs": 15, "lr": 0.5, "batch_size": 32, "verbose": 0, "train_split": None}
+    net = skorch.NeuralNetClassifier(
+        Net, module__n_out=2, criterion=torch.nn.CrossEntropyLoss, **short
+    )
+    rng = np.random.default_rng(0)
+    group = rng.choice(["f", "m"], 200)
+    world = {"y_true": rng.choice(["no", "yes"], 200), "sensitive_features": group}
+    world["y_pred"] = np.where(group == "f", "yes", "no")
+    options = {"attacker": net, "cv": 2, "n_draws": 1, "equalize": None}
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        before = torch.random.get_rng_state()
+        values = [dpa_amplification(**world, **options, random_state=0) for _ in range(2)]
+        assert torch.equal(before, torch.random.get_rng_state())
+        assert values[0] == values[1]
+        assert values[0] == pytest.approx((1 - 0.5) / 1.5, abs=0.06)
+        assert not net.initialized_
+        numbers = rng.normal(size=200)
+        short |= {"max_epochs": 60, "lr": 0.1}
+        regressor = skorch.NeuralNetRegressor(Net, module__n_out=1, **short)
+        value = dpa_amplification(
+            numbers,
+            2.0 * (group == "f") + 0.1 * rng.normal(size=200),
+            sensitive_features=group,
+            quality="inverse_rmse",
+            random_state=0,
+            **(options | {"attacker": regressor}),
+        )
+        assert value == pytest.approx((1 / 0.1 - 1) / (1 / 0.1 + 1), abs=0.1)
+    finally:
+        torch.set_num_threads(threads)
+
+
+@pytest.mark.torch
+def test_networks_by_name_find_what_is_plain_to_see():
+    pytest.importorskip("torch")
+    world = simulated(200)
+    world["y_pred"] = (world["sensitive_features"] == "f").astype(int)
+    result = DPAAuditor(attacker="mlp", n_draws=1, cv=2, n_resamples=19, random_state=0)
+    result = result.audit(**world)
+    assert result.statistics["attacker"] == "MLPAttacker"
+    assert result.table["quality_model"].item() == 1
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+def test_continuous_labels_are_told_by_regressors():
+    """Inverse RMSE, against scikit-learn's folds and regressors on rows."""
+    rng = np.random.default_rng(0)
+    group = rng.choice(["f", "m"], 400)
+    task = (group == "f") + rng.normal(size=400)
+    predicted = 2.0 * (group == "f") + rng.normal(size=400)
+    result = DPAAuditor(
+        quality="inverse_rmse", equalize=None, n_draws=20, n_resamples=99, random_state=0
+    ).audit(task, predicted, sensitive_features=group)
+    assert result.statistics["attacker"] == "LinearRegression"
+    for column, target in (("quality_data", task), ("quality_model", predicted)):
+        mean = pd.Series(target).groupby(group).transform("mean")
+        inside = 1 / root_mean_squared_error(target, mean)
+        # Held out, a mean of n rows has a variance of its own: 1 + 1/n of the other one's.
+        assert result.table[column].item() == pytest.approx(inside, rel=0.01)
+        assert result.table[column].item() < inside
+    assert result.low < float(result) < result.high
+
+
+def test_numbers_are_equalised_with_noise_as_large_as_the_errors():
+    rng = np.random.default_rng(0)
+    group = rng.choice(["f", "m"], 4000)
+    task = 2.0 * (group == "f") + rng.normal(size=4000)
+    predicted = task + rng.normal(scale=1.5, size=4000)
+    result = DPAAuditor(quality="inverse_rmse", interval=None, n_draws=20, random_state=0).audit(
+        task, predicted, sensitive_features=group
+    )
+    expected = 1 / np.sqrt(1 + 1.5**2)
+    assert result.table["quality_data"].item() == pytest.approx(expected, rel=0.03)
+    assert float(result) == pytest.approx(0, abs=0.01)
+
+
+@pytest.mark.parametrize("direction", [None, "T->A"])
+def test_continuous_attributes_are_told_by_regressors(direction):
+    rng = np.random.default_rng(0)
+    task = rng.integers(2, size=500)
+    income = rng.normal(size=500)
+    options = {"quality": "inverse_rmse", "equalize": None, "interval": None, "random_state": 0}
+    if direction is None:
+        predicted = (income + 0.5 * rng.normal(size=500) > 0).astype(int)
+        result = LeakageAuditor(**options).audit(task, predicted, sensitive_features=income)
+        told = pd.Series(income).groupby(predicted).transform("mean")
+        expected = 1 / root_mean_squared_error(income, told)
+    else:
+        guess = task + rng.normal(size=500)
+        result = DPAAuditor(direction, attacker=KNeighborsRegressor(50), **options).audit(
+            task, sensitive_features=income, sensitive_pred=guess
+        )
+        told = pd.Series(guess).groupby(task).transform("mean")
+        expected = 1 / root_mean_squared_error(guess, told)
+    assert result.table["quality_model"].item() == pytest.approx(expected, rel=0.05)
+    assert result.table["quality_data"].item() == pytest.approx(1 / income.std(), rel=0.05)
+
+
+# --------------------------------------------------------------------------- inputs
+
+
+def same(world, **changed):
+    """Return both metrics in closed form of changed inputs, and of the inputs themselves."""
+    for metric in ("leakage", "A->T"):
+        yield closed(world | changed, metric), closed(world, metric)
+
+
+@pytest.mark.parametrize(
+    "dress",
+    [
+        lambda p: np.where(p, 1.7, -0.4),
+        lambda p: np.where(p, 1.7, -0.4)[:, None],
+        lambda p: np.where(p, 0.9, 0.2),
+        lambda p: np.where(p, 0.9, 0.2).astype(np.float32),
+        lambda p: np.where(p[:, None], [-2.0, 0.3], [1.0, -5.0]),
+        lambda p: np.where(p[:, None], [0.1, 0.9], [0.8, 0.2]),
+        lambda p: np.eye(2)[p],
+        lambda p: np.eye(2, dtype=int)[p],
+    ],
+    ids=["logits", "n1", "probability", "float32", "n2 logits", "n2", "one-hot", "whole"],
+)
+def test_scores_of_two_values_are_the_labels_they_stand_for(dress):
+    """Few-valued scores are as good as labels, for the table as well as for what is told."""
+    world = simulated(200)
+    for value, expected in same(world, y_pred=dress(world["y_pred"])):
+        close(value, expected)
+
+
+def test_scores_of_classes_and_tasks_are_the_labels_they_stand_for():
+    rng = np.random.default_rng(0)
+    group = rng.choice(["f", "m"], 200)
+    task, predicted = rng.integers(3, size=(2, 200))
+    world = dict(zip(TOLD, (task, predicted, group), strict=True))
+    for scores in (np.eye(3)[predicted], 5 * np.eye(3)[predicted] - 2):
+        for value, expected in same(world, y_pred=scores):
+            close(value, expected)
+    world = simulated(200, n_tasks=4)
+    for value, expected in same(world, y_pred=3.0 * world["y_pred"] - 1):
+        close(value, expected)
+    hard = world["sensitive_features"] == "m"
+    world = with_attribute(n=200)
+    value = closed(world | {"sensitive_pred": np.where(hard, 0.8, 0.3)}, "T->A")
+    close(value, closed(world | {"sensitive_pred": np.where(hard, "m", "f")}, "T->A"))
+
+
+def containers():
+    pl, pa, torch = (pytest.importorskip(name) for name in ("polars", "pyarrow", "torch"))
+    names = [f"c{i}" for i in range(3)]
+    return {
+        "list": np.ndarray.tolist,
+        "pandas": lambda x: pd.DataFrame(x, columns=names) if x.ndim == 2 else pd.Series(x),
+        "polars": lambda x: pl.DataFrame(x, schema=names) if x.ndim == 2 else pl.Series(x),
+        "pyarrow": lambda x: (
+            pa.table(dict(zip(names, x.T, strict=True))) if x.ndim == 2 else pa.array(x)
+        ),
+        "torch": lambda x: torch.tensor(x, requires_grad=x.dtype.kind == "f"),
+    }
+
+
+@pytest.mark.parametrize("container", ["list", "pandas", "polars", "pyarrow", "torch"])
+@pytest.mark.parametrize("n_tasks", [None, 3])
+def test_containers_mean_nothing(container, n_tasks):
+    dress = containers()[container]
+    rng = np.random.default_rng(0)
+    world = simulated(100, n_tasks=n_tasks)
+    world["sensitive_features"] = (world["sensitive_features"] == "f").astype(int)
+    world["y_pred"] = world["y_pred"] + rng.normal(size=world["y_pred"].shape)
+    options = {"n_draws": 2, "random_state": 0}
+    expected = leakage_amplification(**world, **options)
+    dressed = {name: dress(one) for name, one in world.items()}
+    assert leakage_amplification(**dressed, **options) == pytest.approx(expected, abs=1e-12)
+
+
+def test_wide_labels_are_perturbed_row_by_row():
+    """Thirty labels have no table; their flips still make chance of what they told."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=600)
+    task = np.tile((group == 1)[:, None], (1, 30)).astype(int)
+    chance = rng.integers(2, size=(600, 30))
+    options = {"equalize": "accuracy", "n_draws": 1, "cv": 3, "interval": None}
+    auditor = LeakageAuditor(**options, random_state=0)
+    result = auditor.audit(task, chance, sensitive_features=group)
+    assert result.statistics["attacker"] == "LogisticRegression"
+    assert result.table["quality_data"].item() == pytest.approx(0.5, abs=0.1)
+    good = np.where(rng.random(task.shape) < 0.1, 1 - task, task)
+    result = auditor.audit(task, good, sensitive_features=group)
+    assert result.table["quality_data"].item() == 1
+
+
+def test_logits_leak_what_labels_hide():
+    """Labels that are chance, logits whose size is the attribute."""
+    rng = np.random.default_rng(0)
+    group, task = rng.integers(2, size=(2, 400))
+    logits = (2 * task - 1) * np.where(group == 1, 3.0, 1.0) + 0.1 * rng.normal(size=400)
+    options = {"attacker": DecisionTreeClassifier(max_depth=3), "n_draws": 2, "random_state": 0}
+    labels = {"y_true": task, "sensitive_features": group}
+    assert leakage_amplification(**labels, y_pred=logits, **options) > 0.4
+    value = leakage_amplification(**labels, y_pred=(logits > 0).astype(int), **options)
+    assert abs(value) < 0.1
+
+
+def test_missing_groups_are_left_out_or_a_group():
+    world = simulated(200)
+    group = world["sensitive_features"].astype(object)
+    group[::7] = None
+    known = np.array([one is not None for one in group])
+    kept = {name: one[known] for name, one in world.items()}
+    for metric in ("leakage", "A->T"):
+        gone = closed(world | {"sensitive_features": group}, metric, missing="drop")
+        close(gone, closed(kept, metric))
+        named = np.where(known, world["sensitive_features"], "nobody knows")
+        own = closed(world | {"sensitive_features": group}, metric, missing="group")
+        close(own, closed(world | {"sensitive_features": named}, metric))
+    with pytest.raises(ValueError, match="missing values in 29 rows"):
+        closed(world | {"sensitive_features": group}, "leakage")
+
+
+def test_several_attributes_are_told_by_an_attacker_each():
+    world = simulated(400)
+    both = pd.DataFrame({"sex": world.pop("sensitive_features")})
+    both["age"] = np.tile(["old", "young"], 200)
+    options = {"equalize": "accuracy", "cv": None, "interval": None}
+    result = LeakageAuditor(groups="marginal", **options).audit(**world, sensitive_features=both)
+    assert result.table["group"].tolist() == ["sex=f", "sex=m", "age=old", "age=young"]
+    for column, rows in (("sex", [0, 1]), ("age", [2, 3])):
+        own = LeakageAuditor(**options).audit(**world, sensitive_features=both[column])
+        close(result.table["amplification"][rows], float(own))
+    crossed = LeakageAuditor(**options).audit(**world, sensitive_features=both)
+    named = LeakageAuditor(**options).audit(**world, sensitive_features=both["sex"] + both["age"])
+    assert float(crossed) == float(named)
+
+
+# --------------------------------------------------------------------------- auditors
+
+
+@every_auditor
+def test_auditors_are_estimators(auditor):
+    world = with_attribute(n=100)
+    copy = pickle.loads(pickle.dumps(clone(auditor)))
+    assert copy.get_params() == auditor.get_params()
+    assert type(auditor).__name__ in repr(auditor)
+    assert "<style>" in auditor._repr_html_()
+    assert copy.audit(**world).to_json() == auditor.audit(**world).to_json()
+    fitted = clone(auditor).fit(world["y_true"], sensitive_features=world["sensitive_features"])
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.audit(**world).to_json() == fitted.audit(**world).to_json()
+    assert not hasattr(fitted, "y_at_")
+    assert fitted.groups_ == ["f", "m"]
+    assert fitted.n_samples_fit_ == 100
+
+
+@every_auditor
+def test_the_score_is_the_value_and_the_function_of_the_same_name(auditor):
+    world = with_attribute(n=100)
+    assert auditor.score(**world) == float(auditor.audit(**world))
+    assert float(clone(auditor).set_params(interval=None).audit(**world)) == auditor.score(**world)
+    options = {"n_draws": 2, "random_state": 0}
+    metric = auditor.direction or "leakage"
+    if metric == "leakage":  # has no use for a predicted attribute, so that it is no cell's
+        del world["sensitive_pred"]
+    assert closed(world, metric, cv=5, **options) == auditor.score(**world)
+
+
+@every_auditor
+def test_a_contingency_may_stand_for_labels(auditor):
+    world = with_attribute(n=100)
+    cells = Contingency.from_labels(**world)
+    assert auditor.audit(cells).to_json() == auditor.audit(**world).to_json()
+    chunks = clone(auditor)
+    for rows in (slice(0, 30), slice(30, 100)):
+        part = {name: one[rows] for name, one in world.items()}
+        chunks.partial_fit(part["y_true"], sensitive_features=part["sensitive_features"])
+    whole = clone(auditor).fit(world["y_true"], sensitive_features=world["sensitive_features"])
+    assert chunks.contingency_ == whole.contingency_
+    assert chunks.score(cells) == pytest.approx(whole.score(**world), abs=0.15)
+    counted = clone(auditor).set_params(cv=None, attacker="exact")
+    assert counted.fit(cells).score(cells) == pytest.approx(counted.score(**world), abs=1e-12)
+
+
+def test_a_contingency_with_predictions_teaches_both_attackers(spy):
+    world = simulated(100)
+    auditor = LeakageAuditor(
+        attacker=spy, cv=4, n_draws=3, equalize=None, interval=None, random_state=0
+    )
+    auditor.fit(Contingency.from_labels(**world)).audit(**world)
+    assert len(Spy.fitted) == 2 * 3
+
+
+@every_auditor
+def test_runs_of_a_model_are_averaged(auditor):
+    world = with_attribute(n=100)
+    one, attribute = world.pop("y_pred"), world.pop("sensitive_pred")
+    runs, attributes = [one, np.roll(one, 5)], [attribute, np.roll(attribute, 1)]
+    result = auditor.audit_runs(**world, y_preds=runs, sensitive_preds=attributes)
+    single = [
+        auditor.score(**world, y_pred=run, sensitive_pred=guess)
+        for run, guess in zip(runs, attributes, strict=True)
+    ]
+    assert float(result) == pytest.approx(np.mean(single), abs=1e-12)
+    assert result.statistics["between_run_sd"] == pytest.approx(np.std(single, ddof=1), abs=1e-12)
+    assert result.statistics["attacker"] == "exact"
+    assert result.low < float(result) < result.high
+
+
+@every_auditor
+def test_results_can_be_read_and_stored(auditor):
+    world = with_attribute(n=100)
+    world["sensitive_features"] = np.where(world["sensitive_features"] == "f", "<b>f</b>", "m")
+    world["sensitive_pred"] = world["sensitive_features"][::-1]
+    result = auditor.audit(**world)
+    held = json.loads(result.to_json())
+    assert held["value"] == float(result)
+    assert held["statistics"]["attacker"] == "exact"
+    assert set(held["table"][0]) >= {"group", "task", "quality_data", "quality_model", "delta"}
+    assert "exact attacker" in repr(result)
+    assert "<b>f</b>" not in result._repr_html_()
+    frame = result.to_frame()
+    assert_frame_equal(frame.drop(columns=["metric", "direction"]), result.table)
+    delta = result.table["quality_model"] - result.table["quality_data"]
+    assert_allclose(result.table["delta"], delta, atol=1e-15)
+
+
+def test_tasks_have_a_row_each_and_the_value_is_their_mean():
+    world = simulated(200, n_tasks=3)
+    options = {"n_draws": 3, "n_resamples": 49, "random_state": 0}
+    result = DPAAuditor(**options).audit(**world)
+    assert result.table["task"].tolist() == [0, 1, 2]
+    assert float(result) == pytest.approx(result.table["amplification"].mean(), abs=1e-12)
+    assert (result.table["p_adjusted"] >= result.table["p_value"]).all()
+    for task in range(3):  # one alone is told no worse than beside others
+        alone = {name: world[name][:, task] for name in TOLD[:2]} | {TOLD[2]: world[TOLD[2]]}
+        close(
+            closed(alone, "A->T"),
+            DPAAuditor(cv=None, interval=None).audit(**world).table["amplification"][task],
+        )
+
+
+def test_attackers_that_see_nothing_are_reported():
+    world = simulated(400)
+    result = LeakageAuditor(interval=None, random_state=0).audit(**world)
+    assert result.statistics["chance_data"] == result.statistics["chance_model"] == 0.5
+    result = DPAAuditor(interval=None, equalize=None, random_state=0).audit(**world)
+    for side, labels in (("data", world["y_true"]), ("model", world["y_pred"])):
+        most = np.bincount(labels).max() / 400
+        assert result.statistics[f"chance_{side}"] == pytest.approx(most, abs=1e-12)
+
+
+# --------------------------------------------------------------------------- intervals
+
+
+@every_auditor
+@pytest.mark.parametrize("n_tasks", [None, 2])
+def test_intervals_hold_the_value_and_shrink_with_more_rows(auditor, n_tasks):
+    if auditor.direction == "T->A" and n_tasks is not None:
+        pytest.skip("the attribute is told from labels, however many they are")
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=400)
+    shape = 400 if n_tasks is None else (400, n_tasks)
+    leaning = group if n_tasks is None else group[:, None]
+    # Far from ties: what a table tells is then sure, and only how often that is right varies.
+    task = np.where(rng.random(shape) < 0.8, leaning, 1 - leaning)
+    world = {
+        "y_true": task,
+        "y_pred": np.where(rng.random(shape) < 0.8, task, leaning),
+        "sensitive_features": group,
+        "sensitive_pred": np.where(rng.random(400) < 0.8, group, 1 - group),
+    }
+    auditor = clone(auditor).set_params(n_draws=20, n_resamples=600)
+    errors = []
+    for times in (1, 4):
+        larger = {name: np.repeat(one, times, axis=0) for name, one in world.items()}
+        result = auditor.audit(**larger)
+        assert result.low < float(result) < result.high
+        errors.append(result.statistics["standard_error"])
+        assert (result.table["low"] <= result.table["high"]).all()
+    ratio = errors[0] / errors[1]
+    assert ratio > 1.8
+    if auditor.direction is not None or n_tasks is None:  # of (0, 1) tables are never sure
+        assert ratio < 2.2
+
+
+def test_the_level_and_the_p_value_go_with_the_interval():
+    world = simulated(300)
+    auditor = DPAAuditor(random_state=0, n_resamples=399)
+    widths = []
+    for level in (0.5, 0.9, 0.99):
+        result = auditor.set_params(confidence_level=level).audit(**world)
+        widths.append(result.high - result.low)
+        if abs(result.p_value - (1 - level)) > 0.01:
+            assert (result.low > 0 or result.high < 0) == (result.p_value < 1 - level)
+    assert widths[0] < widths[1] < widths[2]
+
+
+def test_no_interval_is_no_interval():
+    result = DPAAuditor(interval=None, random_state=0).audit(**simulated(100))
+    assert np.isnan([result.low, result.high, result.p_value]).all()
+    assert result.confidence_level is None
+
+
+# --------------------------------------------------------------------------- nothing to tell
+
+
+@pytest.mark.filterwarnings("error::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("attacker", ["exact", LogisticRegression(), GaussianNB()])
+@pytest.mark.parametrize("equalize", ["accuracy", "f1", None])
+def test_what_has_one_value_is_told_by_chance_and_said_so(attacker, equalize):
+    world = simulated(60)
+    options = {"attacker": attacker, "n_draws": 1, "random_state": 0, "equalize": equalize}
+    constant = {"y_true": np.zeros(60, int), "y_pred": np.zeros(60, int)}
+    with pytest.warns(UndefinedMetricWarning, match="has one value only") as caught:
+        assert dpa_amplification(**(world | constant), **options) == 0
+    assert caught[0].filename == __file__
+    with pytest.warns(UndefinedMetricWarning, match="has one value only") as caught:
+        result = LeakageAuditor(**options, n_resamples=9).audit(
+            world["y_true"], world["y_pred"], sensitive_features=["f"] * 60
+        )
+    assert caught[0].filename == __file__
+    assert float(result) == 0
+    columns = {name: np.c_[world[name], np.zeros(60, int)] for name in TOLD[:2]}
+    with pytest.warns(UndefinedMetricWarning, match="to tell of 1 has one value only"):
+        result = DPAAuditor(**options, n_resamples=9).audit(**(world | columns))
+    assert result.table["amplification"][1] == 0
+    assert result.table["quality_model"][1] == 1
+
+
+@pytest.mark.parametrize("quality", ["accuracy", "f1", "balanced_accuracy", "inverse_log_loss"])
+@pytest.mark.parametrize("attacker", ["exact", LogisticRegression(), KNeighborsClassifier(1)])
+def test_a_fold_may_lack_a_class_or_an_input(attacker, quality):
+    """One row of a class: the attackers that are judged on it have never seen it."""
+    labels = [0] * 29 + [1]
+    world = {"y_true": labels, "y_pred": labels[::-1], "sensitive_features": ["a", "b"] * 15}
+    value = dpa_amplification(
+        **world, attacker=attacker, quality=quality, n_draws=2, random_state=0
+    )
+    assert -1 <= value <= 1
+    rare = {**world, "sensitive_features": ["a"] * 29 + ["b"]}
+    assert np.isfinite(
+        leakage_amplification(**rare, attacker=attacker, quality=quality, n_draws=2, random_state=0)
+    )
+
+
+# --------------------------------------------------------------------------- bad input
+
+
+class NoPredict(BaseEstimator):
+    def fit(self, X, y):
+        return self
+
+
+GOOD = simulated(60)
+NUMBERS = np.linspace(0.1, 1.3, 60)
+BAD = {
+    "negative quality": (
+        {"quality": lambda y, p: -1.0},
+        ValueError,
+        r"quality=<lambda> returned -1: .*never negative.*take 1 / loss",
+    ),
+    "quality that is NaN": (
+        {"quality": lambda y, p: float("nan")},
+        ValueError,
+        "quality=<lambda> returned nan",
+    ),
+    "unknown quality": ({"quality": "auc"}, ValueError, "quality must be one of 'accuracy'"),
+    "unknown equalizer": ({"equalize": "auc"}, ValueError, "equalize must be one of 'f1'"),
+    "unknown attacker": (
+        {"attacker": "forest"},
+        ValueError,
+        "attacker must be one of 'auto', 'exact', 'mlp'. Got 'forest'",
+    ),
+    "no predict": ({"attacker": NoPredict()}, TypeError, "NoPredict has no predict"),
+    "a class": (
+        {"attacker": GaussianNB},
+        TypeError,
+        r"GaussianNB is a class: pass an instance, GaussianNB\(\)",
+    ),
+    "a number": ({"attacker": 3}, TypeError, "int has no fit"),
+    "regressor for classes": (
+        {"attacker": DecisionTreeRegressor()},
+        ValueError,
+        "DecisionTreeRegressor is a regressor, but what it has to tell is a class",
+    ),
+    "classifier for numbers": (
+        {"attacker": GaussianNB(), "quality": "inverse_rmse"},
+        ValueError,
+        "GaussianNB is no regressor, but what it has to tell is continuous",
+    ),
+    "exact for numbers": (
+        {"attacker": "exact", "quality": "inverse_rmse"},
+        ValueError,
+        "'exact' tells classes, and what it has to tell is continuous",
+    ),
+    "more folds than rows": (
+        {name: one[:4] for name, one in GOOD.items()},
+        ValueError,
+        "4 rows and cv=5 folds",
+    ),
+    "cv=1": ({"cv": 1}, ValueError, r"cv must be a whole number from 2 \(or None"),
+    "cv=True": ({"cv": True}, ValueError, "cv must be a whole number"),
+    "a splitter": ({"cv": "KFold"}, ValueError, "cv must be a whole number"),
+    "n_draws=0": ({"n_draws": 0}, ValueError, "n_draws must be a whole number from 1. Got 0"),
+    "closed form of a tree": (
+        {"cv": None, "attacker": DecisionTreeClassifier()},
+        ValueError,
+        "closed form of the exact attacker, and the attacker here is DecisionTreeClassifier",
+    ),
+    "closed form of few rows": (
+        {"cv": None, **{name: one[:20] for name, one in GOOD.items()}},
+        ValueError,
+        "use cv=5 .or attacker='exact', though inputs have fewer than 20 rows each",
+    ),
+    "no probabilities": (
+        {"attacker": LinearSVC(), "quality": "inverse_log_loss"},
+        TypeError,
+        "LinearSVC has no predict_proba",
+    ),
+    "NaN among logits": (
+        {"y_pred": np.where(np.arange(60) == 7, np.nan, NUMBERS)},
+        ValueError,
+        "y_pred has missing or infinite values in 1 row, at position 7",
+    ),
+    "infinite logits": (
+        {"y_pred": np.where(np.arange(60) == 7, np.inf, NUMBERS)},
+        ValueError,
+        "y_pred holds infinite values in 1 row, at position 7",
+    ),
+    "infinite logits of classes": (
+        {"y_pred": np.where(np.arange(120).reshape(60, 2) == 7, np.inf, 0.3)},
+        ValueError,
+        "y_pred has missing or infinite values in 1 row, at position 3",
+    ),
+    "too many columns": (
+        {"y_pred": np.c_[NUMBERS, NUMBERS, NUMBERS]},
+        ValueError,
+        "y_pred has 3 columns but there are 2 classes",
+    ),
+    "too few predictions": (
+        {"y_pred": GOOD["y_pred"][:-1]},
+        ValueError,
+        "y_pred has 59 rows but y_true has 60",
+    ),
+    "too few groups": (
+        {"sensitive_features": ["f"] * 59},
+        ValueError,
+        "sensitive_features has 59 rows but y_true has 60",
+    ),
+    "text as numbers": (
+        {"quality": "inverse_rmse", "y_true": ["a", "b"] * 30, "y_pred": ["b", "a"] * 30},
+        ValueError,
+        "'inverse_rmse' is about numbers, and the labels are 'a'",
+    ),
+    "several numbers": (
+        {"quality": "inverse_rmse", **{n: simulated(60, n_tasks=3)[n] for n in TOLD[:2]}},
+        ValueError,
+        "'inverse_rmse' is about one number a row, and there are 3 columns",
+    ),
+    "continuous labels": (
+        {"y_true": NUMBERS, "y_pred": NUMBERS},
+        ValueError,
+        "y_true is continuous.*use quality='inverse_rmse'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changed", "error", "message"), BAD.values(), ids=BAD)
+def test_bad_input_is_an_error_that_helps(changed, error, message):
+    options = {"random_state": 0, "n_draws": 2}
+    with pytest.raises(error, match=message):
+        dpa_amplification(**{**GOOD, **options, **changed})
+
+
+def test_leakage_has_errors_of_its_own():
+    with pytest.raises(ValueError, match=r"fold=True .* means nothing for quality='f1'"):
+        leakage_amplification(**GOOD, fold=True, quality="f1")
+    with pytest.raises(ValueError, match=r"sensitive_features is continuous.*inverse_rmse"):
+        leakage_amplification(**{**GOOD, "sensitive_features": NUMBERS})
+    with pytest.raises(ValueError, match=r"'inverse_rmse' is about numbers.*'f'"):
+        leakage_amplification(**GOOD, quality="inverse_rmse")
+
+
+def test_predictions_that_lack_are_asked_for():
+    labels = {"y_true": GOOD["y_true"], "sensitive_features": GOOD["sensitive_features"]}
+    with pytest.raises(ValueError, match=r"DPA compares .* pass y_pred"):
+        dpa_amplification(**labels)
+    with pytest.raises(ValueError, match=r"leakage amplification compares .* pass y_pred"):
+        LeakageAuditor().audit(**labels)
+    with pytest.raises(ValueError, match=r"pass sensitive_pred"):
+        DPAAuditor("T->A").audit(**GOOD)
+    with pytest.raises(ValueError, match="direction must be one of 'A->T', 'T->A'"):
+        dpa_amplification(**GOOD, direction="A>T")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"interval": "analytic"},
+        {"interval": "bca"},
+        {"cv": 1},
+        {"n_draws": 0},
+        {"quality": "auc"},
+        {"attacker": 3},
+        {"equalize": "recall"},
+        {"confidence_level": 1.0},
+    ],
+    ids=str,
+)
+def test_parameters_of_auditors_are_checked(option):
+    (name,) = option
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of DPAAuditor must be"):
+        DPAAuditor(**option).audit(**GOOD)
+
+
+def test_labels_that_training_did_not_have_are_an_error():
+    auditor = LeakageAuditor().fit(GOOD["y_true"], sensitive_features=GOOD["sensitive_features"])
+    with pytest.raises(ValueError, match="group 'x' is in the audited data but was not in the"):
+        auditor.audit(GOOD["y_true"], GOOD["y_pred"], sensitive_features=["x", "f"] * 30)
+    with pytest.raises(ValueError, match="y_true has 3 columns but the training labels had one"):
+        auditor.audit(**simulated(60, n_tasks=3))
+
+
+def test_inputs_that_training_did_not_have_are_told_the_most_frequent_class():
+    """Three labels were learnt from; patterns that are new get what all of them have most."""
+    train = np.array([[0, 0]] * 30 + [[1, 1]] * 30)
+    group = ["f"] * 35 + ["m"] * 25
+    result = LeakageAuditor(
+        attacker="exact", equalize=None, balanced=False, interval=None, random_state=0
+    ).fit(train, sensitive_features=group)
+    new = np.array([[0, 1]] * 10)
+    result = result.audit(new, new, sensitive_features=["f"] * 8 + ["m"] * 2)
+    assert result.table["quality_data"].item() == 0.8
