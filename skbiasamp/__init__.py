@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         MALSAuditor,
         MultiAttributeAuditor,
     )
-    from skbiasamp.compose import AuditedClassifier
+    from skbiasamp.compose import AuditedClassifier, LeakageProbe
     from skbiasamp.contingency import Contingency
     from skbiasamp.model_selection import (
         BaseRateThresholdClassifier,
@@ -35,6 +35,7 @@ _ROOMS = {
     "DPAAuditor": "auditors",
     "DirectionalAuditor": "auditors",
     "LeakageAuditor": "auditors",
+    "LeakageProbe": "compose",
     "MALSAuditor": "auditors",
     "MultiAttributeAuditor": "auditors",
     "amplification_curve": "model_selection",
@@ -52,6 +53,7 @@ __all__ = [
     "DPAAuditor",
     "DirectionalAuditor",
     "LeakageAuditor",
+    "LeakageProbe",
     "MALSAuditor",
     "MultiAttributeAuditor",
     "amplification_curve",

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import clone, is_regressor
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -188,8 +189,10 @@ def _answer(attacker: Any, lesson: Lesson, shares: bool) -> Array:
         with _torch_seed(int(seeds.integers(2**31))):
             attacker.fit(inputs, target if lesson.n_classes else target[:, None], **options)
             return _told(attacker, asked, lesson.n_classes, shares)
-    attacker.fit(inputs, target, **options)
-    return _told(attacker, asked, lesson.n_classes, shares)
+    # A Pipeline takes its last step's weights by name only where nothing is routed.
+    with config_context(enable_metadata_routing=False):
+        attacker.fit(inputs, target, **options)
+        return _told(attacker, asked, lesson.n_classes, shares)
 
 
 def _repeated(target: Array, weight: Array, rng: np.random.Generator) -> Array:

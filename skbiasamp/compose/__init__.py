@@ -2,6 +2,14 @@
 
 from skbiasamp.compose._audited import AuditedClassifier
 from skbiasamp.compose._columns import sensitive_values
+from skbiasamp.compose._probe import LeakageProbe
 from skbiasamp.compose._wrapper import ROUTING, ClassifierWrapper, fit_params
 
-__all__ = ["ROUTING", "AuditedClassifier", "ClassifierWrapper", "fit_params", "sensitive_values"]
+__all__ = [
+    "ROUTING",
+    "AuditedClassifier",
+    "ClassifierWrapper",
+    "LeakageProbe",
+    "fit_params",
+    "sensitive_values",
+]

@@ -1,0 +1,149 @@
+"""LeakageProbe: what can be told of the attribute, anywhere in a pipeline."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skbiasamp import LeakageProbe
+
+
+@parametrize_with_checks([LeakageProbe()])
+def test_keeps_what_scikit_learn_asks_of_a_transformer(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(0)
+    n = 600
+    sex = rng.choice(["f", "m"], n)
+    return pd.DataFrame(
+        {
+            "sex": sex,
+            "height": np.where(sex == "f", 165, 178) + rng.normal(0, 7, n),
+            "age": rng.normal(40, 9, n),
+            "job": np.where(rng.random(n) < 0.8, np.where(sex == "f", "nurse", "smith"), "clerk"),
+        }
+    )
+
+
+def test_tells_as_well_as_a_model_cross_validated_by_hand(people):
+    probe = LeakageProbe(sensitive="sex", n_draws=20, random_state=0).fit(people)
+    X = people[["height", "age"]].join(pd.get_dummies(people["job"]).astype(float))
+    by_hand = make_pipeline(StandardScaler(), LogisticRegression(class_weight="balanced"))
+    told = cross_val_predict(by_hand, X, people["sex"], cv=5)
+    recalls = [(told == people["sex"])[people["sex"] == sex].mean() for sex in "fm"]
+    assert probe.leakage_ == pytest.approx(np.mean(recalls), abs=0.01)
+    assert probe.chance_ == 0.5
+    assert probe.interval_[0] < probe.leakage_ < probe.interval_[1]
+    assert probe.attacker_ == "LogisticRegression"
+
+
+def test_few_values_are_told_by_a_table(people):
+    probe = LeakageProbe(random_state=0)
+    probe.fit(people[["job"]], sensitive_features=people["sex"])
+    table = pd.crosstab(people["job"], people["sex"], normalize="columns")
+    assert probe.attacker_ == "exact"
+    assert probe.leakage_ == pytest.approx(table.max(axis=1).sum() / 2, abs=0.02)
+
+
+def test_noise_tells_nothing(people):
+    probe = LeakageProbe(random_state=0).fit(people[["age"]], sensitive_features=people["sex"])
+    assert probe.leakage_ < 0.55
+
+
+def test_two_probes_show_what_a_step_removes(people):
+    rng = np.random.default_rng(1)
+    wide = people[["height", "age"]].assign(noise=rng.normal(0, 500, len(people)))
+    pipeline = make_pipeline(
+        LeakageProbe(random_state=0), PCA(1), LeakageProbe(random_state=0), LogisticRegression()
+    )
+    with config_context(enable_metadata_routing=True):
+        for name in ("leakageprobe-1", "leakageprobe-2"):
+            pipeline.named_steps[name].set_fit_request(sensitive_features=True)
+        pipeline.fit(wide, people["age"] > 40, sensitive_features=people["sex"])
+    before, after = (pipeline.named_steps[f"leakageprobe-{i}"] for i in (1, 2))
+    assert before.interval_[0] > after.interval_[1]
+    assert after.leakage_ < 0.55
+
+
+def test_named_columns_need_no_routing(people):
+    pipeline = Pipeline(
+        [
+            ("raw", LeakageProbe(sensitive="sex", random_state=0)),
+            (
+                "encode",
+                ColumnTransformer(
+                    [("job", OneHotEncoder(), ["job"]), ("numbers", "passthrough", ["height"])]
+                ),
+            ),
+            ("model", LogisticRegression()),
+        ]
+    ).fit(people, people["age"] > 40)
+    assert pipeline["raw"].leakage_ > 0.8
+    assert pipeline.predict(people).shape == (600,)
+
+
+def test_the_sensitive_column_itself_is_not_seen(people):
+    probe = LeakageProbe(sensitive="sex", random_state=0).fit(people[["sex", "age"]])
+    assert probe.leakage_ < 0.6
+
+
+def test_passes_inside_unions_and_column_transformers(people):
+    X = people[["height", "age"]]
+    union = FeatureUnion([("a", LeakageProbe()), ("b", LeakageProbe())]).set_output(
+        transform="pandas"
+    )
+    assert list(union.fit_transform(X).columns) == ["a__height", "a__age", "b__height", "b__age"]
+    columns = ColumnTransformer([("p", LeakageProbe(), ["age"])], verbose_feature_names_out=False)
+    columns.set_output(transform="pandas")
+    pd.testing.assert_frame_equal(columns.fit_transform(X), X[["age"]])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_what_goes_in_comes_out(people, make):
+    X = make(people[["height", "age"]].to_numpy())
+    probe = LeakageProbe(random_state=0).fit(X, sensitive_features=people["sex"])
+    assert probe.transform(X) is X
+    dense = LeakageProbe(random_state=0).fit(
+        people[["height", "age"]].to_numpy(), sensitive_features=people["sex"]
+    )
+    assert probe.leakage_ == dense.leakage_
+
+
+def test_missing_numbers_are_marked_for_attackers(people):
+    ages = people["age"].where(~((people["sex"] == "f") & (people["age"] > 35)))
+    probe = LeakageProbe(random_state=0).fit(ages.to_frame(), sensitive_features=people["sex"])
+    assert probe.leakage_ > 0.8
+
+
+def test_without_an_attribute_it_only_passes(people):
+    probe = LeakageProbe().fit(people)
+    assert not hasattr(probe, "leakage_")
+    assert probe.transform(people) is people
+    assert_array_equal(probe.get_feature_names_out(), people.columns)
+
+
+def test_clones_measure_the_same(people):
+    probe = LeakageProbe(sensitive="sex", random_state=0)
+    assert clone(probe).fit(people).leakage_ == probe.fit(people).leakage_
+
+
+def test_a_missing_column_is_named(people):
+    with pytest.raises(ValueError, match="X has no column 'race'"):
+        LeakageProbe(sensitive="race").fit(people)
+    with pytest.raises(ValueError, match="X is an array"):
+        LeakageProbe(sensitive="sex").fit(people[["age"]].to_numpy())
+    with pytest.raises(ValueError, match="10 rows but X has 600"):
+        LeakageProbe().fit(people, sensitive_features=["f"] * 10)
