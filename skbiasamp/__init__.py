@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from skbiasamp import attackers, datasets, inference, metrics
+    from skbiasamp import attackers, datasets, inference, metrics, model_selection
     from skbiasamp.auditors import (
         DirectionalAuditor,
         DPAAuditor,
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         BaseRateThresholdClassifier,
         amplification_curve,
         amplification_scorer,
+        cross_audit,
     )
     from skbiasamp.report import audit
     from skbiasamp.results import AuditReport, AuditResult
@@ -41,8 +42,9 @@ _ROOMS = {
     "amplification_curve": "model_selection",
     "amplification_scorer": "model_selection",
     "audit": "report",
+    "cross_audit": "model_selection",
 }
-_SUBMODULES = {"attackers", "datasets", "inference", "metrics"}
+_SUBMODULES = {"attackers", "datasets", "inference", "metrics", "model_selection"}
 
 __all__ = [
     "AuditReport",
@@ -60,9 +62,11 @@ __all__ = [
     "amplification_scorer",
     "attackers",
     "audit",
+    "cross_audit",
     "datasets",
     "inference",
     "metrics",
+    "model_selection",
 ]
 
 

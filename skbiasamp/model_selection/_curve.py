@@ -1,0 +1,220 @@
+"""Amplification at every threshold of a score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils.validation import check_array
+
+from skbiasamp._labels import Array, check_option, to_native
+from skbiasamp._sums import dense
+from skbiasamp.contingency import Contingency
+from skbiasamp.metrics._cooccurrence import TIES, directional
+from skbiasamp.metrics._pairs import Pairs, describe_undefined, read_pair, warn_undefined
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AmplificationCurve:
+    """Amplification at every threshold, as `amplification_curve` makes it.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        Every distinct score, after −∞. Scores above a threshold are positive.
+    values : ndarray of shape (n_thresholds,)
+        BiasAmp→ A->T from that threshold up to the next.
+    limits : tuple of float
+        What `integral` goes over.
+    integral : float
+        The mean of the values over thresholds between the limits.
+
+    Examples
+    --------
+    >>> from skbiasamp import amplification_curve
+    >>> curve = amplification_curve(
+    ...     [1, 1, 0, 1, 0, 0], [9, 8, 7, 4, 3, 2], sensitive_features=list("fffmmm")
+    ... )
+    >>> curve
+    amplification A->T at 7 thresholds: from -0.1667 to +0.3333, mean +0.1905 over [2, 9]
+    >>> round(curve.at(5), 4)
+    0.3333
+    """
+
+    thresholds: Array
+    values: Array
+    limits: tuple[float, float]
+    integral: float
+
+    def at(self, threshold: Any) -> Any:
+        """Return the value at a threshold, or at each of several.
+
+        Parameters
+        ----------
+        threshold : float or array-like
+            Scores above it are positive.
+
+        Returns
+        -------
+        value : float or ndarray
+        """
+        values = self.values[np.searchsorted(self.thresholds, threshold, side="right") - 1]
+        return values if np.ndim(threshold) else float(values)
+
+    def __repr__(self) -> str:
+        low, high = self.limits
+        return (
+            f"amplification A->T at {len(self.values):,} thresholds: from {self.values.min():+.4f} "
+            f"to {self.values.max():+.4f}, mean {self.integral:+.4f} over [{low:g}, {high:g}]"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a threshold.
+
+        Returns
+        -------
+        frame : DataFrame
+            With the columns ``threshold`` and ``amplification``.
+        """
+        return pd.DataFrame({"threshold": self.thresholds, "amplification": self.values})
+
+
+def amplification_curve(
+    y_true: Any,
+    y_score: Any,
+    *,
+    sensitive_features: Any,
+    y_train: Any = None,
+    sensitive_train: Any = None,
+    sample_weight: Any = None,
+    ties: str = "zero",
+    limits: tuple[float, float] | None = None,
+    groups: str = "intersection",
+    missing: str = "error",
+) -> AmplificationCurve:
+    r"""Tell at which thresholds a score amplifies bias, and whether it does on the whole.
+
+    BiasAmp→ A->T of the labels ``y_score > threshold``, for every threshold that makes a
+    difference. A threshold that nothing or everything is above takes all association with the
+    attribute away, so that the ends of a curve lie below 0.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+        Labels of two classes, or a 0/1 column a task.
+    y_score : array-like of shape (n_samples,) or (n_samples, n_tasks)
+        Scores, larger for the positive class; several tasks share a threshold.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        The protected attribute.
+    y_train, sensitive_train : array-like, optional
+        Labels the model was trained on, which give the sign of each correlation. By default
+        `y_true` does.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights.
+    ties : {"zero", "negative"}, default="zero"
+        The sign of a pair that is exactly independent in training.
+    limits : tuple of float, default=None
+        Thresholds that the integral goes from and to; by default 0 and 1 where all scores lie
+        between, else the smallest and the largest score.
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
+        How several columns make groups.
+    missing : {"error", "drop", "group"}, default="error"
+        What to do where the attribute is missing.
+
+    Returns
+    -------
+    curve : AmplificationCurve
+        ``thresholds``, ``values``, ``integral``, and ``at(threshold)``.
+
+    See Also
+    --------
+    BaseRateThresholdClassifier : Takes the threshold that keeps the base rate.
+    skbiasamp.metrics.directional_amplification : The value of labels.
+
+    Notes
+    -----
+    The integral is divided by its width. Over all thresholds from 0 to 1 it is BiasAmp→ of the
+    scores read as probabilities, since
+    :math:`\int_0^1 P(S > \theta \mid a)\, d\theta = E(S \mid a)`: a value that no choice of a
+    threshold stands behind [1]_ (Sec. 3.3).
+
+    References
+    ----------
+    .. [1] Wang, Russakovsky. Directional bias amplification. ICML 2021.
+
+    Examples
+    --------
+    >>> from skbiasamp import amplification_curve
+    >>> sex = ["f"] * 4 + ["m"] * 4
+    >>> hired = [1, 0, 0, 0, 1, 1, 0, 0]
+    >>> score = [0.6, 0.2, 0.1, 0.1, 0.9, 0.8, 0.7, 0.6]
+    >>> curve = amplification_curve(hired, score, sensitive_features=sex)
+    >>> curve.at([0.5, 0.65])
+    array([0.25, 0.25])
+    >>> round(curve.integral, 12)
+    0.125
+    """
+    check_option("ties", ties, TIES)
+    scores = check_array(to_native(y_score, "y_score"), ensure_2d=False, dtype=float)
+    if scores.ndim == 2 and scores.shape[1] > 1 and to_native(y_true, "y_true").ndim == 1:
+        raise ValueError(
+            f"y_score has {scores.shape[1]} columns and y_true is one column of labels. Pass the "
+            "score of the positive class, such as predict_proba(X)[:, 1]; for several classes, "
+            "indicator columns (sklearn.preprocessing.label_binarize) and the scores of each."
+        )
+    levels, rank = np.unique(scores, return_inverse=True)
+    # As probabilities that only rank, scores of any size can be read beside the labels.
+    ranks = (rank.reshape(scores.shape) + 0.5) / len(levels)
+    train, test = read_pair(
+        y_true,
+        ranks,
+        sensitive_features=sensitive_features,
+        sensitive_pred=None,
+        y_train=y_train,
+        sensitive_train=sensitive_train,
+        sample_weight=sample_weight,
+        groups=groups,
+        missing=missing,
+    )
+    pairs = directional(train, test, direction="A->T", ties=ties)
+    warn_undefined(describe_undefined(pairs, condition="audited"), stacklevel=2)
+    low, high = _limits(levels, limits)
+    thresholds = np.append(-np.inf, levels)
+    values = _above(test, pairs, len(levels)) - np.nansum(pairs.gradient * pairs.base)
+    widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
+    return AmplificationCurve(
+        thresholds, values, (low, high), float(values @ widths / (high - low))
+    )
+
+
+def _above(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
+    """Return what positives add to the value, above none of the levels, above the first, ..."""
+    # Each adds its weight's part of its group, along the sign of the pair.
+    worth = np.divide(pairs.gradient, pairs.n, out=np.zeros_like(pairs.gradient), where=pairs.n > 0)
+    added = test.weight[:, None] * (dense(test._view("group"), slice(None), float) @ worth)
+    ranks = test._view("task_pred").matrix
+    assert ranks is not None
+    level = np.rint(ranks * n_levels - 0.5).astype(int)
+    heights = np.bincount(level.ravel(), added.ravel(), minlength=n_levels)
+    return np.append(np.cumsum(heights[::-1])[::-1], 0.0)
+
+
+def _limits(levels: Array, limits: Any) -> tuple[float, float]:
+    """Return from where to where thresholds count."""
+    if limits is None:
+        ends = (float(levels[0]), float(levels[-1]))
+        if ends[0] >= 0 and ends[1] <= 1:
+            return 0.0, 1.0
+        if ends[0] < ends[1]:
+            return ends
+        raise ValueError(
+            f"All scores are {ends[0]:g}: pass limits, between which thresholds are to count."
+        )
+    low, high = limits
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise ValueError(f"limits must be two numbers, the smaller one first, got {limits!r}.")
+    return float(low), float(high)
