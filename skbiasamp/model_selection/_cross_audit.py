@@ -66,12 +66,12 @@ class CrossAuditResult:
     >>> result
     directional A->T: +0.0828 [-0.0131, +0.1788] over 5 folds
      repeat  fold  n_train  n_test   value     low   high  p_value  score
-          0     0      480     120  0.0547 -0.0413 0.1440   0.2920 0.7000
-          0     1      480     120  0.1490  0.0642 0.2258   0.0030 0.7750
-          0     2      480     120  0.1629  0.0652 0.2703   0.0020 0.6667
-          0     3      480     120  0.0755 -0.0158 0.1563   0.0840 0.7667
-          0     4      480     120 -0.0279 -0.1083 0.0431   0.4950 0.7917
-    pooled directional A->T: +0.0820 [+0.0401, +0.1193], p = 0.001 (600 rows, 2 groups x 1 task)
+          0     0      480     120  0.0547 -0.0434 0.1499   0.2790 0.7000
+          0     1      480     120  0.1490  0.0643 0.2311   0.0010 0.7750
+          0     2      480     120  0.1629  0.0575 0.2639   0.0020 0.6667
+          0     3      480     120  0.0755 -0.0136 0.1638   0.0940 0.7667
+          0     4      480     120 -0.0279 -0.1156 0.0541   0.4900 0.7917
+    pooled directional A->T: +0.0820 [+0.0413, +0.1239], p = 0.001 (600 rows, 2 groups x 1 task)
     """
 
     folds: list[AuditResult]
@@ -222,11 +222,13 @@ def cross_audit(
     metadata = {key: value for key, value in metadata.items() if value is not None}
     strata = y if stratify == "task" else _joint(y, attribute)
     rng = check_random_state(random_state)
+    auditors = model._auditors()
     repeats = []
     for _ in range(n_repeats):
         splits = list(_splitter(cv, strata, rng).split(X, strata, groups))
+        seeded = [_seeded(one, rng) for one in auditors.values()]
         fitted = cross_validate(
-            _seeded(model, rng),
+            _seeded(model, rng).set_params(auditor=seeded),
             X,
             y,
             cv=splits,
@@ -239,7 +241,7 @@ def cross_audit(
         repeats.append((splits, fitted))
     whole = {
         name: _seeded(one, rng).fit(y, sensitive_features=attribute, sample_weight=sample_weight)
-        for name, one in model._auditors().items()
+        for name, one in auditors.items()
     }
     rows = (X, y, sensitive_features, sample_weight)
     held_out = [
