@@ -65,6 +65,8 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if not weight.any():  # releases before 1.8 let it pass
+            raise ValueError("Sample weights must contain at least one non-zero number.")
         self.classes_, target = np.unique(y, return_inverse=True)
         self.inputs_, seen = np.unique(X, axis=0, return_inverse=True)
         shape = (len(self.inputs_), len(self.classes_))
