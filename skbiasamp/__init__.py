@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from skbiasamp import attackers, datasets, inference, metrics, model_selection
+    from skbiasamp import attackers, datasets, inference, metrics, model_selection, plotting
     from skbiasamp.auditors import (
         DirectionalAuditor,
         DPAAuditor,
@@ -44,7 +44,7 @@ _ROOMS = {
     "audit": "report",
     "cross_audit": "model_selection",
 }
-_SUBMODULES = {"attackers", "datasets", "inference", "metrics", "model_selection"}
+_SUBMODULES = {"attackers", "datasets", "inference", "metrics", "model_selection", "plotting"}
 
 __all__ = [
     "AuditReport",
@@ -67,6 +67,7 @@ __all__ = [
     "inference",
     "metrics",
     "model_selection",
+    "plotting",
 ]
 
 

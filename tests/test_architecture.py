@@ -110,7 +110,9 @@ def test_public_names_exist_and_are_listed():
         skbiasamp.nothing  # noqa: B018
 
 
-@pytest.mark.parametrize("module", ["metrics", "datasets", "inference"])
+@pytest.mark.parametrize(
+    "module", ["datasets", "inference", "metrics", "model_selection", "plotting"]
+)
 def test_submodules_list_their_public_names(module):
     names = importlib.import_module(f"skbiasamp.{module}").__all__
     assert names == sorted(names)

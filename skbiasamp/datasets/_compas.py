@@ -45,7 +45,7 @@ COMPAS recidivism algorithm, 2016; github.com/propublica/compas-analysis).
 Rows are those of ProPublica's analysis: screened within 30 days of the arrest, known outcome
 (is_recid is not -1), charged with more than an ordinary traffic offence (c_charge_degree is not
 "O"), scored (score_text is not "N/A"). Of 7,214 rows in the file, 6,172 remain, 5,278 of them
-African-American or Caucasian.
+African-American or Caucasian. filtered=False leaves them all in.
 
 data: age, juv_fel_count, juv_misd_count, juv_other_count, priors_count, the five features of Tokas
 et al., Directional predictability amplification (2024). Race, sex and COMPAS's own score are no
@@ -109,6 +109,7 @@ def fetch_compas(
     download_if_missing: bool = True,
     races: Any = ("African-American", "Caucasian"),
     target: str = "is_recid",
+    filtered: bool = True,
     balanced: bool = False,
     random_state: Any = None,
 ) -> Bunch:
@@ -131,6 +132,9 @@ def fetch_compas(
         Other; None keeps all.
     target : {"is_recid", "two_year_recid"}, default="is_recid"
         Charged again at any time (the label of the published tables), or within two years.
+    filtered : bool, default=True
+        Whether to keep only the rows of ProPublica's analysis, or all that the file has of these
+        races.
     balanced : bool, default=False
         Draw equally many rows, without replacement, of each pair of race and label.
     random_state : int, RandomState instance or None, default=None
@@ -176,14 +180,15 @@ def fetch_compas(
         download_if_missing=download_if_missing,
     )
     frame = pd.read_csv(file, usecols=_COLUMNS)[_COLUMNS]  # reads "N/A" as missing
-    # ProPublica's filter, whole. In this file the first line removes all that the next three would.
-    frame = frame[
-        frame["days_b_screening_arrest"].between(-30, 30)
-        & (frame["is_recid"] != -1)
-        & (frame["c_charge_degree"] != "O")
-        & frame["score_text"].notna()
-        & frame["race"].isin(races)
-    ]
+    frame = frame[frame["race"].isin(races)]
+    if filtered:
+        # ProPublica's, whole. In this file the first line removes all that the others would.
+        frame = frame[
+            frame["days_b_screening_arrest"].between(-30, 30)
+            & (frame["is_recid"] != -1)
+            & (frame["c_charge_degree"] != "O")
+            & frame["score_text"].notna()
+        ]
     if balanced:
         cells = frame.groupby(["race", target])
         frame = cells.sample(cells.size().min(), random_state=random_state).sort_index()

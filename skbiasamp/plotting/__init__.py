@@ -1,0 +1,11 @@
+"""Displays: they hold what an audit found, and draw it with matplotlib."""
+
+from skbiasamp.plotting._curve import AmplificationCurveDisplay
+from skbiasamp.plotting._forest import AmplificationDisplay
+from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
+
+__all__ = [
+    "AmplificationCurveDisplay",
+    "AmplificationDisplay",
+    "AmplificationHeatmapDisplay",
+]

@@ -1,0 +1,264 @@
+"""What the Displays share: where their data comes from, a canvas, and names as labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._labels import Array, quote
+from skbiasamp.auditors import DirectionalAuditor
+from skbiasamp.results import AuditResult
+
+# Of Okabe and Ito, distinct to colour-blind readers too; in print, sides of zero tell them apart.
+MORE, LESS = "#D55E00", "#0072B2"
+LINES = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+JOINTS = {"group": ", ", "task": " + "}
+FONT = 10  # points; smaller where there is less room
+SMALLEST = 5
+
+
+class PairsDisplay:
+    """What Displays of pairs share: data from a result, from predictions or an estimator."""
+
+    plot: Callable[..., Any]
+
+    def __init__(
+        self, table: pd.DataFrame, *, title: str | None = None, confidence_level: float = 0.95
+    ) -> None:
+        lacking = {"group", "task", "amplification"} - set(getattr(table, "columns", ()))
+        if lacking:
+            raise ValueError(
+                "table must be a data frame with one row a pair, as AuditResult.table is, and "
+                f"lacks the columns {quote(sorted(lacking))}. A whole result is drawn with "
+                f"{type(self).__name__}.from_result(result)."
+            )
+        self.table = table
+        self.title = title
+        self.confidence_level = confidence_level
+
+    @classmethod
+    def from_result(cls, result: AuditResult, *, ax: Any = None, **options: Any) -> Self:
+        """Draw what an auditor found.
+
+        Parameters
+        ----------
+        result : AuditResult
+            What ``audit`` returned.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : object
+            The Display, drawn.
+        """
+        if not isinstance(result, AuditResult):
+            raise TypeError(
+                f"from_result draws one AuditResult, got {type(result).__name__}. Of a report or a "
+                'dict of results pass one, such as report["directional A->T"].'
+            )
+        level = result.confidence_level
+        display = cls(
+            result.table,
+            title=_title(result),
+            confidence_level=0.95 if level is None else level,
+        )
+        return display.plot(ax, **options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+        auditor: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Audit predictions and draw what was found.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels.
+        y_pred : array-like
+            Predicted labels or probabilities.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute.
+        sensitive_pred : array-like, optional
+            The attribute as predicted by the model.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        auditor : auditor, default=None
+            A fitted auditor; None is ``DirectionalAuditor(reference="test")``, which takes the
+            correlations from the labels that are passed here.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : object
+            The Display, drawn.
+        """
+        if auditor is None:
+            auditor = DirectionalAuditor(reference="test")
+        result = auditor.audit(
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            sensitive_pred=sensitive_pred,
+            sample_weight=sample_weight,
+        )
+        return cls.from_result(result, ax=ax, **options)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        auditor: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Audit a fitted classifier and draw what was found.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier. An `AuditedClassifier` is audited by its own auditor, which
+            knows its training labels, unless another one is passed.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Their labels.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            Their protected attribute; an `AuditedClassifier` may know where it is in `X`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        auditor : auditor, default=None
+            A fitted auditor; None is as in `from_predictions`.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : object
+            The Display, drawn.
+        """
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        if auditor is None and hasattr(estimator, "audit"):
+            return cls.from_result(estimator.audit(X, y, **labels), ax=ax, **options)
+        y_pred = estimator.predict(X)
+        return cls.from_predictions(y, y_pred, auditor=auditor, ax=ax, **labels, **options)
+
+    @property
+    def _tested(self) -> pd.Series | None:
+        """Return which pairs are significant, or None where nothing was tested."""
+        if "p_adjusted" not in self.table or self.table["p_adjusted"].isna().all():
+            return None
+        return self.table["p_adjusted"] < self._alpha
+
+    @property
+    def _untold(self) -> str:
+        """Say what pairs that are not significant have in common."""
+        return f"p_adjusted ≥ {self._alpha:g}"
+
+    @property
+    def _alpha(self) -> float:
+        return round(1 - self.confidence_level, 12)  # 1 − 0.95 is not 0.05
+
+
+def _title(result: AuditResult) -> str:
+    """Return what was measured, and below it the value and its interval."""
+    direction = "" if result.direction is None else f" {result.direction.replace('->', '→')}"
+    if math.isnan(result.value):
+        return f"{result.metric}{direction}\nundefined"
+    value = f"{result.value:+.4f}"
+    if not math.isnan(result.low):
+        value += f" [{result.low:+.4f}, {result.high:+.4f}]"
+    return f"{result.metric}{direction}\n{value.replace('-', '−')}"
+
+
+def import_pyplot(caller: object) -> Any:
+    """Return matplotlib's pyplot."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            f"{type(caller).__name__}.plot needs matplotlib: pip install 'skbiasamp[plot]'"
+        ) from error
+    return plt
+
+
+def room(ax: Any, columns: int, rows: int) -> tuple[float, float]:
+    """Return the width and height, in points, that each of so many cells has in the axes."""
+    figure = ax.figure.canvas.figure  # of a subfigure, the whole
+    figure.draw_without_rendering()  # only then has the layout made room for labels
+    box = ax.get_window_extent()
+    return 72 / figure.dpi * box.width / columns, 72 / figure.dpi * box.height / rows
+
+
+def contrast(colour: Any, dark: Any, light: Any) -> Any:
+    """Return which of two colours is seen on a third."""
+    return light if np.dot(colour[:3], [0.299, 0.587, 0.114]) < 0.5 else dark
+
+
+def fitting(*limits: float) -> float:
+    """Return the font size that keeps within limits, but can still be read."""
+    return max(min(FONT, *limits), SMALLEST)
+
+
+def labels_of(names: Iterable[Hashable], joint: str, width: int = 28) -> dict[Hashable, str]:
+    """Return names as labels: long ones cut in their middle, as little as keeps them apart.
+
+    `joint` stands between the parts of a combination.
+    """
+    texts = {name: _text(name, joint) for name in names}
+    most = max(map(len, texts.values()), default=0)
+    labels = {name: _cut(text, width) for name, text in texts.items()}
+    while len(set(labels.values())) < len(set(texts.values())) and width < most:
+        width += 4
+        labels = {name: _cut(text, width) for name, text in texts.items()}
+    # matplotlib would set what stands between dollar signs as a formula.
+    return {name: label.replace("$", r"\$") for name, label in labels.items()}
+
+
+def _text(name: Hashable, joint: str) -> str:
+    """Return a name on one line."""
+    if isinstance(name, tuple):
+        return joint.join(_text(part, joint) for part in name)
+    return " ".join(str(name).split())
+
+
+def _cut(text: str, width: int) -> str:
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return f"{text[: width - tail - 1].rstrip()}…{text[-tail:].lstrip()}"
+
+
+def merged(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return drawing options, those of the user last."""
+    return {**defaults, **(given or {})}
+
+
+def as_floats(column: Any) -> Array:
+    """Return numbers, where None is NaN."""
+    return np.asarray(column, dtype=float)

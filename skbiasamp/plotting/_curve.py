@@ -1,0 +1,351 @@
+"""AmplificationCurveDisplay: amplification at every threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._labels import Array, to_native
+from skbiasamp.contingency import Contingency
+from skbiasamp.model_selection import AmplificationCurve, amplification_curve
+from skbiasamp.model_selection._responses import task_scores
+from skbiasamp.plotting._common import (
+    JOINTS,
+    LINES,
+    as_floats,
+    import_pyplot,
+    labels_of,
+    merged,
+)
+
+STEPS = {"drawstyle": "steps-post"}
+STYLES = ("-", "--", "-.", ":")
+MARKERS = "os^Dv<>"
+MANY = 5  # groups that a legend still has room for among their lines
+FEW = 40  # thresholds whose points are marked one by one
+
+
+class AmplificationCurveDisplay:
+    """Show how amplification follows the threshold at which scores become predictions.
+
+    Beside it, where they are given, false positive rates by group: bias amplification compares
+    a model with its labels, and can be small where groups bear its errors unequally [1]_.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    thresholds : array-like of shape (n_thresholds,)
+        Scores above a threshold are predicted positive.
+    values : array-like of shape (n_thresholds,)
+        The amplification at each.
+    rates : DataFrame or dict of group to array-like of shape (n_thresholds,), default=None
+        False positive rates by group.
+    base_rate_threshold : float, default=None
+        The threshold at which as many rows are predicted positive as are labelled so.
+    title : str, default=None
+        A title.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        The amplification.
+    rate_lines_ : dict of group to Line2D
+        The false positive rates.
+    zero_line_ : Line2D
+        Where nothing is amplified.
+    base_rate_lines_ : list of Line2D
+        Where the base-rate threshold is, in each axes.
+    ax_, figure_ : Axes, Figure
+        Where the amplification was drawn.
+    rates_ax_ : Axes or None
+        Where the rates were drawn.
+
+    References
+    ----------
+    .. [1] Wang, Russakovsky. Directional bias amplification. ICML 2021, Sec. 5.3 and Fig. 6.
+
+    Examples
+    --------
+    >>> from skbiasamp.plotting import AmplificationCurveDisplay
+    >>> display = AmplificationCurveDisplay(
+    ...     [0, 1, 2], [-0.1, 0.05, -0.1], rates={"f": [1, 0.4, 0], "m": [1, 0.2, 0]}
+    ... )
+    >>> display.rates
+         f    m
+    0  1.0  1.0
+    1  0.4  0.2
+    2  0.0  0.0
+
+    Where matplotlib is installed, ``display.plot()`` draws them.
+    """
+
+    def __init__(
+        self,
+        thresholds: Any,
+        values: Any,
+        *,
+        rates: pd.DataFrame | Mapping[Hashable, Any] | None = None,
+        base_rate_threshold: float | None = None,
+        title: str | None = None,
+    ) -> None:
+        self.thresholds = np.asarray(thresholds)
+        self.values = as_floats(values)
+        columns = {} if rates is None else {name: as_floats(rate) for name, rate in rates.items()}
+        lengths = {"values": len(self.values)}
+        lengths |= {f"rates[{group!r}]": len(rate) for group, rate in columns.items()}
+        for name, length in lengths.items():
+            if length != len(self.thresholds):
+                raise ValueError(
+                    f"{name} has {length:,} numbers but there are {len(self.thresholds):,} "
+                    "thresholds: each threshold needs one."
+                )
+        self.rates = pd.DataFrame(columns, index=self.thresholds) if columns else None
+        self.base_rate_threshold = base_rate_threshold
+        self.title = title
+
+    @classmethod
+    def from_result(cls, curve: AmplificationCurve, *, ax: Any = None, **options: Any) -> Self:
+        """Draw a curve that `amplification_curve` made.
+
+        Parameters
+        ----------
+        curve : AmplificationCurve
+            The curve.
+        ax : matplotlib Axes or two of them, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to the constructor: `rates` at the curve's thresholds, and so on.
+
+        Returns
+        -------
+        display : AmplificationCurveDisplay
+            The Display, drawn.
+        """
+        low, high = curve.limits
+        title = f"directional A→T\nmean {curve.integral:+.4f} over [{low:g}, {high:g}]"
+        options = {"title": title.replace("-", "−"), **options}
+        return cls(curve.thresholds, curve.values, **options).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sensitive_features: Any,
+        sample_weight: Any = None,
+        groups: str = "intersection",
+        missing: str = "error",
+        rates: bool = True,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw amplification at every threshold of a score.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels of two classes, or a 0/1 column a task.
+        y_score : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Scores, larger for the positive class.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        groups : {"intersection", "marginal", "indicator"}, default="intersection"
+            How several columns make groups.
+        missing : {"error", "drop", "group"}, default="error"
+            What to do where the attribute is missing.
+        rates : bool, default=True
+            Whether to draw false positive rates by group too. They, and the base-rate threshold,
+            are those of a single task.
+        ax : matplotlib Axes or two of them, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to `amplification_curve`, such as ``y_train`` and ``sensitive_train``.
+
+        Returns
+        -------
+        display : AmplificationCurveDisplay
+            The Display, drawn.
+        """
+        labels: dict[str, Any] = {
+            "sensitive_features": sensitive_features,
+            "sample_weight": sample_weight,
+            "groups": groups,
+            "missing": missing,
+        }
+        curve = amplification_curve(y_true, y_score, **labels, **options)
+        false_positives, threshold = _rates(y_true, y_score, curve.thresholds, labels)
+        return cls.from_result(
+            curve,
+            ax=ax,
+            rates=false_positives if rates else None,
+            base_rate_threshold=threshold,
+        )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw amplification at every threshold of a fitted classifier's scores.
+
+        Parameters
+        ----------
+        estimator : classifier
+            A fitted classifier with ``predict_proba`` or ``decision_function``.
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to score.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Their labels.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            Their protected attribute.
+        ax : matplotlib Axes or two of them, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to `from_predictions`.
+
+        Returns
+        -------
+        display : AmplificationCurveDisplay
+            The Display, drawn.
+        """
+        method = "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
+        scores = task_scores(getattr(estimator, method)(X), getattr(estimator, "classes_", None))
+        if to_native(y, "y").ndim == 1 and scores.ndim == 2 and scores.shape[1] == 2:
+            scores = scores[:, 1]
+        return cls.from_predictions(
+            y, scores, sensitive_features=sensitive_features, ax=ax, **options
+        )
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        line_kwargs: Mapping[str, Any] | None = None,
+        rate_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw the curves.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or two of them, default=None
+            Where to draw: amplification and rates in two axes, or both in one. None makes a
+            figure, with two axes where there are rates.
+        line_kwargs, rate_kwargs : dict, default=None
+            Passed to ``Axes.plot`` for the amplification and for the rates.
+
+        Returns
+        -------
+        display : AmplificationCurveDisplay
+            This Display.
+        """
+        plt = import_pyplot(self)
+        panels = 1 if self.rates is None else 2
+        # Many names need a place of their own, and only in a figure of ours there is one.
+        beside = ax is None and self.rates is not None and self.rates.shape[1] > MANY
+        if ax is None:
+            size = (6.4 + 2 * beside, 1.4 + 2.3 * panels)
+            _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
+        axes = list(np.ravel(ax))[:panels]
+        self.ax_, self.figure_ = axes[0], axes[0].figure
+        self.rates_ax_ = None if self.rates is None else axes[-1]
+        alone = self.rates_ax_ is not self.ax_  # then its axis says what it is
+        marker = MARKERS if len(self.thresholds) <= FEW else [""]
+
+        # Nothing changes between thresholds; below the least one the curve comes in from the side.
+        finite = self.thresholds[np.isfinite(self.thresholds)]
+        margin = 0.05 * np.ptp(finite) or 0.5
+        at = np.clip(self.thresholds, finite.min() - margin, finite.max() + margin)
+        self.zero_line_ = self.ax_.axhline(0, color="0.3", linewidth=1)
+        style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
+        style["label"] = None if alone else "amplification"
+        (self.line_,) = self.ax_.plot(at, self.values, **merged(style, line_kwargs))
+        self.rate_lines_ = {}
+        if self.rates is not None and self.rates_ax_ is not None:
+            labels = labels_of(self.rates.columns, JOINTS["group"])
+            for i, (group, rate) in enumerate(self.rates.items(), 1):
+                style = {
+                    "color": LINES[(i - 1) % len(LINES)],
+                    "linestyle": STYLES[i % len(STYLES)],
+                    "marker": marker[i % len(marker)],
+                    "markersize": 4,
+                    **STEPS,
+                    # A label that began with an underscore would be left out of the legend.
+                    "label": f"FPR {labels[group]}",
+                }
+                (self.rate_lines_[group],) = self.rates_ax_.plot(
+                    at, rate.to_numpy(), **merged(style, rate_kwargs)
+                )
+        self.base_rate_lines_ = []
+        if self.base_rate_threshold is not None:
+            self.base_rate_lines_ = [
+                axis.axvline(
+                    self.base_rate_threshold,
+                    color="0.5",
+                    linestyle=(0, (1, 1)),
+                    zorder=1,
+                    label="as many positives as in the labels" if axis is self.ax_ else None,
+                )
+                for axis in dict.fromkeys(axes)
+            ]
+        self._annotate(list(dict.fromkeys(axes)), beside=beside)
+        return self
+
+    def _annotate(self, axes: list[Any], *, beside: bool) -> None:
+        together = self.rates_ax_ is self.ax_
+        self.ax_.set_ylabel("amplification, rate" if together else "amplification")
+        axes[-1].set_xlabel("threshold")
+        if self.rates_ax_ is not None and not together:
+            self.rates_ax_.set_ylabel("false positive rate")
+        if self.title is not None:
+            self.ax_.set_title(self.title, fontsize="medium")
+        for axis in axes:
+            axis.spines[["top", "right"]].set_visible(False)
+            axis.grid(color="0.9")
+            axis.set_axisbelow(True)
+            if axis.get_legend_handles_labels()[1]:
+                where = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {}
+                axis.legend(fontsize="small", framealpha=0.6, **where)
+
+
+def _rates(
+    y_true: Any, y_score: Any, thresholds: Array, labels: dict[str, Any]
+) -> tuple[pd.DataFrame | None, float | None]:
+    """Return false positive rates by group, and the threshold nearest to the base rate."""
+    scores = as_floats(to_native(y_score, "y_score"))
+    levels, ranks = np.unique(scores, return_inverse=True)
+    # As probabilities that only rank, scores of any size can be read beside the labels.
+    as_shares = (ranks.reshape(scores.shape) + 0.5) / len(levels)
+    cells = Contingency.from_labels(y_true, as_shares, **labels)
+    if len(cells.tasks) > 1:
+        return None, None
+    positive, rank = cells.column("task", 0), cells.column("task_pred", 0)
+    order = np.argsort(rank)
+    first = np.searchsorted(
+        rank[order], np.searchsorted(levels, thresholds, side="right") / len(levels)
+    )
+
+    def share_above(weight: Array) -> Array:
+        above = np.append(np.cumsum(weight[order][::-1])[::-1], 0.0)[first]
+        with np.errstate(invalid="ignore"):
+            return above / weight.sum()
+
+    rates = {
+        group: share_above(cells.weight * cells.column("group", i) * (1 - positive))
+        for i, group in enumerate(cells.groups)
+    }
+    base_rate = np.average(positive, weights=cells.weight)
+    nearest = np.argmin(np.abs(share_above(cells.weight) - base_rate))
+    return pd.DataFrame(rates, index=thresholds), float(thresholds[nearest])

@@ -1,0 +1,222 @@
+"""AmplificationDisplay: pairs of group and task with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._labels import Array
+from skbiasamp.plotting._common import (
+    JOINTS,
+    LESS,
+    MORE,
+    PairsDisplay,
+    as_floats,
+    fitting,
+    import_pyplot,
+    labels_of,
+    merged,
+    room,
+)
+
+
+class AmplificationDisplay(PairsDisplay):
+    """Show which pairs of group and task a model moves, and how surely.
+
+    A forest plot: one row a pair, strongest first, with its interval; zero is marked. Pairs
+    that are not significant are hollow and pale.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a pair, as ``AuditResult.table`` has them: ``group``, ``task``,
+        ``amplification``, and where there are any ``low``, ``high`` and ``p_adjusted``.
+    title : str, default=None
+        A title.
+    confidence_level : float, default=0.95
+        A pair is significant where ``p_adjusted`` is below one minus this.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The pairs, strongest first; those that are undefined last.
+    points_ : PathCollection or None
+        The amplifications.
+    intervals_ : LineCollection or None
+        Their intervals.
+    zero_line_ : Line2D
+        Where nothing is amplified.
+    undefined_ : list of Text
+        What stands in the place of undefined pairs.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    AmplificationHeatmapDisplay : The same pairs as a table of groups and tasks.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> from skbiasamp.plotting import AmplificationDisplay
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
+    >>> display = AmplificationDisplay(result.table, title="hired")
+    >>> display.table[["group", "task", "amplification", "low", "high"]].round(4)
+      group  task  amplification     low    high
+    0     m     1          0.125  0.0945  0.1570
+    1     f     1          0.100  0.0721  0.1309
+
+    Where matplotlib is installed, ``AmplificationDisplay.from_result(result)`` draws them.
+    """
+
+    def __init__(
+        self, table: pd.DataFrame, *, title: str | None = None, confidence_level: float = 0.95
+    ) -> None:
+        super().__init__(table, title=title, confidence_level=confidence_level)
+        strength = pd.Series(np.abs(as_floats(table["amplification"])))
+        order = strength.sort_values(ascending=False, kind="stable").index  # NaN comes last
+        self.table = table.iloc[order].reset_index(drop=True)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_pairs: int | None = 20,
+        point_kwargs: Mapping[str, Any] | None = None,
+        interval_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw the strongest pairs.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure as high as it needs.
+        max_pairs : int, default=20
+            How many pairs at most; below the axes stands how many there are. None draws all.
+        point_kwargs, interval_kwargs : dict, default=None
+            Passed to ``Axes.scatter`` and ``Axes.hlines``.
+
+        Returns
+        -------
+        display : AmplificationDisplay
+            This Display.
+        """
+        plt = import_pyplot(self)
+        from matplotlib.colors import to_rgba_array
+
+        shown = self.table if max_pairs is None else self.table.head(max_pairs)
+        n = max(len(shown), 1)
+        labels, heading, common = self._labels()
+        if ax is None:
+            extent = (4.8 + 0.08 * max(map(len, labels), default=0), 1.7 + 0.27 * n)
+            _, ax = plt.subplots(figsize=extent, layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        value, low, high = (
+            as_floats(shown[name]) if name in shown else np.full(len(shown), np.nan)
+            for name in ("amplification", "low", "high")
+        )
+        at = np.arange(len(shown))
+        tested = self._tested
+        sure: Array = np.ones(len(shown), bool) if tested is None else tested.to_numpy()[at]
+        strong = to_rgba_array([LESS if v < 0 else MORE if v > 0 else "0.4" for v in value])
+        pale = strong * [1, 1, 1, 0.5]
+        colour = np.where(sure[:, None], strong, pale)
+
+        self.zero_line_ = ax.axvline(0, color="0.3", linewidth=1, zorder=1)
+        self.intervals_ = self.points_ = None
+        bounded = ~np.isnan(low + high)
+        if bounded.any():
+            self.intervals_ = ax.hlines(
+                at[bounded],
+                low[bounded],
+                high[bounded],
+                **merged({"colors": colour[bounded], "linewidth": 2, "zorder": 2}, interval_kwargs),
+            )
+        defined = ~np.isnan(value)
+        if defined.any():
+            hollow = np.where(sure[:, None], strong, 1.0)  # white
+            self.points_ = ax.scatter(
+                value[defined],
+                at[defined],
+                **merged(
+                    {
+                        "s": 32,
+                        "facecolors": hollow[defined],
+                        "edgecolors": strong[defined],
+                        "linewidths": 1.2,
+                        "zorder": 3,
+                    },
+                    point_kwargs,
+                ),
+            )
+        self.undefined_ = [
+            ax.text(
+                0,
+                row,
+                "undefined",
+                ha="center",
+                va="center",
+                color="0.35",
+                style="italic",
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+            )
+            for row in at[~defined]
+        ]
+        notes = self._notes(len(shown), hollow=bool((~sure & defined).any()))
+        ax.set_yticks(at, labels=labels[: len(at)])
+        ax.set(
+            ylim=(n - 0.5, -0.5),
+            ylabel=heading,
+            xlabel="\n".join(["amplification", *common, *notes]),
+        )
+        if not defined.any():
+            ax.set(xlim=(-1, 1), xticks=[0])
+        if self.title is not None:
+            ax.set_title(self.title, fontsize="medium")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.grid(axis="x", color="0.9")
+        ax.set_axisbelow(True)
+        size = fitting(0.85 * room(ax, 1, n)[1])
+        for text in (*ax.get_yticklabels(), *self.undefined_):
+            text.set_fontsize(size)
+        return self
+
+    def _labels(self) -> tuple[list[str], str, list[str]]:
+        """Return a label for each pair, their heading, and what all of them have in common."""
+        told = {}
+        for role in ("group", "task"):
+            labels = labels_of(self.table[role], JOINTS[role])
+            if set(labels) != {"(all)"}:
+                told[role] = [labels[name] for name in self.table[role]]
+        common = []
+        if len(self.table) > 1 and len(told) == 2:
+            shared = [role for role, labels in told.items() if len(set(labels)) == 1]
+            common = [f"{role}: {told.pop(role)[0]}" for role in shared]
+        if not told:
+            return ["(all)"] * len(self.table), "", common
+        return (
+            [": ".join(pair) for pair in zip(*told.values(), strict=True)],
+            ": ".join(told),
+            common,
+        )
+
+    def _notes(self, n_shown: int, *, hollow: bool) -> list[str]:
+        """Say what is not to be seen in the numbers."""
+        notes = [f"hollow: {self._untold}"] if hollow else []
+        left_out = self.table["amplification"].iloc[n_shown:]
+        if len(left_out):
+            undefined = left_out.isna().sum()
+            notes.append(
+                f"{n_shown} strongest of {len(self.table):,} pairs ({len(left_out):,} left out"
+                + (f", {undefined:,} of them undefined)" if undefined else ")")
+            )
+        return notes

@@ -1,0 +1,256 @@
+"""AmplificationHeatmapDisplay: amplification as a table of groups and tasks."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._labels import Array
+from skbiasamp.plotting._common import (
+    FONT,
+    JOINTS,
+    SMALLEST,
+    PairsDisplay,
+    as_floats,
+    contrast,
+    fitting,
+    import_pyplot,
+    labels_of,
+    room,
+)
+from skbiasamp.results import label_index
+
+MANY = 12  # tasks that still stand side by side
+NAME = 12  # points that a name needs, before labels and colour bar take their share
+CHARACTER = 0.65  # of a font size: how wide a character is
+
+
+class AmplificationHeatmapDisplay(PairsDisplay):
+    """Show every pair of group and task at once: what a model amplifies, and what it tones down.
+
+    Colours diverge from white at zero. Cells that are not significant are hatched, undefined
+    ones grey and crossed.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a pair, as ``AuditResult.table`` has them: ``group``, ``task``,
+        ``amplification``, and ``p_adjusted`` where there was a test.
+    title : str, default=None
+        A title.
+    confidence_level : float, default=0.95
+        A pair is significant where ``p_adjusted`` is below one minus this.
+
+    Attributes
+    ----------
+    values : DataFrame of shape (n_groups, n_tasks)
+        The amplifications.
+    significant : DataFrame of shape (n_groups, n_tasks) or None
+        Which of them are significant; None where nothing was tested.
+    image_ : AxesImage
+        The colours.
+    texts_ : list of Text
+        The numbers, empty where cells are too small for them.
+    hatches_, undefined_ : list of Rectangle
+        The marks of cells that are not significant, and of those that are undefined.
+    colorbar_ : Colorbar or None
+        What the colours mean.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    AmplificationDisplay : The strongest pairs, with their intervals.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> from skbiasamp.plotting import AmplificationHeatmapDisplay
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
+    >>> display = AmplificationHeatmapDisplay(result.table)
+    >>> display.values
+           1
+    f  0.100
+    m  0.125
+    >>> display.significant
+          1
+    f  True
+    m  True
+
+    Where matplotlib is installed, ``AmplificationHeatmapDisplay.from_result(result)`` draws them.
+    """
+
+    def __init__(
+        self, table: pd.DataFrame, *, title: str | None = None, confidence_level: float = 0.95
+    ) -> None:
+        super().__init__(table, title=title, confidence_level=confidence_level)
+        self.values = self._laid_out(as_floats(table["amplification"]), np.nan)
+        tested = self._tested
+        self.significant = None if tested is None else self._laid_out(tested.to_numpy(), False)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        max_tasks: int | str | None = "auto",
+        transpose: bool | None = None,
+        cmap: Any = "RdBu_r",
+        values_format: str = "+.2f",
+        colorbar: bool = True,
+    ) -> Self:
+        """Draw the table.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure as large as it needs.
+        max_tasks : int, "auto" or None, default="auto"
+            How many tasks at most, those with the strongest pairs; below the axes stands how
+            many there are. "auto" is 70, or as many as `ax` has room for. None draws all.
+        transpose : bool, default=None
+            Whether tasks are rows and groups columns. None: where there are more than 12 tasks,
+            and more than groups, since many names are easier to read one below the other.
+        cmap : str or Colormap, default="RdBu_r"
+            Colours that diverge from their middle.
+        values_format : str, default="+.2f"
+            How the numbers are written, where cells have room for them.
+        colorbar : bool, default=True
+            Whether to draw a colour bar.
+
+        Returns
+        -------
+        display : AmplificationHeatmapDisplay
+            This Display.
+        """
+        plt = import_pyplot(self)
+        n_groups, n_tasks = self.values.shape
+        if transpose is None:
+            transpose = n_tasks > max(MANY, n_groups)
+        if max_tasks == "auto":
+            max_tasks = 70 if ax is None else int(room(ax, 1, 1)[int(transpose)] / NAME)
+        values, significant = self._strongest(max_tasks)
+        names = [
+            list(labels_of(index, JOINTS[role]).values())
+            for role, index in (("group", values.index), ("task", values.columns))
+        ]
+        cells, told = values.to_numpy(), significant.to_numpy()
+        if not cells.size:
+            cells, told = np.full((1, 1), np.nan), np.full((1, 1), False)
+        axis_labels = ["group", "task"]
+        if transpose:
+            cells, told, names, axis_labels = cells.T, told.T, names[::-1], axis_labels[::-1]
+        n_rows, n_columns = cells.shape
+        if ax is None:
+            across, down = (max(map(len, side), default=0) for side in names)
+            size = (2.6 + 0.08 * across + 0.55 * n_columns, 1.8 + 0.05 * down + 0.28 * n_rows)
+            _, ax = plt.subplots(figsize=size, layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+
+        reach = np.nanmax(np.abs(cells), initial=0, where=~np.isnan(cells)) or 1.0
+        self.image_ = ax.imshow(cells, cmap=cmap, vmin=-reach, vmax=reach, aspect="auto")
+        undefined = np.isnan(cells)
+        self.hatches_ = [
+            self._mark(at, "////", "none", contrast(self.image_.to_rgba(cells[*at]), "0.4", "0.8"))
+            for at in np.argwhere(~told & ~undefined)
+        ]
+        self.undefined_ = [self._mark(at, "xxxx", "0.85", "0.4") for at in np.argwhere(undefined)]
+        self.colorbar_ = None
+        if colorbar:
+            self.colorbar_ = self.figure_.colorbar(self.image_, ax=ax, label="amplification")
+        if self.title is not None:
+            ax.set_title(self.title, fontsize="medium")
+        notes = [
+            f"hatched: {self._untold}" if self.hatches_ else "",
+            "crossed: undefined" if self.undefined_ else "",
+            f"{values.shape[1]} strongest of {n_tasks:,} tasks" if len(values.T) < n_tasks else "",
+        ]
+        ax.set(
+            xlabel="\n".join([axis_labels[1], *filter(None, notes)]),
+            ylabel=axis_labels[0],
+        )
+        ax.set_xticks(range(len(names[1])), labels=names[1])
+        ax.set_yticks(range(len(names[0])), labels=names[0])
+        self._fit_labels(n_columns, n_rows, widest=max(map(len, names[1]), default=0))
+        self._write(cells, values_format)
+        return self
+
+    def _laid_out(self, column: Array, otherwise: Any) -> pd.DataFrame:
+        """Return a column of the table as groups × tasks."""
+        (rows, groups), (columns, tasks) = (
+            pd.factorize(self.table[name]) for name in ("group", "task")
+        )
+        cells = np.full((len(groups), len(tasks)), otherwise)
+        cells[rows, columns] = column
+        return pd.DataFrame(cells, label_index(tuple(groups)), label_index(tuple(tasks)))
+
+    def _strongest(self, max_tasks: Any) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the values of the tasks with the strongest pairs, in the table's order."""
+        significant = self.values.notna() if self.significant is None else self.significant
+        if max_tasks is None or self.values.shape[1] <= max_tasks:
+            return self.values, significant
+        strength = np.nan_to_num(np.abs(self.values.to_numpy())).max(axis=0)
+        kept = np.sort(np.argsort(-strength, kind="stable")[:max_tasks])
+        return self.values.iloc[:, kept], significant.iloc[:, kept]
+
+    def _mark(self, at: Array, hatch: str, facecolor: str, edgecolor: str) -> Any:
+        """Draw a hatched rectangle over a cell."""
+        from matplotlib.patches import Rectangle
+
+        row, column = at
+        return self.ax_.add_patch(
+            Rectangle(
+                (column - 0.5, row - 0.5),
+                1,
+                1,
+                hatch=hatch,
+                facecolor=facecolor,
+                edgecolor=edgecolor,
+                linewidth=0,
+            )
+        )
+
+    def _fit_labels(self, n_columns: int, n_rows: int, *, widest: int) -> None:
+        """Turn and shrink the names until they fit."""
+        ax = self.ax_
+        width, height = room(ax, n_columns, n_rows)
+        ax.tick_params(axis="y", labelsize=fitting(0.85 * height))
+        if CHARACTER * FONT * widest <= width:
+            return
+        for label in ax.get_xticklabels():
+            label.set(rotation=45, ha="right", rotation_mode="anchor", fontsize=fitting(width))
+
+    def _write(self, cells: Array, values_format: str) -> None:
+        """Write numbers into the cells, if they all fit."""
+        self.texts_ = []
+        written = [
+            (row, column, format(cells[row, column], values_format))
+            for row, column in np.argwhere(~np.isnan(cells))
+        ]
+        longest = max((len(text) for _, _, text in written), default=1)
+        width, height = room(self.ax_, *cells.shape[::-1]) if written else (0.0, 0.0)
+        size = min(9.0, 0.7 * height, 0.9 * width / (CHARACTER * longest))
+        if size < SMALLEST:
+            return
+        for row, column, text in written:
+            colour = self.image_.to_rgba(cells[row, column])
+            self.texts_.append(
+                self.ax_.text(
+                    column,
+                    row,
+                    text.replace("-", "−"),
+                    ha="center",
+                    va="center",
+                    fontsize=size,
+                    color=contrast(colour, "black", "white"),
+                    # Hatches stop short of the number.
+                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 1},
+                )
+            )

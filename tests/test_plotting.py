@@ -1,0 +1,739 @@
+"""Displays: what is drawn is what was found, and can be read."""
+
+import os
+import runpy
+import sys
+import warnings
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix
+from sklearn.svm import LinearSVC
+
+from skbiasamp import (
+    AuditedClassifier,
+    DirectionalAuditor,
+    DPAAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+)
+from skbiasamp.datasets import fetch_compas
+from skbiasamp.model_selection import amplification_curve
+from skbiasamp.plotting import (
+    AmplificationCurveDisplay,
+    AmplificationDisplay,
+    AmplificationHeatmapDisplay,
+)
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+PAIR_DISPLAYS = [AmplificationDisplay, AmplificationHeatmapDisplay]
+LONG = "a name of a task that goes on and on until it has more than 60 letters, "
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays():
+    yield
+    plt.close("all")
+
+
+def pairs(values, groups="fm", p_adjusted=None, width=0.05):
+    """Return a table of groups × tasks as an auditor would."""
+    values = np.asarray(values, dtype=float)
+    tasks = [f"task {j}" for j in range(values.shape[1])]
+    index = pd.MultiIndex.from_product(
+        [list(groups[: len(values)]), tasks], names=["group", "task"]
+    )
+    table = index.to_frame(index=False).assign(amplification=values.ravel())
+    table["low"], table["high"] = (table["amplification"] + side * width for side in (-1, 1))
+    table["p_adjusted"] = np.nan if p_adjusted is None else np.ravel(p_adjusted)
+    return table
+
+
+def labels(n_tasks=2, groups=("f", "m"), n=240, seed=0):
+    """Return attribute, labels and predictions that lean to a group."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(len(groups), size=n)
+    tasks = pd.DataFrame(
+        {
+            f"task {j}": rng.random(n) < 0.3 + 0.3 * (group == j % len(groups))
+            for j in range(n_tasks)
+        }
+    ).astype(int)
+    pushed = np.where(rng.random(tasks.shape) < 0.7, tasks, (group == 0)[:, None])
+    predicted = pd.DataFrame(pushed, columns=tasks.columns)
+    return pd.Series(np.array(groups, dtype=object)[group]), tasks, predicted
+
+
+def audited(auditor, **options):
+    group, tasks, predicted = labels(**options)
+    needs_group = "T->A" in (getattr(auditor, "direction", None) or "")
+    told = {"sensitive_pred": group.where(predicted["task 0"] == 0, "f")} if needs_group else {}
+    return auditor.fit(tasks, sensitive_features=group).audit(
+        tasks, predicted, sensitive_features=group, **told
+    )
+
+
+def y_labels(display):
+    return [label.get_text() for label in display.ax_.get_yticklabels()]
+
+
+def x_labels(display):
+    return [label.get_text() for label in display.ax_.get_xticklabels()]
+
+
+def cells_of(rectangles):
+    return sorted((round(r.get_y() + 0.5), round(r.get_x() + 0.5)) for r in rectangles)
+
+
+# --------------------------------------------------------------------------- pairs, with intervals
+
+
+def test_pairs_are_drawn_with_their_intervals_strongest_first():
+    table = pairs([[0.1, -0.4, 0.2], [-0.05, 0.3, 0.0]])
+    display = AmplificationDisplay(table).plot()
+    assert y_labels(display) == [
+        "f: task 1",
+        "m: task 1",
+        "f: task 2",
+        "f: task 0",
+        "m: task 0",
+        "m: task 2",
+    ]
+    values = [-0.4, 0.3, 0.2, 0.1, -0.05, 0.0]
+    assert_allclose(display.points_.get_offsets(), np.column_stack([values, range(6)]))
+    for row, (segment, value) in enumerate(
+        zip(display.intervals_.get_segments(), values, strict=True)
+    ):
+        assert_allclose(segment, [[value - 0.05, row], [value + 0.05, row]])
+    bottom, top = display.ax_.get_ylim()
+    assert bottom > top  # the first is on top
+    assert display.zero_line_.get_xdata() == [0, 0]
+
+
+def test_the_user_s_table_stays_as_it_is():
+    table = pairs([[0.1, -0.4]])
+    before = table.copy()
+    AmplificationDisplay(table).plot()
+    AmplificationHeatmapDisplay(table).plot()
+    pd.testing.assert_frame_equal(table, before)
+
+
+def test_the_sides_of_zero_have_colours_of_their_own():
+    display = AmplificationDisplay(pairs([[0.3, -0.2, 0.0, 0.1]], groups="f")).plot()
+    more, less, other, nothing = display.points_.get_edgecolors()
+    assert (more == other).all()
+    assert len({tuple(colour) for colour in (more, less, nothing)}) == 3
+
+
+def test_zero_is_in_view_when_all_pairs_are_far_from_it():
+    display = AmplificationDisplay(pairs([[0.8, 0.9]])).plot()
+    left, right = display.ax_.get_xlim()
+    assert left <= 0 < 0.95 < right
+
+
+def test_pairs_that_are_not_significant_are_hollow_and_pale():
+    table = pairs([[0.4, -0.3, 0.2, 0.1]], groups="f", p_adjusted=[0.001, 0.051, 0.049, np.nan])
+    display = AmplificationDisplay(table).plot()
+    hollow = (display.points_.get_facecolors() == 1).all(axis=1)
+    assert hollow.tolist() == [False, True, False, True]
+    assert not (display.points_.get_edgecolors() == 1).all(axis=1).any()
+    assert display.intervals_.get_colors()[:, 3].tolist() == [1, 0.5, 1, 0.5]
+    assert "hollow: p_adjusted ≥ 0.05" in display.ax_.get_xlabel()
+    strict = AmplificationDisplay(table, confidence_level=0.96).plot()
+    hollow = (strict.points_.get_facecolors() == 1).all(axis=1)
+    assert hollow.tolist() == [False, True, True, True]
+
+
+def test_without_tests_nothing_is_called_insignificant():
+    for display in (d(pairs([[0.4, -0.3]])).plot() for d in PAIR_DISPLAYS):
+        assert "p_adjusted" not in display.ax_.get_xlabel()
+    forest, heatmap = (d(pairs([[0.4, -0.3]])).plot() for d in PAIR_DISPLAYS)
+    assert not (forest.points_.get_facecolors() == 1).all(axis=1).any()
+    assert heatmap.hatches_ == []
+    assert heatmap.significant is None
+
+
+def test_it_says_how_many_pairs_were_left_out():
+    values = np.linspace(-1, 1, 132).reshape(2, 66)
+    display = AmplificationDisplay(pairs(values)).plot()
+    assert len(display.points_.get_offsets()) == len(y_labels(display)) == 20
+    assert "20 strongest of 132 pairs (112 left out)" in display.ax_.get_xlabel()
+    every = AmplificationDisplay(pairs(values)).plot(max_pairs=None)
+    assert len(every.points_.get_offsets()) == 132
+    assert "left out" not in every.ax_.get_xlabel()
+    values[1, :5] = np.nan
+    few = AmplificationDisplay(pairs(values)).plot(max_pairs=3)
+    assert "(129 left out, 5 of them undefined)" in few.ax_.get_xlabel()
+
+
+def test_undefined_pairs_are_named_and_no_zero():
+    display = AmplificationDisplay(pairs([[0.1, 0.2], [np.nan, np.nan]])).plot()
+    assert y_labels(display) == ["f: task 1", "f: task 0", "m: task 0", "m: task 1"]
+    assert_allclose(display.points_.get_offsets(), [[0.2, 0], [0.1, 1]])
+    assert len(display.intervals_.get_segments()) == 2
+    assert [text.get_position()[1] for text in display.undefined_] == [2, 3]
+    assert {text.get_text() for text in display.undefined_} == {"undefined"}
+
+
+def test_when_all_is_undefined_nothing_is_drawn_but_that():
+    result = replace(
+        audited(DirectionalAuditor(interval=None)),
+        table=pairs(np.full((2, 2), np.nan)),
+        value=float("nan"),
+    )
+    forest, heatmap = (display.from_result(result) for display in PAIR_DISPLAYS)
+    assert forest.points_ is None
+    assert forest.intervals_ is None
+    assert len(forest.undefined_) == 4
+    assert cells_of(heatmap.undefined_) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert heatmap.texts_ == []
+    assert forest.ax_.get_title() == heatmap.ax_.get_title() == "directional A→T\nundefined"
+
+
+@pytest.mark.parametrize("display", PAIR_DISPLAYS)
+def test_no_pairs_are_an_empty_picture(display):
+    drawn = display(pairs(np.empty((2, 0)))).plot()
+    drawn.figure_.canvas.draw()
+
+
+def test_what_all_pairs_share_is_said_once():
+    display = AmplificationDisplay(pairs([[0.1], [0.2]])).plot()
+    assert y_labels(display) == ["m", "f"]
+    assert display.ax_.get_ylabel() == "group"
+    assert display.ax_.get_xlabel().splitlines() == ["amplification", "task: task 0"]
+    display = AmplificationDisplay(pairs([[0.1, 0.2]], groups=["f"])).plot()
+    assert y_labels(display) == ["task 1", "task 0"]
+    assert display.ax_.get_xlabel().splitlines() == ["amplification", "group: f"]
+    display = AmplificationDisplay(pairs([[0.1]], groups=["f"])).plot()
+    assert y_labels(display) == ["f: task 0"]
+
+
+def test_options_of_the_user_win():
+    display = AmplificationDisplay(pairs([[0.1, 0.2]])).plot(
+        point_kwargs={"s": 5}, interval_kwargs={"linewidth": 7}
+    )
+    assert display.points_.get_sizes().tolist() == [5]
+    assert display.intervals_.get_linewidths().tolist() == [7]
+
+
+# --------------------------------------------------------------------------- any result
+
+SMALL = {"n_resamples": 20, "random_state": 0}
+DRAWS = {"n_draws": 2, **SMALL}
+RESULTS = {
+    "A->T": (DirectionalAuditor(**SMALL), {}, "f: task 0"),
+    "T->A": (DirectionalAuditor("T->A", **SMALL), {}, "f: task 0"),
+    "no interval": (DirectionalAuditor(interval=None), {}, "f: task 0"),
+    "MALS": (MALSAuditor(**SMALL), {}, "f: task 0"),
+    "sets": (MultiAttributeAuditor(**SMALL), {}, "f: task 0 + task 1"),
+    "sets, no direction": (
+        MultiAttributeAuditor(direction=None, **SMALL),
+        {},
+        "f: task 0 + task 1",
+    ),
+    "leakage": (LeakageAuditor(**DRAWS), {}, "(all)"),
+    "DPA A->T": (DPAAuditor(**DRAWS), {}, "task 0"),
+    "DPA T->A": (DPAAuditor("T->A", **DRAWS), {"groups": ("f", "m", "x")}, "(all)"),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_every_auditor_s_result_can_be_drawn(name):
+    auditor, options, label = RESULTS[name]
+    result = audited(auditor, **options)
+    forest, heatmap = (display.from_result(result) for display in PAIR_DISPLAYS)
+    table = result.table
+    shown = forest.points_.get_offsets()[:, 0]
+    assert_allclose(np.sort(shown), np.sort(table["amplification"].dropna()))
+    assert label in y_labels(forest)
+    assert (forest.intervals_ is None) == (auditor.interval is None)
+    assert heatmap.values.size == len(table)
+    for (group, task), rows in table.groupby(["group", "task"]):
+        assert heatmap.values.iloc[
+            list(heatmap.values.index).index(group), list(heatmap.values.columns).index(task)
+        ] == pytest.approx(rows["amplification"].item(), nan_ok=True)
+    headline = forest.ax_.get_title().splitlines()
+    assert headline[0] == " ".join(filter(None, [result.metric, result.direction])).replace(
+        "->", "→"
+    )
+    assert headline[1].startswith(f"{result.value:+.4f}".replace("-", "−"))
+    if auditor.interval is not None:
+        assert f"{result.high:+.4f}]".replace("-", "−") in headline[1]
+
+
+def test_runs_have_intervals_and_no_tests():
+    group, tasks, predicted = labels()
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    result = auditor.audit_runs(tasks, [predicted, tasks], sensitive_features=group)
+    display = AmplificationDisplay.from_result(result)
+    assert len(display.intervals_.get_segments()) == 4
+    assert "hollow" not in display.ax_.get_xlabel()
+
+
+def test_combinations_of_attributes_are_one_group():
+    group, tasks, predicted = labels()
+    both = pd.DataFrame({"sex": group, "age": np.where(np.arange(len(group)) % 2, "old", "young")})
+    auditor = DirectionalAuditor(reference="test", interval=None)
+    result = auditor.audit(tasks, predicted, sensitive_features=both)
+    assert "f, old: task 0" in y_labels(AmplificationDisplay.from_result(result))
+    assert "f, old" in y_labels(AmplificationHeatmapDisplay.from_result(result))
+
+
+def test_the_level_of_the_result_decides_what_is_significant():
+    result = audited(DirectionalAuditor(confidence_level=0.8, **SMALL))
+    assert AmplificationDisplay.from_result(result).confidence_level == 0.8
+    result = audited(DirectionalAuditor(interval=None))
+    assert AmplificationDisplay.from_result(result).confidence_level == 0.95
+
+
+def test_only_a_result_is_taken_for_one():
+    result = audited(DirectionalAuditor(interval=None))
+    with pytest.raises(TypeError, match=r"one AuditResult, got dict.*report\["):
+        AmplificationDisplay.from_result({"directional A->T": result})
+    with pytest.raises(ValueError, match=r"lacks the columns .* AmplificationDisplay.from_result"):
+        AmplificationDisplay(result)
+    with pytest.raises(ValueError, match="lacks the columns 'amplification'"):
+        AmplificationHeatmapDisplay(result.table.drop(columns="amplification"))
+
+
+# --------------------------------------------------------------------------- where data comes from
+
+
+@pytest.mark.parametrize("display", PAIR_DISPLAYS)
+def test_predictions_are_audited_and_drawn(display):
+    group, tasks, predicted = labels()
+    auditor = DirectionalAuditor(interval=None).fit(tasks[:50], sensitive_features=group[:50])
+    labels_of_rows = {"sensitive_features": group, "sample_weight": 1 + (group == "f")}
+    drawn = display.from_predictions(tasks, predicted, auditor=auditor, **labels_of_rows)
+    expected = auditor.audit(tasks, predicted, **labels_of_rows).table
+    pd.testing.assert_frame_equal(drawn.table, display(expected).table)
+    unfitted = DirectionalAuditor(interval=None)
+    with pytest.raises(NotFittedError):
+        display.from_predictions(tasks, predicted, sensitive_features=group, auditor=unfitted)
+
+
+def test_without_an_auditor_the_labels_are_their_own_reference():
+    group, tasks, predicted = labels()
+    drawn = AmplificationDisplay.from_predictions(tasks, predicted, sensitive_features=group)
+    own = DirectionalAuditor(reference="test", interval=None)
+    expected = own.audit(tasks, predicted, sensitive_features=group).table
+    assert_allclose(
+        drawn.table["amplification"], AmplificationDisplay(expected).table["amplification"]
+    )
+    assert len(drawn.intervals_.get_segments()) == 4
+
+
+@pytest.mark.parametrize("display", PAIR_DISPLAYS)
+def test_an_estimator_s_predictions_are_audited(display):
+    group, tasks, _ = labels()
+    X = pd.DataFrame({"is_f": (group == "f").astype(int), "noise": np.arange(len(group)) % 7})
+    y = tasks["task 0"]
+    model = LogisticRegression().fit(X, y)
+    auditor = DirectionalAuditor(interval=None).fit(y, sensitive_features=group)
+    drawn = display.from_estimator(model, X, y, sensitive_features=group, auditor=auditor)
+    expected = auditor.audit(y, model.predict(X), sensitive_features=group).table
+    pd.testing.assert_frame_equal(drawn.table, display(expected).table)
+
+
+def test_an_audited_classifier_brings_its_auditor():
+    group, tasks, _ = labels()
+    X = pd.DataFrame({"is_f": (group == "f").astype(int), "noise": np.arange(len(group)) % 7})
+    y = tasks["task 0"]
+    model = AuditedClassifier(
+        LogisticRegression(), auditor=DirectionalAuditor(interval=None), sensitive="is_f"
+    )
+    # Fitted where the correlation is the other way round.
+    model.fit(X.assign(is_f=1 - X["is_f"]), y)
+    expected = model.audit(X, y).table
+    drawn = AmplificationDisplay.from_estimator(model, X, y)
+    pd.testing.assert_frame_equal(drawn.table, AmplificationDisplay(expected).table)
+    own = DirectionalAuditor(reference="test", interval=None)
+    other = AmplificationDisplay.from_estimator(
+        model, X, y, sensitive_features=X["is_f"], auditor=own
+    )
+    assert (other.table["sign"] == -drawn.table["sign"]).all()
+
+
+# --------------------------------------------------------------------------- groups × tasks
+
+
+def test_cells_have_the_colours_of_their_values():
+    values = np.array([[0.1, -0.4, 0.2], [-0.05, 0.3, 0.0]])
+    display = AmplificationHeatmapDisplay(pairs(values)).plot()
+    assert_allclose(display.image_.get_array(), values)
+    assert display.image_.get_clim() == (-0.4, 0.4)
+    assert y_labels(display) == ["f", "m"]
+    assert x_labels(display) == ["task 0", "task 1", "task 2"]
+    assert [text.get_text() for text in display.texts_] == [
+        "+0.10",
+        "−0.40",
+        "+0.20",
+        "−0.05",
+        "+0.30",
+        "+0.00",
+    ]
+    red, blue = (display.image_.to_rgba(value) for value in (0.4, -0.4))
+    assert red[0] > red[2]
+    assert blue[2] > blue[0]
+    assert display.image_.to_rgba(0.0)[:3] == pytest.approx((0.97, 0.97, 0.97), abs=0.02)
+    assert display.colorbar_.ax.get_ylabel() == "amplification"
+
+
+def test_cells_that_are_not_significant_are_hatched_and_undefined_ones_crossed():
+    table = pairs(
+        [[0.1, np.nan, 0.2], [np.nan, 0.3, 0.0]],
+        p_adjusted=[[0.001, np.nan, 0.2], [np.nan, 0.05, np.nan]],
+    )
+    display = AmplificationHeatmapDisplay(table).plot()
+    # In floats 1 − 0.95 is above 0.05, which must not make 0.05 significant.
+    assert cells_of(display.undefined_) == [(0, 1), (1, 0)]
+    assert cells_of(display.hatches_) == [(0, 2), (1, 1), (1, 2)]
+    hatches = [{r.get_hatch() for r in marks} for marks in (display.hatches_, display.undefined_)]
+    assert hatches == [{"////"}, {"xxxx"}]
+    assert display.ax_.get_xlabel().splitlines() == [
+        "task",
+        "hatched: p_adjusted ≥ 0.05",
+        "crossed: undefined",
+    ]
+    assert len(display.texts_) == 4
+
+
+def test_a_pair_that_the_table_lacks_is_undefined():
+    display = AmplificationHeatmapDisplay(pairs([[0.1, 0.2], [0.3, 0.4]])[:3]).plot()
+    assert cells_of(display.undefined_) == [(1, 1)]
+
+
+def test_many_tasks_stand_below_each_other():
+    values = np.linspace(-1, 1, 132).reshape(2, 66)
+    display = AmplificationHeatmapDisplay(pairs(values)).plot()
+    assert_allclose(display.image_.get_array(), values.T)
+    assert x_labels(display) == ["f", "m"]
+    assert len(y_labels(display)) == 66
+    assert len(display.texts_) == 132
+    upright = AmplificationHeatmapDisplay(pairs(values)).plot(transpose=False)
+    assert_allclose(upright.image_.get_array(), values)
+
+
+def test_of_too_many_tasks_the_strongest_are_drawn_in_their_order():
+    values = np.zeros((2, 90))
+    values[0, [3, 80]], values[1, 41] = (0.1, -0.3), 0.2
+    values[:, 50] = np.nan
+    display = AmplificationHeatmapDisplay(pairs(values)).plot(max_tasks=3)
+    assert x_labels(display) == ["f", "m"]
+    assert y_labels(display) == ["task 3", "task 41", "task 80"]
+    assert "3 strongest of 90 tasks" in display.ax_.get_xlabel()
+    assert len(y_labels(AmplificationHeatmapDisplay(pairs(values)).plot())) == 70
+    assert len(y_labels(AmplificationHeatmapDisplay(pairs(values)).plot(max_tasks=None))) == 90
+    _, axes = plt.subplots(2, 2, layout="constrained")
+    small = AmplificationHeatmapDisplay(pairs(values)).plot(axes[0, 0])
+    assert {"task 3", "task 41", "task 80"} < set(y_labels(small))
+    assert len(y_labels(small)) < 20
+
+
+@pytest.mark.parametrize(
+    ("size", "written"), [((7, 4), True), ((7, 0.5), False), ((1.5, 4), False)]
+)
+def test_numbers_are_written_where_they_fit(size, written):
+    _, ax = plt.subplots(figsize=size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        display = AmplificationHeatmapDisplay(pairs(np.full((4, 8), 0.1), groups="abcd")).plot(
+            ax, colorbar=False
+        )
+    assert bool(display.texts_) == written
+    for text in display.texts_:
+        box = text.get_window_extent()
+        column, row = text.get_position()
+        corners = [(column - 0.5, row + 0.5), (column + 0.5, row - 0.5)]
+        (left, bottom), (right, top) = ax.transData.transform(corners)
+        assert left < box.x0 < box.x1 < right
+        assert bottom < box.y0 < box.y1 < top
+
+
+# --------------------------------------------------------------------------- what can be read
+
+
+def texts_of(figure):
+    """Return every text with its box, as drawn."""
+    figure.canvas.draw()
+    drawn = [text for text in figure.findobj(plt.Text) if text.get_visible() and text.get_text()]
+    return [(text, text.get_window_extent()) for text in drawn]
+
+
+@pytest.mark.parametrize("display", PAIR_DISPLAYS)
+@pytest.mark.parametrize("n_tasks", [1, 6, 66])
+@pytest.mark.parametrize("long", [False, True])
+def test_nothing_is_cut_off_and_no_label_covers_another(display, n_tasks, long):
+    rng = np.random.default_rng(0)
+    values = rng.normal(scale=0.1, size=(2, n_tasks))
+    table = pairs(values, p_adjusted=rng.random(values.shape))
+    if long:
+        table["task"] = LONG + table["task"]
+        table["group"] = "group with quite a long name of its own " + table["group"]
+    drawn = display(table, title="directional A→T\n+0.1234 [+0.1000, +0.1500]").plot()
+    page = drawn.figure_.bbox
+    numbers = drawn.ax_.get_xticklabels()
+    colours = drawn.figure_.axes[-1].get_yticklabels()
+    for text, box in texts_of(drawn.figure_):
+        # An axis keeps the labels of ticks beyond its ends, which are not drawn.
+        if text not in (numbers if display is AmplificationDisplay else colours):
+            assert page.x0 <= box.x0 < box.x1 <= page.x1, text
+            assert page.y0 <= box.y0 < box.y1 <= page.y1, text
+    boxes = [label.get_window_extent() for label in drawn.ax_.get_yticklabels()]
+    for above, below in pairwise(boxes):
+        assert above.y0 >= below.y1 - 1 or above.y1 <= below.y0 + 1
+
+
+def test_a_small_part_of_a_figure_is_readable():
+    figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
+    values = np.linspace(-1, 1, 132).reshape(2, 66)
+    for display, ax in zip(PAIR_DISPLAYS, axes[1], strict=True):
+        drawn = display(pairs(values)).plot(ax=ax)
+        assert drawn.ax_ is ax
+        assert drawn.figure_ is figure
+    figure.canvas.draw()
+    for ax in axes[1]:
+        boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
+        assert all(label.get_fontsize() >= 5 for label in ax.get_yticklabels())
+        for above, below in pairwise(boxes):
+            assert above.y0 >= below.y1 - 1
+    assert len(plt.get_fignums()) == 1
+
+
+@pytest.mark.parametrize("display", PAIR_DISPLAYS)
+def test_a_subfigure_can_be_drawn_in(display):
+    figure = plt.figure(layout="constrained")
+    part = figure.subfigures(1, 2)[1]
+    drawn = display(pairs([[0.1, -0.2]])).plot(part.subplots())
+    assert drawn.figure_ is part
+
+
+@pytest.mark.parametrize(
+    "name", ["costs $5 and $6", r"back\slash $x^2$ $", "_hidden_", "a $ or so"]
+)
+def test_names_are_no_formulas(name):
+    table = pairs([[0.1, 0.2], [0.3, 0.4]], groups=["f", name])
+    table["task"] = table["task"].replace("task 1", name)
+    for display in PAIR_DISPLAYS:
+        drawn = display(table).plot()
+        # As matplotlib shows it, if it is no formula.
+        shown = [
+            text for text in y_labels(drawn) + x_labels(drawn) if name in text.replace(r"\$", "$")
+        ]
+        assert len(shown) >= 2
+        assert not any(matplotlib.cbook.is_math_text(text) for text in shown)
+
+
+def test_long_names_stay_apart():
+    middle = [f"a name whose middle {word} makes the only difference to others" for word in "xyz"]
+    display = AmplificationHeatmapDisplay(pairs(np.eye(3), groups=middle)).plot()
+    assert len(set(y_labels(display))) == 3
+    assert all("…" in label for label in y_labels(display))
+    display = AmplificationHeatmapDisplay(pairs(np.eye(2), groups=[LONG + "1", LONG + "2"])).plot()
+    assert [len(label) for label in y_labels(display)] == [28, 28]
+
+
+def test_names_may_be_numbers_and_hold_new_lines():
+    display = AmplificationDisplay(pairs([[0.1, 0.3], [0.2, 0.4]], groups=[0, "two\nlines"])).plot()
+    assert y_labels(display)[0] == "two lines: task 1"
+    assert y_labels(display)[-1] == "0: task 0"
+
+
+# --------------------------------------------------------------------------- thresholds
+
+CURVE = {
+    "thresholds": [0, 1, 2],
+    "values": [-0.1, 0.05, -0.2],
+    "rates": {"_f": [1, 0.5, 0], "$m$": [0.9, 0.25, 0]},
+    "base_rate_threshold": 1,
+}
+
+
+def test_the_curve_and_the_rates_are_what_was_given():
+    display = AmplificationCurveDisplay(**CURVE, title="scores").plot()
+    assert_allclose(display.line_.get_xydata(), [[0, -0.1], [1, 0.05], [2, -0.2]])
+    assert list(display.rate_lines_) == ["_f", "$m$"]
+    for group, line in display.rate_lines_.items():
+        assert_allclose(line.get_ydata(), CURVE["rates"][group])
+    assert display.ax_ is not display.rates_ax_
+    assert display.ax_.lines[0] is display.zero_line_
+    assert display.zero_line_.get_ydata() == [0, 0]
+    assert [line.get_xdata() for line in display.base_rate_lines_] == [[1, 1], [1, 1]]
+    assert display.ax_.get_title() == "scores"
+    styles = {(line.get_linestyle(), line.get_marker()) for line in display.rate_lines_.values()}
+    assert len(styles) == 2  # lines differ in print too
+
+
+def test_the_legend_names_every_group():
+    display = AmplificationCurveDisplay(**CURVE).plot()
+    legend = [text.get_text() for text in display.rates_ax_.get_legend().get_texts()]
+    assert legend == ["FPR _f", r"FPR \$m\$"]
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["as many positives as in the labels"]
+    groups = {f"g{i}": [1, 0, 0] for i in range(20)}
+    display = AmplificationCurveDisplay([0, 1, 2], [0, 1, 0], rates=groups).plot()
+    assert len(display.rates_ax_.get_legend().get_texts()) == 20
+    styles = {(line.get_color(), line.get_linestyle()) for line in display.rate_lines_.values()}
+    assert len(styles) == 20
+    page = display.figure_.bbox
+    display.figure_.canvas.draw()
+    box = display.rates_ax_.get_legend().get_window_extent()
+    assert box.x1 <= page.x1
+    assert box.x0 >= display.rates_ax_.get_window_extent().x1  # beside the lines
+
+
+def test_curves_share_the_axes_that_are_given():
+    _, ax = plt.subplots()
+    display = AmplificationCurveDisplay(**CURVE).plot(ax)
+    assert display.ax_ is display.rates_ax_ is ax
+    assert len(display.base_rate_lines_) == 1
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend[0] == "amplification"
+    _, axes = plt.subplots(1, 2)
+    display = AmplificationCurveDisplay(**CURVE).plot(axes)
+    assert (display.ax_, display.rates_ax_) == tuple(axes)
+    only = AmplificationCurveDisplay([0, 1], [0.1, 0.2]).plot()
+    assert only.rates_ax_ is None
+    assert len(only.figure_.axes) == 1
+    assert only.ax_.get_legend() is None
+
+
+def test_each_threshold_needs_a_value_and_a_rate():
+    with pytest.raises(ValueError, match="values has 1 numbers but there are 2 thresholds"):
+        AmplificationCurveDisplay([0, 1], [0.1])
+    with pytest.raises(ValueError, match=r"rates\['f'\] has 3 numbers"):
+        AmplificationCurveDisplay([0, 1], [0.1, 0.2], rates={"f": [1, 2, 3]})
+    table = pd.DataFrame({"f": [1.0, 0.5]}, index=[7, 8])  # by position
+    display = AmplificationCurveDisplay([0, 1], [0.1, 0.2], rates=table)
+    assert display.rates["f"].tolist() == [1.0, 0.5]
+
+
+def scored(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    group = np.array(["f", "m"])[rng.integers(2, size=n)]
+    y = (rng.random(n) < np.where(group == "f", 0.3, 0.6)).astype(int)
+    return group, y, np.round(2 * y + rng.normal(scale=2, size=n), 1)
+
+
+def test_rates_are_those_of_a_confusion_matrix():
+    group, y, score = scored()
+    weight = 1 + np.arange(len(y)) % 3
+    display = AmplificationCurveDisplay.from_predictions(
+        y, score, sensitive_features=group, sample_weight=weight
+    )
+    curve = amplification_curve(y, score, sensitive_features=group, sample_weight=weight)
+    assert_allclose(display.thresholds, curve.thresholds)
+    assert_allclose(display.values, curve.values)
+    for threshold, rates in display.rates.iterrows():
+        for one, rate in rates.items():
+            rows = group == one
+            (tn, fp), _ = confusion_matrix(
+                y[rows], score[rows] > threshold, sample_weight=weight[rows]
+            )
+            assert rate == pytest.approx(fp / (tn + fp))
+    shares = [np.average(score > t, weights=weight) for t in display.thresholds]
+    nearest = np.abs(np.array(shares) - np.average(y, weights=weight)).argmin()
+    assert display.base_rate_threshold == display.thresholds[nearest]
+    assert "mean" in display.ax_.get_title()
+
+
+def test_between_thresholds_the_curve_is_level():
+    display = AmplificationCurveDisplay.from_predictions(
+        [1, 1, 0, 1, 0, 0], [9, 8, 7, 4, 3, 2], sensitive_features=list("fffmmm"), rates=False
+    )
+    assert display.rates is None
+    assert display.line_.get_drawstyle() == "steps-post"
+    drawn = display.line_.get_xdata()
+    assert np.isfinite(drawn).all()  # −∞ is drawn at the left edge
+    assert drawn[0] < drawn[1] == 2
+
+
+def test_an_estimator_s_scores_are_drawn():
+    group, y, score = scored()
+    X = pd.DataFrame({"score": score, "is_f": group == "f"})
+    model = LogisticRegression().fit(X, y)
+    display = AmplificationCurveDisplay.from_estimator(model, X, y, sensitive_features=group)
+    expected = amplification_curve(y, model.predict_proba(X)[:, 1], sensitive_features=group)
+    assert_allclose(display.values, expected.values)
+    machine = LinearSVC().fit(X, y)
+    display = AmplificationCurveDisplay.from_estimator(machine, X, y, sensitive_features=group)
+    expected = amplification_curve(y, machine.decision_function(X), sensitive_features=group)
+    assert_allclose(display.values, expected.values)
+
+
+def test_several_tasks_have_one_curve_and_no_rates():
+    group, y, score = scored()
+    tasks = pd.DataFrame({"a": y, "b": 1 - y})
+    scores = np.column_stack([score, -score])
+    display = AmplificationCurveDisplay.from_predictions(tasks, scores, sensitive_features=group)
+    expected = amplification_curve(tasks, scores, sensitive_features=group)
+    assert_allclose(display.values, expected.values)
+    assert display.rates is None
+    assert display.base_rate_lines_ == []
+    forest = RandomForestClassifier(5, max_depth=2, random_state=0).fit(scores, tasks)
+    display = AmplificationCurveDisplay.from_estimator(
+        forest, scores, tasks, sensitive_features=group
+    )
+    columns = np.column_stack([column[:, 1] for column in forest.predict_proba(scores)])
+    expected = amplification_curve(tasks, columns, sensitive_features=group)
+    assert_allclose(display.values, expected.values)
+
+
+@pytest.mark.skipif(
+    not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "compas-scores-two-years.csv").is_file(),
+    reason="the COMPAS file is not in SKBIASAMP_DATA",
+)
+def test_compas_has_unequal_errors_where_amplification_is_small(tmp_path, monkeypatch, capsys):
+    """WAN21, Fig. 6."""
+    file = Path(__file__).parents[1] / "examples" / "compas_thresholds.py"
+    example = runpy.run_path(str(file))
+    monkeypatch.setattr(sys, "argv", [file.name, "--plot", str(tmp_path / "curve.png")])
+    example["main"]()
+    assert (tmp_path / "curve.png").stat().st_size > 0
+    assert "+0.0598            0.4485       0.2345" in capsys.readouterr().out
+
+    table, base_rate = example["curve"]()
+    assert base_rate == pytest.approx(2867 / 6150)
+    assert table["A->T"].abs().max() < 0.061
+    rates = table[["African-American", "Caucasian"]]
+    assert_allclose(table.loc[[4, 5], "A->T"], [0.0598, 0.0595], atol=5e-5)
+    assert_allclose(rates.loc[[4, 5]], [[0.4485, 0.2345], [0.3432, 0.1472]], atol=5e-5)
+
+    compas = fetch_compas(target="two_year_recid", filtered=False)
+    display = AmplificationCurveDisplay.from_predictions(
+        compas.target, compas.score, sensitive_features=compas.sensitive
+    )
+    assert_allclose(display.values[1:], table["A->T"].loc[1:], atol=1e-12)
+    assert_allclose(display.rates[1:], rates.loc[1:], atol=1e-12)
+    assert display.base_rate_threshold == 4
+
+
+# --------------------------------------------------------------------------- matplotlib is an extra
+
+
+@pytest.mark.parametrize(
+    "display",
+    [
+        AmplificationDisplay(pairs([[0.1]])),
+        AmplificationHeatmapDisplay(pairs([[0.1]])),
+        AmplificationCurveDisplay([0], [0]),
+    ],
+    ids=lambda display: type(display).__name__,
+)
+def test_without_matplotlib_the_error_says_what_to_install(display, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    name = type(display).__name__
+    message = rf"{name}.plot needs matplotlib: pip install 'skbiasamp\[plot\]'"
+    with pytest.raises(ImportError, match=message):
+        display.plot()
