@@ -9,6 +9,10 @@ PYTEST_ARGS ?=
 BIN := .venv/bin
 READY := .venv/.ready
 CORE_READY := .venv-core/.ready
+OLDEST_READY := .venv-oldest/.ready
+# What meets scikit-learn: the tests that its releases could break.
+COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py compose.py exact_attacker.py \
+	model_selection.py predictability.py probe.py sklearn.py))
 
 # Reference data beside the repository, unless the caller points elsewhere.
 ifneq ($(wildcard ../shared/data),)
@@ -19,7 +23,7 @@ export SKBIASAMP_ORACLE ?= $(abspath ../shared/oracle)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test test-no-torch lint docs bench clean
+.PHONY: help audit test test-no-torch test-oldest lint docs bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +38,9 @@ test-no-torch: $(CORE_READY) ## run the same tests in an environment without tor
 	@.venv-core/bin/python -c "import importlib.util, sys; \
 		sys.exit(importlib.util.find_spec('torch') and 'torch can be imported here: this run would prove nothing')"
 	.venv-core/bin/python -m pytest -n $(TEST_JOBS) -x -q $(PYTEST_ARGS)
+
+test-oldest: $(OLDEST_READY) ## run the tests of compatibility with the oldest scikit-learn we allow
+	.venv-oldest/bin/python -m pytest -n $(TEST_JOBS) -q $(PYTEST_ARGS) $(COMPATIBILITY)
 
 lint: $(READY) ## check style, format and types
 	$(BIN)/ruff check
@@ -51,7 +58,7 @@ bench: $(READY) ## run the benchmarks
 	$(BIN)/python benchmarks/uncertainty.py
 
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-core build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-core .venv-oldest build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp is the last thing written, so an environment without one is half made and made anew.
@@ -65,11 +72,15 @@ define install
 	"$(PYTHON)" -m venv $(@D)
 	@touch $@.begun
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable ".[$(EXTRAS)]"
+		--constraint $(CONSTRAINTS) --editable ".[$(EXTRAS)]"
 	@mv $@.begun $@
 endef
 
 $(READY): EXTRAS := all,torch,test,dev
-$(CORE_READY): EXTRAS := test
+$(CORE_READY) $(OLDEST_READY): EXTRAS := test
+$(READY) $(CORE_READY): CONSTRAINTS := constraints.txt
+$(OLDEST_READY): CONSTRAINTS := constraints-oldest.txt
 $(READY) $(CORE_READY): pyproject.toml constraints.txt
+	$(install)
+$(OLDEST_READY): pyproject.toml constraints-oldest.txt
 	$(install)

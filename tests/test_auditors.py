@@ -122,6 +122,8 @@ def test_repr_shows_what_was_changed():
 
 @every_auditor
 def test_a_notebook_shows_a_diagram(auditor):
+    if sklearn.__version__ == "1.7.0" and isinstance(getattr(auditor, "base", None), pd.DataFrame):
+        pytest.skip("scikit-learn 1.7.0 cannot draw any estimator that has a table as parameter")
     diagram = auditor._repr_html_()
     assert "sk-container" in diagram
     assert type(auditor).__name__ in diagram
