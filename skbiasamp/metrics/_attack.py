@@ -388,7 +388,7 @@ class Arena:
             return inverse_log_loss(
                 *(np.moveaxis(one, 1, 2).reshape(shape) for one in (judged, answer))
             )
-        told = np.einsum("bftik,bftij->btkj", judged, answer)
+        told = (np.swapaxes(judged, -1, -2) @ answer).sum(axis=1)  # over inputs, then folds
         if settings.balanced:
             true = told.sum(axis=-1, keepdims=True)
             told = np.divide(told, true, out=np.zeros(told.shape), where=true > 0)

@@ -146,9 +146,15 @@ def _movers(
     """Return how many rows of each cell move, and what one of them weighs."""
     if rng is None:
         return table * rate, np.ones(1)
+    # Of many inputs most have no row in a fold: only the others are drawn for.
+    held = np.flatnonzero(table > 0)
+    weight = table.ravel()[held]
     # Fractional weights move as the rows they are worth.
-    n = np.maximum(np.rint(table * rows_per_weight), table > 0).astype(np.int64)
-    return rng.binomial(n, np.broadcast_to(rate, n.shape)), _divide(table, n)
+    n = np.maximum(np.rint(weight * rows_per_weight), 1).astype(np.int64)
+    count, unit = np.zeros(table.size, np.int64), np.ones(table.size)
+    count[held] = rng.binomial(n, rate.ravel()[held // (table.size // rate.size)])
+    unit[held] = weight / n
+    return count.reshape(table.shape), unit.reshape(table.shape)
 
 
 def _scatter(count: Array, unit: Array, rng: np.random.Generator) -> Array:
