@@ -1,7 +1,6 @@
-"""Attacks over the cells of a contingency: what is seen, what is to be told, and how well it is.
+"""Attacks over the cells of a contingency: what is seen, and what is to be told.
 
-Rows are split into folds, labels perturbed and rows drawn anew as counts of cells, so that an
-exact attacker costs no more for a million rows than for a thousand.
+Rows are split into folds and drawn anew as counts of cells.
 """
 
 from __future__ import annotations
@@ -9,27 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skbiasamp._labels import Array, Names, Side
 from skbiasamp._sums import View, pair_sums
-from skbiasamp.attackers._fitting import Lesson, answers
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._quality import (
-    Quality,
-    inverse_log_loss,
-    perturb,
-    quality_of,
-    rate_for_f1,
-    task_f1,
-)
+from skbiasamp.metrics._quality import Quality
 
 # So many 0/1 labels at most are held as all their patterns, so that flips move counts.
 MOST_BITS = 12
-# Numbers held at once while drawing.
-_HELD = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -46,13 +35,6 @@ class Settings:
     fold: bool = False
     n_jobs: int | None = None
     verbose: int = 0
-
-
-class Qualities(NamedTuple):
-    """What attackers on the data's labels and on the model's reached: (draws, targets)."""
-
-    data: Array
-    model: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +164,7 @@ def make_attack(
         side, truth = one._sides[told], one._sides[role]
         assert code is not None
         if numbers or truth.soft:
-            attack = Attack(one, inputs, code, _as_numbers(side), 0, (role,), n_bits, soft)
+            attack = Attack(one, inputs, code, as_numbers(side), 0, (role,), n_bits, soft)
         else:
             side = hard(side, truth)
             view = View(len(side.names), side.codes, side.matrix)
@@ -195,7 +177,7 @@ def make_attack(
     return found[0] if train is None else replace(found[0], lessons=found[1])
 
 
-def _as_numbers(side: Side) -> Array:
+def as_numbers(side: Side) -> Array:
     if side.matrix is not None:
         if side.matrix.shape[1] > 1:
             raise ValueError(
@@ -255,379 +237,5 @@ def redraw(folds: Array, rng: np.random.Generator) -> Array:
     return drawn
 
 
-def _weighed(cells: Contingency, counts: Array) -> Array:
+def weighed(cells: Contingency, counts: Array) -> Array:
     return counts.astype(float) if cells.whole else counts * cells.weight
-
-
-# --------------------------------------------------------------------------- exact attackers
-
-
-def _most(train: Array) -> Array:
-    """Return the class that a table tells for each input, as shares; ties share it."""
-    overall = train.sum(axis=-2, keepdims=True)
-    table = np.where(train.sum(axis=-1, keepdims=True) > 0, train, overall)
-    # Balanced weights carry rounding noise, which must not break a tie.
-    top = table >= table.max(axis=-1, keepdims=True) * (1 - 1e-12)
-    return top / top.sum(axis=-1, keepdims=True)
-
-
-def _shares(train: Array) -> Array:
-    overall = train.sum(axis=-2, keepdims=True)
-    table = np.where(train.sum(axis=-1, keepdims=True) > 0, train, overall)
-    return table / table.sum(axis=-1, keepdims=True)
-
-
-def _balance(table: Array) -> Array:
-    """Give every class the same weight, and the table its total."""
-    total = table.sum(axis=-2, keepdims=True)
-    scale = np.divide(1.0, total, out=np.zeros(total.shape), where=total > 0)
-    n = (total > 0).sum(axis=-1, keepdims=True)
-    return table * scale * total.sum(axis=-1, keepdims=True) / n
-
-
-# --------------------------------------------------------------------------- the arena
-
-
-@dataclass(frozen=True, eq=False)
-class Arena:
-    """Two attacks with the same settings: on the data's labels and on the model's.
-
-    `truth` and `prediction` are what the model's quality is taken from; `moves` says which side
-    of the data's attack is perturbed until its labels are no better. Without a model there is
-    only the first attack.
-    """
-
-    data: Attack
-    model: Attack | None
-    settings: Settings
-    truth: Side | None = None
-    prediction: Side | None = None
-    moves: Literal["seen", "told"] | None = None
-
-    @property
-    def cells(self) -> Contingency:
-        return self.data.cells
-
-    @property
-    def attacks(self) -> list[Attack]:
-        return [self.data] if self.model is None else [self.data, self.model]
-
-    @property
-    def rowwise(self) -> bool:
-        """Whether each draw perturbs inputs row by row, rather than counts of inputs."""
-        truth = self.truth
-        matrix = truth is not None and truth.codes is None
-        return matrix and self.moves == "seen" and not self.data.n_bits
-
-    def rates(self, weight: Array) -> Array:
-        """Return how much to perturb until labels are as good as the model: (draws, 1 or targets).
-
-        A rate of labels that move, or the standard deviation of noise.
-        """
-        if self.moves is None or self.truth is None or self.prediction is None:
-            return np.zeros((len(weight), 1))
-        truth, prediction = self.truth, self.prediction
-        total = weight.sum(axis=-1)[:, None]
-        if truth.soft or (self.moves == "told" and not self.data.n_classes):
-            gap = _as_numbers(prediction) - _as_numbers(truth)
-            return np.sqrt(weight @ gap**2)[:, None] / np.sqrt(total)
-        prediction = hard(prediction, truth)
-        if truth.codes is not None:
-            n = len(truth.names)
-            sides = View(n, truth.codes, None), View(n, prediction.codes, None)
-            agreed = pair_sums(*sides, weight)
-            right = np.diagonal(agreed, axis1=-2, axis2=-1)
-            true, said, n_others = agreed.sum(axis=-1), agreed.sum(axis=-2), max(n - 1, 1)
-            if self.settings.equalize == "accuracy":
-                wrong = np.where(np.eye(n, dtype=bool), 0.0, agreed).sum(axis=(-2, -1))
-                return np.minimum(wrong[:, None] / total, 1.0)
-            if truth.one_label and n == 2:  # the positive class is the task
-                right, true, said = (one[:, 1:] for one in (right, true, said))
-            return rate_for_f1(task_f1(right, true, said), true, total, n_others)[:, None]
-        assert truth.matrix is not None
-        assert prediction.matrix is not None
-        labels, predicted = truth.matrix, prediction.matrix
-        if self.settings.equalize == "accuracy":
-            wrong = np.minimum(weight @ (labels != predicted) / total, 1.0)
-            return wrong if self.moves == "told" else wrong.mean(axis=-1, keepdims=True)
-        sums = [weight @ one for one in (labels & predicted, labels, predicted)]
-        if self.moves == "told":
-            right, true, said = (one[..., None] for one in sums)
-            return rate_for_f1(task_f1(right, true, said), true, total[..., None], 1)
-        right, true, said = sums
-        return rate_for_f1(task_f1(right, true, said), true, total, 1)[:, None]
-
-    # ---- tables of classes
-
-    def _tables(
-        self, attack: Attack, weight: Array, rate: Array | None, rng: np.random.Generator | None
-    ) -> Array:
-        """Return (draws, folds, targets, inputs, classes), perturbed at a rate."""
-        table = attack.tables(weight)
-        if rate is None or self.rowwise or not rate.any():
-            return table
-        return perturb(
-            table,
-            np.broadcast_to(rate[:, None], table.shape[:3]),
-            rng,
-            axis=-2 if self.moves == "seen" else -1,
-            n_bits=attack.n_bits if self.moves == "seen" else 0,
-            rows_per_weight=attack.cells.rows_per_weight,
-        )
-
-    def _judge(self, judged: Array, answer: Array) -> Array:
-        """Return the qualities (draws, targets) of answers to what is judged."""
-        settings = self.settings
-        answer = np.broadcast_to(answer, judged.shape)
-        if settings.quality == "inverse_log_loss":
-            if settings.balanced:
-                pooled = judged.sum(axis=(1, 3), keepdims=True)
-                judged = judged * np.divide(1.0, pooled, out=0 * pooled, where=pooled > 0)
-            n_draws, _, n_targets, _, n_classes = judged.shape
-            shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
-            return inverse_log_loss(
-                *(np.moveaxis(one, 1, 2).reshape(shape) for one in (judged, answer))
-            )
-        told = (np.swapaxes(judged, -1, -2) @ answer).sum(axis=1)  # over inputs, then folds
-        if settings.balanced:
-            true = told.sum(axis=-1, keepdims=True)
-            told = np.divide(told, true, out=np.zeros(told.shape), where=true > 0)
-        found = quality_of(settings.quality, told)
-        return 0.5 + np.abs(found - 0.5) if settings.fold else found
-
-    def _learnt(self, judged: Array) -> Array:
-        """Return what attackers learn from: all folds but the one they are judged on."""
-        train = judged if judged.shape[1] == 1 else judged.sum(axis=1, keepdims=True) - judged
-        # Differences of fractional weights leave rounding noise, which is no row.
-        train = np.where(train > 1e-12 * train.sum(axis=(-2, -1), keepdims=True), train, 0.0)
-        return _balance(train) if self.settings.balanced else train
-
-    def _rate_of(self, attack: Attack, rate: Array) -> Array | None:
-        return rate if attack is self.data and self.moves is not None else None
-
-    def _chunks(self, n_draws: int) -> list[int]:
-        n_folds = self.settings.cv or 1
-        size = max(
-            max(
-                n_folds * one.cells.n_cells,
-                0 if one.lessons is None else one.lessons.cells.n_cells,
-                n_folds * len(one.names) * len(one.inputs) * one.n_classes,
-                len(one.names) * one.n_classes**2,
-            )
-            for one in self.attacks
-        )
-        chunk = max(1, _HELD // size)
-        return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
-
-    def chance(self) -> Qualities:
-        """Return what attackers that see nothing reach: (1, targets)."""
-        found = []
-        weight = self.cells.weight[None, None]
-        for attack in self.attacks:
-            rate = self._rate_of(attack, self.rates(weight[0]))
-            if attack.n_classes:
-                table = self._tables(attack, weight, rate, None).sum(axis=-2, keepdims=True)
-                make = _shares if self.settings.quality == "inverse_log_loss" else _most
-                found.append(self._judge(table, make(self._learnt(table))))
-            else:
-                numbers, held = np.asarray(attack.told), weight[0, 0]
-                mean = np.average(numbers, weights=held)
-                variance = np.average((numbers - mean) ** 2, weights=held)
-                if rate is not None and self.moves == "told":
-                    variance += float(rate[0, 0]) ** 2
-                found.append(np.array([[variance**-0.5 if variance > 0 else np.inf]]))
-        return Qualities(found[0], found[-1])
-
-    # ---- exact attackers
-
-    def exact(self, n_draws: int, rng: np.random.Generator | None, *, resample: bool) -> Qualities:
-        """Return the qualities of the best tables, over draws of folds and perturbations.
-
-        In closed form (``cv=None``) the perturbation is the expected one, and only `resample`
-        draws anything.
-        """
-        parts = [self._exact(n, rng, resample) for n in self._chunks(n_draws)]
-        return Qualities(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-    def _exact(
-        self, n_draws: int, rng: np.random.Generator | None, resample: bool
-    ) -> tuple[Array, Array]:
-        n_folds = self.settings.cv or 1
-        folds = _folds(self.cells, n_folds, n_draws, rng, resample=resample)
-        rates = self.rates(folds.sum(axis=1))
-        perturbing = None if self.settings.cv is None else rng
-        answer = _shares if self.settings.quality == "inverse_log_loss" else _most
-        found = []
-        for attack in self.attacks:
-            rate = self._rate_of(attack, rates)
-            if attack.lessons is None:
-                judged = self._tables(attack, folds, rate, perturbing)
-                train = judged
-            else:
-                whole = folds.sum(axis=1, keepdims=True)
-                judged = self._tables(attack, whole, rate, perturbing)
-                learnt = _folds(attack.lessons.cells, 1, n_draws, rng, resample=resample)
-                train = self._tables(attack.lessons, learnt, rate, perturbing)
-            found.append(self._judge(judged, answer(self._learnt(train))))
-        return found[0], found[-1]
-
-    # ---- trained attackers
-
-    def train(self, attacker: Any, rng: np.random.Generator) -> Campaign:
-        """Train an attacker for every draw, fold and target."""
-        settings = self.settings
-        n_folds = settings.cv or 1
-        folds = split(self.cells, n_folds, settings.n_draws, rng)
-        weight = _weighed(self.cells, folds)
-        rates = self.rates(weight.sum(axis=1))
-        n_targets = max(len(attack.names) for attack in self.attacks)
-        # Both attackers of a pair start from the same seed.
-        seeds = rng.integers(2**31, size=(settings.n_draws, n_folds, n_targets))
-        lessons: list[Lesson] = []
-        for attack in self.attacks:
-            rate = self._rate_of(attack, rates)
-            for draw in range(settings.n_draws):
-                lessons += self._lessons(
-                    attack,
-                    weight[[draw]],
-                    None if rate is None else rate[[draw]],
-                    seeds[draw],
-                    rng,
-                )
-        found = iter(
-            answers(
-                attacker,
-                lessons,
-                shares=settings.quality == "inverse_log_loss",
-                n_jobs=settings.n_jobs,
-                verbose=settings.verbose,
-            )
-        )
-        told: list[list[Array]] = []
-        for attack in self.attacks:
-            shape = (1, 1 if attack.lessons else n_folds, len(attack.names))
-            n = shape[1] * shape[2]
-            draws = [np.stack([next(found) for _ in range(n)]) for _ in range(settings.n_draws)]
-            told.append([one.reshape(*shape, *one.shape[1:]) for one in draws])
-        return Campaign(self, folds, told)
-
-    def _lessons(
-        self,
-        attack: Attack,
-        weight: Array,
-        rate: Array | None,
-        seeds: Array,
-        rng: np.random.Generator,
-    ) -> list[Lesson]:
-        """Return what the attackers of one draw learn, by fold and target."""
-        source = attack.lessons or attack
-        if attack.lessons is not None:
-            weight = source.cells.weight[None, None]
-        inputs = attack.inputs
-        if rate is not None and self.rowwise:
-            # Every row of the draw has its own perturbed input.
-            inputs = self._perturbed(inputs, float(rate[0, 0]), rng)
-        per_weight = source.cells.rows_per_weight
-        n_rows = max(1, round(float(weight.sum()) * per_weight))
-        if weight.shape[1] > 1:
-            n_rows = round(n_rows * (1 - 1 / weight.shape[1]))
-        found = []
-        if not attack.n_classes:
-            learnt = weight if weight.shape[1] == 1 else weight.sum(axis=1, keepdims=True) - weight
-            target = self._numbers(source, rate, rng)
-            for fold, held in enumerate(learnt[0]):
-                seed = int(seeds[fold, 0])
-                found.append(
-                    Lesson(source.of_rows, target, held, inputs, 0, n_rows, seed, per_weight)
-                )
-            return found
-        tables = self._learnt(self._tables(source, weight, rate, rng))[0]
-        n_classes = attack.n_classes
-        one_each = bool(((tables > 0).sum(axis=-1) <= 1).all())
-        combined = inputs if one_each else attack.of_classes
-        every = np.tile(np.arange(n_classes), len(inputs))
-        for fold, by_target in enumerate(tables):
-            for position, table in enumerate(by_target):
-                target = table.argmax(axis=-1) if one_each else every
-                held = table.sum(axis=-1) if one_each else table.ravel()
-                seed = int(seeds[fold, position])
-                found.append(
-                    Lesson(combined, target, held, inputs, n_classes, n_rows, seed, per_weight)
-                )
-        return found
-
-    def _perturbed(self, inputs: Array, rate: float, rng: np.random.Generator) -> Array:
-        truth = self.truth
-        if truth is not None and truth.soft:
-            return inputs + rate * rng.standard_normal(inputs.shape)
-        return np.abs(inputs - (rng.random(inputs.shape) < rate))
-
-    def _numbers(self, attack: Attack, rate: Array | None, rng: np.random.Generator) -> Array:
-        """Return numbers to be told, with noise where they are the data's."""
-        assert isinstance(attack.told, np.ndarray)
-        if rate is None or self.moves != "told":
-            return attack.told
-        return attack.told + float(rate[0, 0]) * rng.standard_normal(len(attack.told))
-
-
-def _folds(
-    cells: Contingency,
-    n_folds: int,
-    n_draws: int,
-    rng: np.random.Generator | None,
-    *,
-    resample: bool,
-) -> Array:
-    """Return the weight of each cell in each fold: (draws, folds, cells)."""
-    if rng is None or (n_folds == 1 and not resample):
-        return np.broadcast_to(cells.weight, (n_draws, 1, cells.n_cells))
-    folds = split(cells, n_folds, n_draws, rng)
-    return _weighed(cells, redraw(folds, rng) if resample else folds)
-
-
-@dataclass(frozen=True, eq=False)
-class Campaign:
-    """Trained attackers: by attack and draw, what each tells every input."""
-
-    arena: Arena
-    folds: Array
-    told: list[list[Array]]
-
-    def qualities(self, n_draws: int, rng: np.random.Generator, *, resample: bool) -> Qualities:
-        """Judge the attackers of each draw on rows that they did not learn from.
-
-        The rows that are judged can be drawn anew; `n_draws` is shared by the draws.
-        """
-        found: list[list[Array]] = [[] for _ in self.arena.attacks]
-        arena = self.arena
-        for draw, counts in enumerate(self.folds):
-            share = len(range(draw, n_draws, len(self.folds)))
-            for n in arena._chunks(share) if share else []:
-                folds = np.broadcast_to(counts, (n, *counts.shape))
-                weight = _weighed(arena.cells, redraw(folds, rng) if resample else folds)
-                rates = arena.rates(weight.sum(axis=1))
-                for i, attack in enumerate(arena.attacks):
-                    rate = arena._rate_of(attack, rates)
-                    held = weight if attack.lessons is None else weight.sum(axis=1, keepdims=True)
-                    found[i].append(self._judged(attack, held, rate, self.told[i][draw], rng))
-        data, model = (np.concatenate(found[i]) for i in (0, -1))
-        return Qualities(data, model)
-
-    def _judged(
-        self,
-        attack: Attack,
-        weight: Array,
-        rate: Array | None,
-        answer: Array,
-        rng: np.random.Generator,
-    ) -> Array:
-        arena = self.arena
-        if attack.n_classes:
-            return arena._judge(arena._tables(attack, weight, rate, rng), answer)
-        found = np.empty((len(weight), 1))
-        for one, held in enumerate(weight):
-            target = arena._numbers(attack, None if rate is None else rate[[one]], rng)
-            error = (target - answer[0, :, 0][:, attack.seen]) ** 2
-            loss = np.sqrt((held * error).sum() / held.sum())
-            found[one] = 1 / loss if loss > 0 else np.inf
-        return found

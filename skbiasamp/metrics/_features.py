@@ -10,7 +10,8 @@ from scipy import sparse
 
 from skbiasamp._labels import Array, check_lengths, columns_of, to_native
 from skbiasamp.contingency import Contingency
-from skbiasamp.metrics._attack import Arena, Settings, make_attack
+from skbiasamp.metrics._arena import Arena
+from skbiasamp.metrics._attack import Settings, make_attack
 from skbiasamp.metrics._predictability import check_settings, play, warn_constant
 
 

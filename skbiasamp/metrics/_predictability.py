@@ -24,16 +24,8 @@ from skbiasamp._sums import generator
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._fitting import ENOUGH, NAMES, choose, describe
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._attack import (
-    MOST_BITS,
-    Arena,
-    Attack,
-    Campaign,
-    Qualities,
-    Settings,
-    expanded,
-    make_attack,
-)
+from skbiasamp.metrics._arena import Arena, Campaign, Qualities
+from skbiasamp.metrics._attack import MOST_BITS, Attack, Settings, expanded, make_attack
 from skbiasamp.metrics._quality import EQUALIZERS, QUALITIES, relative_change
 
 
