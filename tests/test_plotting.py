@@ -715,7 +715,7 @@ def test_compas_has_unequal_errors_where_amplification_is_small(tmp_path, monkey
         compas.target, compas.score, sensitive_features=compas.sensitive
     )
     assert_allclose(display.values[1:], table["A->T"].loc[1:], atol=1e-12)
-    assert_allclose(display.rates[1:], rates.loc[1:], atol=1e-12)
+    assert_allclose(display.rates.iloc[1:], rates.loc[1:], atol=1e-12)
     assert display.base_rate_threshold == 4
 
 

@@ -316,7 +316,9 @@ class AmplificationCurveDisplay:
             axis.grid(color="0.9")
             axis.set_axisbelow(True)
             if axis.get_legend_handles_labels()[1]:
-                where = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {}
+                # Rates fall with the threshold, and amplification does towards both ends.
+                loc = "lower center" if axis is self.ax_ and not together else "upper right"
+                where = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": loc}
                 axis.legend(fontsize="small", framealpha=0.6, **where)
 
 
