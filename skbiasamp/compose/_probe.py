@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
-from skbiasamp._sums import generator
 from skbiasamp.compose._columns import sensitive_values, without_sensitive
 from skbiasamp.metrics._attack import Settings
 from skbiasamp.metrics._features import tell_from_features
+from skbiasamp.metrics._predictability import own_generator
 
 # Missing numbers and sparse matrices pass, as everything does.
 _PASS: dict[str, Any] = {
@@ -176,7 +176,7 @@ callable, default="accuracy"
             missing=self.missing,
             n_resamples=self.n_resamples,
             confidence_level=self.confidence_level,
-            rng=generator(self.random_state),
+            rng=own_generator(self.random_state),
         )
         self.leakage_, self.chance_, self.interval_ = (
             told.quality,
