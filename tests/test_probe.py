@@ -75,7 +75,7 @@ def test_two_probes_show_what_a_step_removes(people):
         pipeline.fit(wide, people["age"] > 40, sensitive_features=people["sex"])
     before, after = (pipeline.named_steps[f"leakageprobe-{i}"] for i in (1, 2))
     assert before.interval_[0] > after.interval_[1]
-    assert after.leakage_ < 0.55
+    assert after.leakage_ < 0.56
 
 
 def test_named_columns_need_no_routing(people):
