@@ -23,7 +23,7 @@ from skbiasamp._labels import Array, to_native
 from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.compose._columns import sensitive_values, without_sensitive
 from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params
-from skbiasamp.results import AuditResult
+from skbiasamp.results import AuditReport, AuditResult
 
 
 class AuditedClassifier(ClassifierWrapper):
@@ -200,7 +200,7 @@ class AuditedClassifier(ClassifierWrapper):
 
     def audit(
         self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
-    ) -> AuditResult | dict[str, AuditResult]:
+    ) -> AuditResult | AuditReport:
         """Measure the amplification of the classifier's predictions.
 
         Parameters
@@ -216,8 +216,8 @@ class AuditedClassifier(ClassifierWrapper):
 
         Returns
         -------
-        result : AuditResult or dict of str to AuditResult
-            By the auditor's name, where `auditor` is a list.
+        result : AuditResult or AuditReport
+            A report, with a result by each auditor's name, where `auditor` is a list.
         """
         check_is_fitted(self)
         if not self.auditors_:
@@ -228,7 +228,9 @@ class AuditedClassifier(ClassifierWrapper):
             )
         labels = self._labels(X, y, sensitive_features, sample_weight)
         results = {name: one.audit(**labels) for name, one in self.auditors_.items()}
-        return results if isinstance(self.auditor, list) else next(iter(results.values()))
+        if isinstance(self.auditor, list):
+            return AuditReport(results)
+        return next(iter(results.values()))
 
     def predict(self, X: Any) -> Any:
         """Predict with the classifier inside.

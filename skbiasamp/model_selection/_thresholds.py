@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.utils import assert_all_finite
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -117,7 +118,13 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             The fitted classifier.
         """
         self._validate_params()
-        kind = type_of_target(y, input_name="y", raise_unknown=True)
+        if y is None:
+            raise ValueError(
+                "BaseRateThresholdClassifier requires y to be passed, but the target y is None."
+            )
+        labels = np.asarray(to_native(y, "y"))
+        assert_all_finite(labels, input_name="y")
+        kind = type_of_target(labels, input_name="y", raise_unknown=True)
         if kind not in ("binary", "multilabel-indicator"):
             raise ValueError(
                 f"Only binary classification is supported, of one task or of several. The type of "
@@ -125,7 +132,6 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
                 "threshold means nothing; audit one class against the rest."
             )
         self._one_label = kind == "binary"
-        labels = np.asarray(to_native(y, "y"))
         if self._one_label and labels.ndim == 2:
             y = labels = column_or_1d(labels, warn=True)
         routed = fit_params(self, ["estimator"], {"sample_weight": sample_weight}, params)

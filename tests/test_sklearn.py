@@ -1,0 +1,46 @@
+"""scikit-learn's own checks of estimators, with metadata routing off and on."""
+
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skbiasamp import AuditedClassifier, BaseRateThresholdClassifier
+
+# Every entry is a check that cannot hold, and why.
+EXPECTED_FAILED_CHECKS = {
+    "BaseRateThresholdClassifier": {
+        "check_classifiers_train": (
+            "wants predictions that are the sign of decision_function; the threshold is elsewhere"
+        ),
+    },
+}
+
+with sklearn.config_context(enable_metadata_routing=True):
+    # Under routing, weights go where they are asked for.
+    ROUTED = LogisticRegression().set_fit_request(sample_weight=True)
+    ROUTED = ROUTED.set_score_request(sample_weight=True)
+
+
+def expected_failed(estimator):
+    return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
+
+
+# Three folds, since some of the checks have few rows.
+@parametrize_with_checks(
+    [
+        AuditedClassifier(LogisticRegression()),
+        BaseRateThresholdClassifier(LogisticRegression(), cv=3),
+    ],
+    expected_failed_checks=expected_failed,
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [AuditedClassifier(ROUTED), BaseRateThresholdClassifier(ROUTED, cv=3)],
+    expected_failed_checks=expected_failed,
+)
+def test_scikit_learns_checks_under_metadata_routing(estimator, check):
+    with sklearn.config_context(enable_metadata_routing=True):
+        check(estimator)
