@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from skbiasamp._engines import COUNT, count_cells
 from skbiasamp._labels import (
     Array,
     Names,
@@ -208,6 +209,92 @@ class Contingency:
             count=count,
         )
         return cls.from_labels(**labels)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        target: str | list[str],
+        prediction: str | list[str] | None = None,
+        sensitive: str | list[str],
+        sensitive_prediction: str | list[str] | None = None,
+        weight: str | None = None,
+        groups: str = "intersection",
+        missing: str = "error",
+        like: Contingency | None = None,
+    ) -> Contingency:
+        """Count the rows of a data frame or query where they are.
+
+        The engine groups and counts; only the cells come back, however many rows there are.
+
+        Parameters
+        ----------
+        frame : data frame, lazy frame or query
+            Of pandas, polars, pyarrow, DuckDB, Dask, PySpark, Ibis or whatever else narwhals
+            knows.
+        target : column name, or list of names
+            The label, or 0/1 indicator columns.
+        prediction : column name, or list of names, optional
+            Its prediction, or one for each indicator column.
+        sensitive : column name, or list of names
+            The protected attribute.
+        sensitive_prediction : column name, or list of names, optional
+            Its prediction.
+        weight : column name, optional
+            Weights. Whole ones count as so many rows.
+        groups : {"intersection", "marginal", "indicator"}, default="intersection"
+            How several columns make groups.
+        missing : {"error", "drop", "group"}, default="error"
+            What to do where the attribute is missing.
+        like : Contingency, optional
+            Training labels: groups and tasks then come from there.
+
+        Returns
+        -------
+        contingency : Contingency
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skbiasamp import Contingency
+        >>> frame = pd.DataFrame({"sex": list("ffmm"), "hired": [1, 0, 1, 1]})
+        >>> Contingency.from_frame(frame, target="hired", sensitive="sex")
+        Contingency(4 rows in 3 cells: 2 groups x 1 task, labels)
+        """
+        sides = {
+            "task": target,
+            "task_pred": prediction,
+            "group": sensitive,
+            "group_pred": sensitive_prediction,
+        }
+        cells, columns = count_cells(frame, sides, weight)
+        if cells.empty:
+            raise ValueError("The frame has no rows: there is nothing to audit.")
+        if (cells[COUNT] != cells[COUNT].round()).any():
+            # Summed, they would pass for the weights of single rows.
+            raise ValueError(
+                f"The weights in {weight!r} are no whole numbers, and an engine would only return "
+                "their sums. Read the rows into memory and pass them as sample_weight."
+            )
+
+        def side(name: str) -> Any:
+            names = columns[name]
+            if not names:
+                return None
+            held = cells[[f"{name} {i}" for i in range(len(names))]].set_axis(names, axis=1)
+            return held.iloc[:, 0] if isinstance(sides[name], str) else held
+
+        return cls.from_labels(
+            side("task"),
+            side("task_pred"),
+            sensitive_features=side("group"),
+            sensitive_pred=side("group_pred"),
+            sample_weight=cells[COUNT].to_numpy(),
+            groups=groups,
+            missing=missing,
+            like=like,
+        )
 
     # ------------------------------------------------------------------ what it holds
 

@@ -17,6 +17,7 @@ ROOMS = [
     "_compat",
     "_labels",
     "_sums",
+    "_engines",
     "contingency",
     "attackers",
     "metrics",

@@ -56,6 +56,21 @@ def check_train(y_train: object, sensitive_train: object) -> None:
         )
 
 
+def check_frame_columns(named: Mapping[str, object], labels: Iterable[object]) -> None:
+    """Raise where columns of a frame are named and something is missing, or passed twice."""
+    if any(one is not None for one in labels):
+        raise TypeError(
+            "Columns of a frame were named, and labels passed as well: pass the frame first and "
+            "name its columns (target=, prediction=, sensitive=, weight=), or pass arrays only."
+        )
+    lacking = [name for name in ("target", "sensitive") if name not in named]
+    if lacking:
+        raise ValueError(
+            f"A frame needs target= and sensitive=, the columns of labels and of the protected "
+            f"attribute: {quote(lacking)} is missing."
+        )
+
+
 def require_group_pred(present: bool, *, direction: str = "T->A") -> None:
     """Raise if predictions of the attribute are needed and absent."""
     if not present:

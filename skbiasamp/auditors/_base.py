@@ -20,6 +20,7 @@ from skbiasamp._labels import (
     GROUPS,
     MISSING_POLICIES,
     Array,
+    check_frame_columns,
     check_runs,
     require_groups,
 )
@@ -81,17 +82,29 @@ class BaseAuditor(ABC, BaseEstimator):
     n_jobs: int | None
     contingency_: Contingency
 
-    def fit(self, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        target: Any = None,
+        sensitive: Any = None,
+        weight: str | None = None,
+    ) -> Self:
         """Learn the correlations of the training labels.
 
         Parameters
         ----------
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
-            Labels that the model was trained on.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+            Labels that the model was trained on; or a data frame, lazy frame or query that has
+            them, whose engine then counts.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
             Their protected attribute.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
+        target, sensitive, weight : column name or list of names, optional
+            Where labels, attribute and weights are, if `y` is a frame.
 
         Returns
         -------
@@ -99,23 +112,39 @@ class BaseAuditor(ABC, BaseEstimator):
             The fitted auditor.
         """
         self._validate_params()
-        cells = self._count(y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        cells = self._count(
+            y,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            target=target,
+            sensitive=sensitive,
+            weight=weight,
+        )
         self._require_groups(cells)
         return self._learn(cells)
 
     def partial_fit(
-        self, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+        self,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        target: Any = None,
+        sensitive: Any = None,
+        weight: str | None = None,
     ) -> Self:
         """Add a chunk of training labels to those learned before.
 
         Parameters
         ----------
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
-            Labels.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+            Labels, or a frame that has them.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
             Their protected attribute.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
+        target, sensitive, weight : column name or list of names, optional
+            Where labels, attribute and weights are, if `y` is a frame.
 
         Returns
         -------
@@ -123,7 +152,14 @@ class BaseAuditor(ABC, BaseEstimator):
             The auditor, as if fitted on the sum of all chunks.
         """
         self._validate_params()
-        cells = self._count(y, sensitive_features=sensitive_features, sample_weight=sample_weight)
+        cells = self._count(
+            y,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            target=target,
+            sensitive=sensitive,
+            weight=weight,
+        )
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 
@@ -135,13 +171,18 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_features: Any = None,
         sensitive_pred: Any = None,
         sample_weight: Any = None,
+        target: Any = None,
+        prediction: Any = None,
+        sensitive: Any = None,
+        sensitive_prediction: Any = None,
+        weight: str | None = None,
     ) -> float:
         """Return the amplification as the papers define it.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
-            Labels of the audited rows.
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+            Labels of the audited rows; or a data frame, lazy frame or query that has everything.
         y_pred : array-like
             Predicted labels or probabilities.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
@@ -150,6 +191,9 @@ class BaseAuditor(ABC, BaseEstimator):
             The attribute as predicted by the model.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
+        target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
+            Where labels, predictions, attribute, its predictions and weights are, if `y_true` is
+            a frame.
 
         Returns
         -------
@@ -161,6 +205,11 @@ class BaseAuditor(ABC, BaseEstimator):
             sensitive_features=sensitive_features,
             sensitive_pred=sensitive_pred,
             sample_weight=sample_weight,
+            target=target,
+            prediction=prediction,
+            sensitive=sensitive,
+            sensitive_prediction=sensitive_prediction,
+            weight=weight,
         )
         return self._value(test)
 
@@ -172,13 +221,18 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_features: Any = None,
         sensitive_pred: Any = None,
         sample_weight: Any = None,
+        target: Any = None,
+        prediction: Any = None,
+        sensitive: Any = None,
+        sensitive_prediction: Any = None,
+        weight: str | None = None,
     ) -> AuditResult:
         """Measure the amplification, pair by pair.
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
-            Labels of the audited rows.
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+            Labels of the audited rows; or a data frame, lazy frame or query that has everything.
         y_pred : array-like
             Predicted labels or probabilities.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
@@ -187,6 +241,9 @@ class BaseAuditor(ABC, BaseEstimator):
             The attribute as predicted by the model.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
+        target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
+            Where labels, predictions, attribute, its predictions and weights are, if `y_true` is
+            a frame.
 
         Returns
         -------
@@ -198,6 +255,11 @@ class BaseAuditor(ABC, BaseEstimator):
             sensitive_features=sensitive_features,
             sensitive_pred=sensitive_pred,
             sample_weight=sample_weight,
+            target=target,
+            prediction=prediction,
+            sensitive=sensitive,
+            sensitive_prediction=sensitive_prediction,
+            weight=weight,
         )
         return self._result(test)
 
@@ -300,8 +362,16 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_pred: Any = None,
         sample_weight: Any = None,
         like: Contingency | None = None,
+        **columns: Any,
     ) -> Contingency:
-        """Return the contingency of labels, or the one that was passed in their place."""
+        """Return the contingency of labels or of a frame, or the one passed in their place."""
+        others = (y_pred, sensitive_features, sensitive_pred, sample_weight)
+        named = {name: one for name, one in columns.items() if one is not None}
+        if named:
+            check_frame_columns(named, others)
+            return Contingency.from_frame(
+                y_true, **named, groups=self.groups, missing=self.missing, like=like
+            )
         if not isinstance(y_true, Contingency):
             return Contingency.from_labels(
                 y_true,
@@ -314,7 +384,6 @@ class BaseAuditor(ABC, BaseEstimator):
                 like=like,
                 scores=self._scores,
             )
-        others = (y_pred, sensitive_features, sensitive_pred, sample_weight)
         if any(other is not None for other in others):
             raise TypeError(
                 "A Contingency already holds labels, predictions, groups and weights: pass it "

@@ -1,0 +1,181 @@
+"""Data frames and query engines: they count, and the numbers are those of memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, MultiAttributeAuditor
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(0)
+    n = 5000
+    group = rng.choice(["a", "b", "c"], n)
+    target = (rng.random(n) < 0.3 + 0.2 * (group == "a")).astype(int)
+    return pd.DataFrame(
+        {
+            "group": group,
+            "region": rng.choice([1, 2], n),
+            "target": target,
+            "prediction": np.where(rng.random(n) < 0.1, 1 - target, target),
+            "repeated": rng.integers(0, 3, n),
+            "year": rng.choice([2024, 2025], n),
+        }
+    )
+
+
+def pandas(rows):
+    return rows
+
+
+def categories(rows):
+    return rows.astype({"group": "category"})
+
+
+def arrow_types(rows):
+    pytest.importorskip("pyarrow")
+    return rows.convert_dtypes(dtype_backend="pyarrow")
+
+
+def polars(rows):
+    return pytest.importorskip("polars").from_pandas(rows)
+
+
+def lazy_polars(rows):
+    return polars(rows).lazy()
+
+
+def pyarrow(rows):
+    return pytest.importorskip("pyarrow").Table.from_pandas(rows)
+
+
+def duckdb(rows):
+    pytest.importorskip("pyarrow")
+    return pytest.importorskip("duckdb").connect().from_df(rows)
+
+
+def dask(rows):
+    return pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=3)
+
+
+every_engine = pytest.mark.parametrize(
+    "engine", [pandas, categories, arrow_types, polars, lazy_polars, pyarrow, duckdb, dask]
+)
+
+
+@every_engine
+@pytest.mark.parametrize("sensitive", ["group", ["group", "region"]], ids=["one", "two"])
+@pytest.mark.parametrize("weight", [None, "repeated"])
+def test_an_engine_counts_what_memory_holds(rows, engine, sensitive, weight):
+    counted = Contingency.from_frame(
+        engine(rows), target="target", prediction="prediction", sensitive=sensitive, weight=weight
+    )
+    held = Contingency.from_labels(
+        rows["target"],
+        rows["prediction"],
+        sensitive_features=rows[sensitive],
+        sample_weight=None if weight is None else rows[weight],
+    )
+    assert counted == held
+
+
+@every_engine
+def test_an_audit_of_a_frame_is_that_of_its_columns(rows, engine):
+    train, test = (rows[rows["year"] == year] for year in (2024, 2025))
+    columns = {"target": "target", "sensitive": "group"}
+    auditor = DirectionalAuditor(random_state=0).fit(engine(train), **columns)
+    result = auditor.audit(engine(test), prediction="prediction", **columns)
+    again = DirectionalAuditor(random_state=0)
+    again.fit(train["target"], sensitive_features=train["group"])
+    expected = again.audit(test["target"], test["prediction"], sensitive_features=test["group"])
+    pd.testing.assert_frame_equal(result.table, expected.table)
+    assert (result.value, result.low, result.high) == (expected.value, expected.low, expected.high)
+    assert auditor.score(engine(test), prediction="prediction", **columns) == expected.value
+
+
+def test_a_frame_can_come_in_chunks(rows):
+    columns = {"target": "target", "sensitive": "group"}
+    auditor = DirectionalAuditor()
+    for _, chunk in rows.groupby("year"):
+        auditor.partial_fit(chunk, **columns)
+    assert auditor.contingency_ == DirectionalAuditor().fit(rows, **columns).contingency_
+
+
+def test_indicator_columns_and_overlapping_groups(rows):
+    wide = pd.DataFrame(np.random.default_rng(1).random((500, 6)) < 0.4, columns=list("abcdef"))
+    named = {"target": ["a", "b"], "prediction": ["c", "d"], "sensitive": ["e", "f"]}
+    auditor = MultiAttributeAuditor(groups="indicator", reference="test", interval=None)
+    held = auditor.audit(
+        wide[["a", "b"]], wide[["c", "d"]].to_numpy(), sensitive_features=wide[["e", "f"]]
+    )
+    engine = pytest.importorskip("polars").from_pandas(wide)
+    pd.testing.assert_frame_equal(auditor.audit(engine, **named).table, held.table)
+
+
+def test_one_column_may_serve_two_sides(rows):
+    cells = Contingency.from_frame(rows, target="target", prediction="target", sensitive="group")
+    assert DirectionalAuditor(reference="test").score(cells) == 0
+
+
+def test_predicted_attributes_are_counted_too(rows):
+    auditor = DPAAuditor("T->A", cv=None, interval=None)
+    predicted = np.where(rows["region"] == 1, rows["group"], "a")
+    framed = rows.assign(predicted=predicted)
+    value = auditor.score(
+        framed, target="target", sensitive="group", sensitive_prediction="predicted"
+    )
+    assert value == auditor.score(
+        rows["target"], sensitive_features=rows["group"], sensitive_pred=predicted
+    )
+
+
+@every_engine
+@pytest.mark.parametrize("missing", ["drop", "group"])
+def test_missing_groups_are_told_from_the_rest(rows, engine, missing):
+    holed = rows.assign(group=rows["group"].where(rows["group"] != "c", None))
+    counted = Contingency.from_frame(
+        engine(holed), target="target", sensitive="group", missing=missing
+    )
+    held = Contingency.from_labels(
+        holed["target"], sensitive_features=holed["group"], missing=missing
+    )
+    assert counted == held
+    assert counted.n_dropped == held.n_dropped
+    with pytest.raises(ValueError, match="missing values"):
+        Contingency.from_frame(engine(holed), target="target", sensitive="group")
+
+
+@pytest.mark.parametrize("large", [2**31 + 1, 2**40 + 1])
+def test_large_counts_stay_exact(large):
+    frame = pd.DataFrame({"g": ["a", "b"], "t": [0, 1], "w": [large, 1]})
+    for engine in (pandas, polars, duckdb):
+        counted = Contingency.from_frame(engine(frame), target="t", sensitive="g", weight="w")
+        assert counted.total == large + 1
+
+
+def test_decimal_weights_are_numbers():
+    duckdb_ = pytest.importorskip("duckdb")
+    pytest.importorskip("pyarrow")
+    query = duckdb_.connect().sql(
+        "select * from (values ('a', 0, 3::decimal(18, 2)), ('b', 1, 4)) as v(g, t, w)"
+    )
+    assert Contingency.from_frame(query, target="t", sensitive="g", weight="w").total == 7
+
+
+def test_what_is_wrong_with_a_frame_is_said(rows):
+    columns = {"target": "target", "sensitive": "group"}
+    with pytest.raises(ValueError, match="no column 'race' for group, it has 'group', 'region'"):
+        Contingency.from_frame(rows, target="target", sensitive="race")
+    with pytest.raises(ValueError, match="no column 'w' for weight"):
+        Contingency.from_frame(rows, weight="w", **columns)
+    with pytest.raises(TypeError, match="from_frame reads data frames and queries"):
+        Contingency.from_frame([1, 2], **columns)
+    with pytest.raises(ValueError, match="no rows"):
+        Contingency.from_frame(rows.iloc[:0], **columns)
+    with pytest.raises(ValueError, match="'half' are no whole numbers"):
+        Contingency.from_frame(rows.assign(half=0.5), weight="half", **columns)
+    with pytest.raises(ValueError, match="'sensitive' is missing"):
+        DirectionalAuditor().fit(rows, target="target")
+    with pytest.raises(TypeError, match="labels passed as well"):
+        DirectionalAuditor().fit(rows, sensitive_features=rows["group"], **columns)
