@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._compat import HasMethods
 from skbiasamp._labels import Array, to_native
 from skbiasamp.auditors import DirectionalAuditor
-from skbiasamp.compose._columns import sensitive_values, without_sensitive
+from skbiasamp.compose._columns import names_of, sensitive_values, without_sensitive
 from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params
 from skbiasamp.results import AuditReport, AuditResult
 
@@ -192,8 +192,9 @@ class AuditedClassifier(ClassifierWrapper):
                     y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                 )
             self._fit_sensitive(X, attribute, routed["sensitive_estimator"])
-        features = without_sensitive(X, self.sensitive) if self.drop_sensitive else X
-        self.estimator_ = clone(self.estimator).fit(features, y, **inner)
+        if self.drop_sensitive:
+            self._hidden = names_of(X, self.sensitive)
+        self.estimator_ = clone(self.estimator).fit(self._features(X), y, **inner)
         # Keeps count and names of the columns, of which the classifier saw only some.
         self._saw_X = FunctionTransformer().fit(X) if self.drop_sensitive else None
         return self
@@ -330,7 +331,7 @@ class AuditedClassifier(ClassifierWrapper):
         return sensitive_values(X, self.sensitive)
 
     def _features(self, X: Any) -> Any:
-        return without_sensitive(X, self.sensitive, may_lack=True) if self.drop_sensitive else X
+        return without_sensitive(X, self._hidden, may_lack=True) if self.drop_sensitive else X
 
     def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:
         """Train the classifier of the attribute."""

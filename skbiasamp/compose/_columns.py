@@ -22,6 +22,14 @@ def sensitive_values(X: Any, sensitive: Any) -> Any:
     return frame[:, _positions(frame.shape[1], frame.columns, sensitive)].to_native()
 
 
+def names_of(X: Any, sensitive: Any) -> Any:
+    """Return the names of columns that may be given by position, where X has names."""
+    frame = _frame(X)
+    if frame is None:
+        return sensitive
+    return [frame.columns[at] for at in _positions(frame.shape[1], frame.columns, sensitive)]
+
+
 def without_sensitive(X: Any, sensitive: Any, *, may_lack: bool = False) -> Any:
     """Return X without the attribute's columns; with `may_lack` named ones may be gone already."""
     if callable(sensitive):
