@@ -29,7 +29,7 @@ ADJUSTMENTS = ("holm", "fdr", None)
 # Numbers drawn at once. What is drawn depends on it and on the data alone, never on how many
 # jobs share the work.
 _DRAWN = 1 << 21
-# Rows below which a pair's rates are called unreliable.
+# Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
 FEW = 10
 
 # labels that give the signs, training labels, audited rows -> pairs
@@ -270,6 +270,7 @@ def bootstrap(
     train: Contingency,
     test: Contingency,
     pairs: Pairs,
+    cells: Contingency,
     *,
     method: str,
     moments: Callable[[], tuple[Array, Array, float]],
@@ -282,7 +283,8 @@ def bootstrap(
     """Bootstrap intervals: audited rows are drawn anew, labels and predictions together.
 
     With ``resample="both"`` the training labels are drawn anew too, and with them the signs.
-    `moments` gives the accelerations of the pairs and of the value to ``method="bca"``.
+    `cells` are the audited rows with the pairs' own tasks; `moments` gives the accelerations of
+    the pairs and of the value to ``method="bca"``.
     """
     ordered = test.by_group()
     chunk = int(np.clip(_DRAWN // ordered.n_cells, 1, n_resamples))
@@ -308,6 +310,7 @@ def bootstrap(
     flat = draws.reshape(n_resamples, -1)
     if method == "bca":
         _, accelerations, acceleration = moments()
+        accelerations = accelerations * _slope(pairs)  # of deltas
         low, high = _bca(flat, _moved(pairs).ravel(), accelerations.ravel(), tails)
         (value_low,), (value_high,) = _bca(
             values[:, None], np.array([pairs.value]), np.array([acceleration]), tails
@@ -316,14 +319,21 @@ def bootstrap(
         low, high = _quantiles(flat, tails)
         value_low, value_high = _quantiles(values, tails)
     statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
-    if "signed_mean" in pairs.statistics:
-        ends = _quantiles(signed, tails)
-        statistics |= dict(
-            zip(("signed_mean_low", "signed_mean_high"), map(float, ends), strict=True)
-        )
-    shape = pairs.amplification.shape
-    undefined = np.isnan(pairs.amplification)
+    centre = _moved(pairs)
+    shape, undefined = centre.shape, np.isnan(centre)
     low, high = (np.where(undefined, np.nan, end.reshape(shape)) for end in (low, high))
+    reach = np.stack([centre - low, high - centre])
+    few = few_rows_reach(cells, pairs, confidence_level=confidence_level)
+    # A pair that does not vary at all is left to `widen_degenerate`.
+    wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
+    low = np.where(wide[0] > reach[0], centre - wide[0], low)
+    high = np.where(wide[1] > reach[1], centre + wide[1], high)
+    if "signed_mean" in pairs.statistics:
+        reach, wide = (_turned(one, pairs.sign) for one in (reach, wide))
+        ends = _stretched(_quantiles(signed, tails), pairs.statistics["signed_mean"], reach, wide)
+        statistics |= dict(zip(("signed_mean_low", "signed_mean_high"), ends, strict=True))
+    else:
+        value_low, value_high = _stretched((value_low, value_high), pairs.value, reach, wide)
     if pairs.sets is not None:
         # The size of a change that may go either way may be 0.
         low, high = (
@@ -331,6 +341,60 @@ def bootstrap(
             np.maximum(np.abs(low), np.abs(high)),
         )
     return Bounds(low, high, float(value_low), float(value_high), statistics)
+
+
+def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
+    """Return how far below and above (gained − lost)/n the net change of a rate may be.
+
+    Clopper and Pearson's exact bounds of the rows gained and of those lost; distances are squared
+    and added (Zou and Donner 2008). Where no row differs both are 1 − (α/2)^(1/n).
+    """
+    tail = (1 - confidence_level) / 2
+    down, up = [], []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for count in (gained, lost):
+            # A beta quantile is undefined where none or all of the rows count.
+            least = np.where(count > 0, stats.beta.ppf(tail, count, n - count + 1), 0.0)
+            most = np.where(count < n, stats.beta.isf(tail, count + 1, n - count), 1.0)
+            down.append(count / n - least)
+            up.append(most - count / n)
+    return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
+
+
+def few_rows_reach(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Array:
+    """Return how far below and above its change a pair of few differing rows may be, else NaN.
+
+    Resamples hold no other rows than were seen: of two rows gained and none lost they know of no
+    loss, and percentiles are too short.
+    """
+    side, given = pairs.observed_rate
+    nothing = np.full((2, *pairs.delta.shape), np.nan)
+    if pairs.base_rate is None or given == "task_pred" or cells.soft(side):
+        return nothing
+    gained, lost = (count * cells.rows_per_weight for count in moved_rows(cells, pairs))
+    few = (gained + lost < FEW) & (_slope(pairs) != 0)
+    n = pairs.n * cells.rows_per_weight
+    reach = change_reach(gained, lost, n, confidence_level=confidence_level)
+    return _turned(np.where(few, reach, nothing), _slope(pairs))
+
+
+def _turned(reach: Array, slope: Array) -> Array:
+    """Return how far below and above slope times a number may be, of how far the number may."""
+    return np.abs(slope) * np.where(slope < 0, reach[::-1], reach)
+
+
+def _stretched(ends: Any, centre: float, reach: Array, wide: Array) -> tuple[float, float]:
+    """Return the ends of a mean whose pairs reach no longer `reach`, but `wide`.
+
+    They keep how the pairs depend on one another: a mean of pairs that are one number seen from
+    both sides is stretched as that number is.
+    """
+    before, after = ((one**2 * (one > 0)) for one in (reach, wide))
+    before, after = (np.nansum(one, axis=(1, 2)) ** 0.5 for one in (before, after))
+    more = np.divide(after, before, out=np.ones(2), where=before > 0) - 1
+    low, high = ends
+    outwards = np.maximum([centre - low, high - centre], 0) * more
+    return float(low - outwards[0]), float(high + outwards[1])
 
 
 def _moved(pairs: Pairs) -> Array:
@@ -407,6 +471,19 @@ def widen_degenerate(
 # --------------------------------------------------------------------------- tests of an audit
 
 
+def moved_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array]:
+    """Return how many rows a pair gained from label to prediction, and how many it lost."""
+    side, given = pairs.observed_rate
+    role: Any = side.partition("_")[0]
+
+    def rows(held: Contingency, name: Any) -> Array:
+        joint = held.joint(name, given)
+        return joint.T if name.startswith("task") else joint
+
+    common = rows(cells.both(role), side)
+    return rows(cells, side) - common, rows(cells, role) - common
+
+
 def pair_p_values(cells: Contingency, pairs: Pairs, *, own_base: bool) -> Array:
     """Test for every pair that the model does not move it.
 
@@ -414,10 +491,8 @@ def pair_p_values(cells: Contingency, pairs: Pairs, *, own_base: bool) -> Array:
     of a group (A→T) or of a task (T→A). Against correlations of the user's own it is the
     binomial test. Probabilities and fractional weights have the delta method's normal test.
     """
-    side, given = pairs.observed_rate
-    role = side.partition("_")[0]
     undefined = np.isnan(pairs.delta)
-    if not cells.whole or cells.soft(side):
+    if not cells.whole or cells.soft(pairs.observed_rate[0]):
         variance, _ = pair_moments(cells, pairs)
         return np.where(undefined, np.nan, _normal_p_values(pairs.delta, variance))
     if own_base:
@@ -426,12 +501,7 @@ def pair_p_values(cells: Contingency, pairs: Pairs, *, own_base: bool) -> Array:
         above = stats.binom.sf(hits - 1, pairs.n, pairs.base)
         return np.where(undefined, np.nan, np.minimum(2 * np.minimum(below, above), 1.0))
 
-    def rows(held: Contingency, name: Any) -> Array:
-        joint = held.joint(name, given)
-        return joint.T if name.startswith("task") else joint
-
-    common = rows(cells.both(role), side)
-    p_values = paired_p_values(rows(cells, side) - common, rows(cells, role) - common)
+    p_values = paired_p_values(*moved_rows(cells, pairs))
     return np.where(undefined, np.nan, p_values)
 
 
@@ -545,6 +615,7 @@ def assess(
             train,
             test,
             pairs,
+            cells,
             method=interval,
             moments=moments,
             resample=resample,

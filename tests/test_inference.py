@@ -410,7 +410,8 @@ def quantile_noise(n_resamples, level, *, bca=False):
 
 @pytest.mark.parametrize("name", ["A->T", "T->A", "MALS", "multi A->T"])
 @pytest.mark.parametrize("method", ["percentile", "BCa"])
-def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name, method):
+def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name, method, monkeypatch):
+    monkeypatch.setattr(inference, "FEW", 0)  # percentiles alone
     # The multilabel data has more sets of labels than eight rows a cell; one task has fewer.
     kind = "multilabel" if name.startswith("multi") else "binary"
     data, level, n_resamples = world(n=90, kind=kind, n_tasks=2, seed=3), 0.9, 9999
@@ -489,7 +490,8 @@ def test_the_bootstrap_s_error_is_the_analytic_one(name):
 
 
 @pytest.mark.parametrize("reference", ["train", "test"])
-def test_drawing_both_is_drawing_training_rows_and_audited_rows(reference):
+def test_drawing_both_is_drawing_training_rows_and_audited_rows(reference, monkeypatch):
+    monkeypatch.setattr(inference, "FEW", 0)  # percentiles alone
     data, level, n_resamples = world(n=80, n_train=60, seed=7), 0.9, 4999
     auditor = DirectionalAuditor(
         resample="both",
@@ -1601,6 +1603,138 @@ def test_a_pair_that_happens_not_to_vary_is_as_uncertain_in_the_value(interval):
     assert result.table["high"][1] == pytest.approx(reach)
     assert result.value - result.low > reach / 2
     assert result.high - result.value > reach / 2
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize(
+    ("gained", "lost", "n"), [(1, 0, 10), (0, 2, 50), (3, 1, 7), (2, 5, 7), (0, 4, 4)]
+)
+def test_few_rows_allow_the_changes_that_exact_bounds_of_gains_and_losses_do(
+    gained, lost, n, level
+):
+    bounds = (
+        stats.binomtest(count, n).proportion_ci(level, method="exact") for count in (gained, lost)
+    )
+    (least_gained, most_gained), (least_lost, most_lost) = bounds
+    down = math.hypot(gained / n - least_gained, most_lost - lost / n)
+    up = math.hypot(most_gained - gained / n, lost / n - least_lost)
+    reach = inference.change_reach(*np.array([[gained], [lost], [n]]), confidence_level=level)
+    assert_allclose(reach, [[down], [up]])
+
+
+@pytest.mark.parametrize("n", [1, 10, 5000])
+def test_where_no_row_differs_few_rows_allow_what_widen_degenerate_gives(n):
+    reach = inference.change_reach(np.zeros(1), np.zeros(1), np.array([n]), confidence_level=0.95)
+    assert_allclose(reach, 1 - 0.025 ** (1 / n))
+
+
+@pytest.mark.parametrize(
+    ("n", "gain", "loss"), [(10, 0.1, 0.07), (50, 0.02, 0.01), (50, 0.06, 0.03), (450, 0.005, 0.01)]
+)
+def test_bounds_of_few_rows_hold_the_change_as_often_as_they_say(n, gain, loss):
+    # All that can happen, and how likely it is: no sample.
+    most = 30
+    gained, lost = (each.ravel() for each in np.indices((most, most)))
+    gained, lost = (each[gained + lost <= n] for each in (gained, lost))
+    seen = np.stack([gained, lost, n - gained - lost], axis=1)
+    p = stats.multinomial.pmf(seen, n, [gain, loss, 1 - gain - loss])
+    assert p.sum() == pytest.approx(1, abs=1e-6)
+    down, up = inference.change_reach(gained, lost, n, confidence_level=0.95)
+    error = gain - loss - (gained - lost) / n
+    assert p @ ((-down <= error) & (error <= up)) >= 0.95
+
+
+def of_fifty(gained, lost):
+    """Fifty rows of `b`, some of which gain or lose the task, and many of `a`."""
+    b = {(0, 0): 30 - gained, (0, 1): gained, (1, 1): 20 - lost, (1, 0): lost}
+    group, truth, predicted = cells_of(a={(0, 0): 160, (0, 1): 20, (1, 1): 200, (1, 0): 30}, b=b)
+    return {"y_true": truth, "y_pred": predicted, "sensitive_features": group}
+
+
+def of_training():
+    """Training labels in which `b` has the task less often."""
+    group, truth, _ = cells_of(a={(0, 0): 40, (1, 1): 60}, b={(0, 0): 60, (1, 1): 40})
+    return {"y_train": truth, "sensitive_train": group}
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca"])
+@pytest.mark.parametrize(("gained", "lost"), [(1, 0), (0, 2), (1, 1), (6, 3)])
+def test_a_pair_of_few_differing_rows_is_no_surer_than_they_allow(gained, lost, interval):
+    data = of_training() | of_fifty(gained, lost)
+    auditor = DirectionalAuditor(interval=interval, random_state=0, n_resamples=199)
+    table = audit(auditor, data).table.set_index("group")
+    counts = np.array([gained]), np.array([lost]), np.array([50])
+    down, up = inference.change_reach(*counts, confidence_level=0.95)
+    low, high, mine = table.loc["b", ["low", "high", "amplification"]]
+    assert table.loc["b", "sign"] == -1  # a gained row is the negative of an amplified one
+    assert low <= mine - up + 1e-12
+    assert high >= mine + down - 1e-12
+    assert low == pytest.approx(mine - up[0]) or high == pytest.approx(mine + down[0])
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca"])
+@pytest.mark.parametrize(
+    "metric", [DirectionalAuditor, partial(MultiAttributeAuditor, base="test")]
+)
+def test_ten_differing_rows_are_not_few(metric, interval, monkeypatch):
+    auditor = metric(interval=interval, random_state=0, n_resamples=199)
+    few, many = (of_training() | of_fifty(6, lost) for lost in (3, 4))
+    widened, kept = audit(auditor, few), audit(auditor, many)
+    monkeypatch.setattr(inference, "FEW", 0)
+    same(audit(auditor, many), kept)
+    plain = audit(auditor, few)
+    assert (widened.table["low"] <= plain.table["low"]).all()
+    assert (widened.table["high"] >= plain.table["high"]).all()
+    assert widened.table["high"][1] > plain.table["high"][1]
+    if "signed_mean" in plain.statistics:
+        assert (widened.low, widened.high) == (plain.low, plain.high)
+        assert widened.statistics["signed_mean_low"] < plain.statistics["signed_mean_low"]
+    else:
+        assert widened.low < plain.low < plain.high < widened.high
+
+
+def test_percentiles_of_few_differing_rows_do_not_hold_the_change_and_the_bounds_do(monkeypatch):
+    # One row in fifty gains the task, half a row loses it: what each outcome's interval says.
+    n, gain, loss = 50, 0.02, 0.01
+    auditor = DirectionalAuditor(random_state=0, n_resamples=99)
+
+    def coverage():
+        held = 0.0
+        for gained, lost in itertools.product(range(6), range(4)):
+            seen = [gained, lost, n - gained - lost]
+            p = stats.multinomial.pmf(seen, n, [gain, loss, 1 - gain - loss])
+            table = audit(auditor, of_training() | of_fifty(gained, lost)).table
+            low, high = table.loc[1, ["low", "high"]]
+            held += p * (low <= loss - gain <= high)
+        return held
+
+    assert coverage() >= 0.95
+    monkeypatch.setattr(inference, "FEW", 0)
+    assert coverage() < 0.9
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca"])
+def test_a_value_that_is_one_pair_seen_from_both_sides_is_as_sure_as_the_pair(interval):
+    # With one task and two groups both pairs of T->A are the value.
+    data = of_training() | of_fifty(2, 1)
+    data["sensitive_pred"] = np.array(data["sensitive_features"])
+    data["sensitive_pred"][[0, 200, 205, 210, 440]] = list("bbbba")
+    data["sensitive_pred"] = data["sensitive_pred"].tolist()
+    auditor = DirectionalAuditor("T->A", interval=interval, random_state=0, n_resamples=199)
+    result = audit(auditor, data)
+    assert result.table["amplification"].tolist() == pytest.approx([result.value] * 2)
+    assert result.table["low"].tolist() == pytest.approx([result.low] * 2)
+    assert result.table["high"].tolist() == pytest.approx([result.high] * 2)
+
+
+def test_the_signed_mean_of_single_tasks_is_the_directional_value_with_its_interval():
+    data = of_training() | of_fifty(2, 1)
+    one, many = (
+        audit(metric(random_state=0, n_resamples=199), data)
+        for metric in (DirectionalAuditor, partial(MultiAttributeAuditor, base="test"))
+    )
+    ends = [many.statistics[f"signed_mean_{end}"] for end in ("low", "high")]
+    assert_allclose(ends, [one.low, one.high], atol=1e-12)
 
 
 @pytest.mark.parametrize("interval", ["bootstrap", "bca"])
