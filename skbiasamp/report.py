@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import platform
 import warnings
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix
 
 import skbiasamp
 from skbiasamp._labels import Array, check_train, require_groups
+from skbiasamp._page import listed, name_of, verdict
 from skbiasamp.auditors import (
     DirectionalAuditor,
     DPAAuditor,
@@ -26,17 +27,20 @@ from skbiasamp.auditors import (
     MultiAttributeAuditor,
 )
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference import UncertaintyWarning, paired_p_values
+from skbiasamp.inference import FEW, UncertaintyWarning, paired_p_values
 from skbiasamp.results import AuditReport, AuditResult, Finding
 
 # A difference between base rate and predicted rate that is worth a word, in points.
 _WORTH_SAYING = 0.01
+# A difference between groups' error rates that is.
+_GAP = 0.05
 # Below this accuracy co-occurrence says more of a model's errors than of its bias.
 _LOW_ACCURACY = 0.75
 _ALPHA = 0.05
 # Sets of labels that occur less often are left out.
 _MIN_COUNT = 10
 _MANY_TASKS = 12
+_OF_SCORES = " of scores"
 
 
 def audit(
@@ -126,11 +130,14 @@ def audit(
             scores=True,
             **options,
         )
-        _run(results, LeakageAuditor(random_state=random_state), None, scored, " of scores")
+        _run(results, LeakageAuditor(random_state=random_state), None, scored, _OF_SCORES)
     by_group, rates = describe_groups(test)
     report = AuditReport(
         results=results,
-        sentences={name: say(result) for name, result in results.items()},
+        sentences={
+            name: say(result, seen="scores" if name.endswith(_OF_SCORES) else "predictions")
+            for name, result in results.items()
+        },
         groups=by_group,
         rates=rates,
         context=_context(test, train),
@@ -273,13 +280,6 @@ def _context(test: Contingency, train: Contingency | None) -> dict[str, Any]:
 # --------------------------------------------------------------------------- words
 
 
-def name_of(name: Hashable) -> str:
-    """Return a group's or task's name as a person would say it."""
-    if isinstance(name, tuple):
-        return " and ".join(map(name_of, name))
-    return str(name)
-
-
 def points(difference: float) -> str:
     """Return the size of a difference of rates: '4.1 points'."""
     size = f"{abs(difference) * 100:.1f}"
@@ -290,29 +290,48 @@ def _higher(difference: float) -> str:
     return "higher" if difference > 0 else "lower"
 
 
-def say(result: AuditResult) -> str:
-    """Return what a result says, in plain words."""
+def say(result: AuditResult, *, seen: str = "predictions") -> str:
+    """Return what a result says, in plain words; `seen` is what an attacker of leakage sees."""
     if np.isnan(result.value):
-        return "Nothing could be measured: no pair of group and task has rows enough."
+        return _say_nothing(result)
     if result.metric in ("leakage", "DPA"):
-        return f"{_say_told(result)} {_verdict(result)}"
+        return f"{_say_told(result, seen)} {_say_side(result)}"
     if result.metric == "multi-attribute":
         return _say_sets(result)
-    return f"{_say_strongest(result)} {_verdict(result)}"
+    return f"{_say_strongest(result)} {_say_side(result)}"
 
 
-def _verdict(result: AuditResult) -> str:
-    if np.isnan(result.low):
-        return f"The value is {result.value:+.4f}; no interval was asked for."
+def _say_nothing(result: AuditResult) -> str:
+    if result.metric == "multi-attribute":
+        least = f"{result.params.get('min_count', 1):.15g}"
+        return (
+            f"Nothing could be measured: no set of labels occurs {least} times or more in both the "
+            "training labels and the audited ones."
+        )
+    return "Nothing could be measured: no pair of group and task has rows enough."
+
+
+def _say_side(result: AuditResult) -> str:
+    """Say on which side of 0 the interval lies."""
     told = result.metric in ("leakage", "DPA")
-    if result.low > 0:
+    side = verdict(result.value, result.low, result.high)
+    if side == "unknown":
+        return f"The value is {result.value:+.4f}; no interval was asked for."
+    if side == "above":
         what = "adds to what can be told" if told else "amplifies"
         return f"On the whole the model {what}: the interval lies above 0."
-    if result.high < 0:
+    if side == "below":
         what = "takes from what can be told" if told else "weakens what the labels lean to"
         return f"On the whole the model {what}: the interval lies below 0."
-    if result.low == result.high == 0:
-        return "On the whole there is nothing to amplify: the value is exactly 0."
+    if side == "zero":
+        if not told and (result.table["sign"] == 0).all():
+            return "The labels lean to no group, so there is nothing to amplify: the value is 0."
+        return "The value is exactly 0."
+    if not told and result.p_value < _ALPHA:
+        return (
+            f"Predictions do differ from labels (p = {result.p_value:.2g}), but which way on the "
+            "whole may be chance: the interval holds 0."
+        )
     return "On the whole this may be chance: the interval holds 0."
 
 
@@ -329,20 +348,21 @@ def _say_strongest(result: AuditResult) -> str:
         return "Predictions move no pair of group and task."
     if result.metric == "MALS":
         text = (
-            f"among rows predicted {task}, the share of {group} is {points(delta)} "
-            f"{_higher(delta)} than among those so labelled"
+            f"among rows predicted {task}, the share of {group} is {_higher(delta)} than among "
+            f"those so labelled, by {points(delta)}"
         )
     elif result.direction == "T->A":
         text = (
             f"among rows labelled {task}, the share that the model calls {group} is "
-            f"{points(delta)} {_higher(delta)} than the share that are"
+            f"{_higher(delta)} than the share that are, by {points(delta)}"
         )
     else:
         text = (
-            f"predictions give {group} the label {task} {points(delta)} "
-            f"{'more' if delta > 0 else 'less'} often than the labels do"
+            f"predictions give {group} the label {task} {'more' if delta > 0 else 'less'} often "
+            f"than the labels do, by {points(delta)}"
         )
     if result.metric != "MALS":
+        # Towards more of the label or less of it: which of the two the labels lean to.
         labels = "the training labels" if _trained(result) else "the labels"
         if pair["sign"] == 0:
             text += f"; {labels} leaned neither way"
@@ -370,20 +390,27 @@ def _say_sets(result: AuditResult) -> str:
     return f"{text} With signs it is {points(signed)} {way} what the labels lean to."
 
 
-def _say_told(result: AuditResult) -> str:
+def _say_told(result: AuditResult, seen: str) -> str:
     data, model = result.table["quality_data"].mean(), result.table["quality_model"].mean()
+    alike = " with as many errors" if result.params.get("equalize") is not None else ""
     if result.metric == "leakage":
-        who, what = "Who sees the predictions", "the protected attribute"
-        other = "who sees labels with as many errors"
+        who, what = f"Who sees the {seen}", "the protected attribute"
+        other = f"who sees {'labels' + alike if alike else 'the labels'}"
     elif result.direction == "A->T":
         who, what = "Who knows the protected attribute", "the prediction"
-        other = "labels with as many errors"
+        other = f"labels{alike}" if alike else "the label"
     else:
         who, what = "Who knows the label", "the predicted attribute"
-        other = "an attribute with as many errors"
+        other = f"an attribute{alike}" if alike else "the attribute itself"
     if result.params.get("quality") == "accuracy":
-        return f"{who} tells {what} in {model:.1%} of the rows, {other} in {data:.1%}."
-    return f"{who} tells {what} with a quality of {model:.4g}, {other} with {data:.4g}."
+        # Balanced, every group counts the same: chance is one in as many as there are groups.
+        cases = "cases, all groups counting the same" if _weighs_groups(result) else "rows"
+        return f"{who} tells {what} in {model:.1%} of the {cases}; {other}, in {data:.1%}."
+    return f"{who} tells {what} with a quality of {model:.4g}; {other}, with {data:.4g}."
+
+
+def _weighs_groups(result: AuditResult) -> bool:
+    return result.metric == "leakage" and bool(result.params.get("balanced"))
 
 
 # --------------------------------------------------------------------------- findings
@@ -408,6 +435,14 @@ def find(
         ),
         _undefined(report),
     ]
+    if test.soft("task_pred"):
+        found.append(
+            Finding(
+                "probabilities",
+                "Predictions are probabilities. Directional amplification takes their mean in each "
+                "group; accuracy and error rates count a probability of 0.5 or more as the label.",
+            )
+        )
     if test.n_dropped:
         text = f"{test.n_dropped:,.15g} rows without a protected attribute were left out."
         found.append(Finding("missing values", text))
@@ -451,16 +486,20 @@ def find(
 
 
 def _balanced(report: AuditReport) -> Finding | None:
-    for name, result in report.results.items():
-        if result.metric == "directional" and (result.table["sign"] == 0).all():
-            told = [one for one in report if one.startswith(("leakage", "DPA"))]
-            instead = f" {', '.join(told)} can see there." if told else ""
-            return Finding(
-                "balanced data",
-                f"Group and task are exactly balanced in the labels, so {name} is 0 whatever the "
-                f"model does.{instead}",
-            )
-    return None
+    blind = [
+        name
+        for name, result in report.results.items()
+        if result.metric == "directional" and (result.table["sign"] == 0).all()
+    ]
+    if not blind:
+        return None
+    told = [one for one in report if one.startswith(("leakage", "DPA"))]
+    instead = f" Look at {listed(told)}, which can see there." if told else ""
+    return Finding(
+        "balanced data",
+        "Group and task are exactly balanced in the labels, so directional amplification is 0 "
+        f"whatever the model does ({listed(blind)}).{instead}",
+    )
 
 
 def _threshold(test: Contingency) -> Finding | None:
@@ -475,7 +514,9 @@ def _threshold(test: Contingency) -> Finding | None:
     if not len(off):
         return None
     first = off[np.argmax(np.abs(gap[off]))]
-    more = "" if len(off) == 1 else f" (and {len(off) - 1} more tasks are off by 1 point or more)"
+    more = {1: "", 2: " (and 1 more task is off by 1 point or more)"}.get(
+        len(off), f" (and {len(off) - 1} more tasks are off by 1 point or more)"
+    )
     return Finding(
         "threshold",
         f"The model predicts {name_of(test.tasks[first])} for {predicted[first] / test.total:.1%} "
@@ -488,7 +529,8 @@ def _threshold(test: Contingency) -> Finding | None:
 def _errors(report: AuditReport) -> Finding | None:
     if "accuracy" not in report.groups:
         return None
-    accuracy = float(np.average(report.groups["accuracy"], weights=report.groups["n"]))
+    seen = report.groups.dropna(subset="accuracy")  # a group may have no audited rows
+    accuracy = float(np.average(seen["accuracy"], weights=seen["n"]))
     if accuracy >= _LOW_ACCURACY:
         return None
     return Finding(
@@ -499,21 +541,34 @@ def _errors(report: AuditReport) -> Finding | None:
 
 
 def _error_rate_gap(report: AuditReport) -> Finding | None:
-    """Say where groups differ in false positives, which amplification does not measure."""
+    """Say where groups differ most in error rates, which amplification does not measure."""
     if "false_positive_rate" not in report.rates:
         return None
-    by_task = report.rates.groupby("task", sort=False)["false_positive_rate"]
-    gap = by_task.max() - by_task.min()
-    if gap.isna().all() or gap.max() < 0.05:
+    size = dict(zip(report.groups["group"], report.groups["n"], strict=True))
+    n = np.array([size[group] for group in report.rates["group"]])
+    worst: tuple[float, str, Any] = (0.0, "", None)
+    for kind, rows in (
+        ("false_positive_rate", n * (1 - report.rates["base_rate"])),
+        ("true_positive_rate", n * report.rates["base_rate"]),
+    ):
+        seen = report.rates[rows > FEW - 1e-9]
+        if len(seen):
+            by_task = seen.groupby("task", sort=False)[kind]
+            gap = by_task.max() - by_task.min()
+            if gap.max() > worst[0]:
+                rates = seen[seen["task"] == gap.idxmax()].set_index("group")[kind]
+                worst = float(gap.max()), kind, (gap.idxmax(), rates)
+    largest, kind, found = worst
+    if largest < _GAP:
         return None
-    task = gap.idxmax()
-    rates = report.rates[report.rates["task"] == task].set_index("group")["false_positive_rate"]
-    high, low = rates.idxmax(), rates.idxmin()
+    task, rates = found
+    labelled = "not labelled" if kind == "false_positive_rate" else "labelled"
     return Finding(
         "error rates",
-        f"Among rows not labelled {name_of(task)}, the model predicts it for {rates.max():.1%} of "
-        f"{name_of(high)} and {rates.min():.1%} of {name_of(low)}. Amplification asks only whether "
-        "predictions repeat the labels; a gap in error rates is another harm.",
+        f"Among rows {labelled} {name_of(task)}, the model predicts it for {rates.max():.1%} of "
+        f"{name_of(rates.idxmax())} and {rates.min():.1%} of {name_of(rates.idxmin())}. "
+        "Amplification asks only whether predictions repeat the labels; a gap in error rates is "
+        "another harm.",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -66,7 +67,7 @@ class AuditReport:
     >>> list(report)
     ['directional A->T', 'MALS', 'leakage', 'DPA A->T']
     >>> print(report.sentences["directional A->T"])
-    Predictions give m the label 1 12.5 points more often than the labels do; the labels already
+    Predictions give m the label 1 more often than the labels do, by 12.5 points; the labels already
     leaned that way. On the whole the model amplifies: the interval lies above 0.
     """
 
@@ -172,7 +173,10 @@ class AuditReport:
             groups=_as_frame(content["groups"]),
             rates=_as_frame(content["rates"]),
             findings=[Finding(**one) for one in content["findings"]],
-            context=dict(content["context"]),
+            context={
+                key: [as_name(name) for name in one] if isinstance(one, list) else one
+                for key, one in content["context"].items()
+            },
         )
 
     def to_json(self, path: Any = None, **options: Any) -> str:
@@ -258,7 +262,8 @@ def _written(text: str, path: Any) -> str:
 
 def _escaped(text: str) -> str:
     """Return text that Markdown and the HTML in it leave as it is."""
-    return html.escape(text, quote=False).replace("|", "\\|").replace("\n", " ")
+    text = text.replace("&", "&amp;").replace("<", "&lt;")
+    return " ".join(re.sub(r"([\\`*_\[\]|~])", r"\\\1", text).split())
 
 
 def _as_frame(content: Mapping[str, Any]) -> pd.DataFrame:

@@ -1,0 +1,40 @@
+"""One self-contained HTML page from the plain content of a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skbiasamp._page._view import view
+from skbiasamp._page._words import listed, name_of, verdict
+
+__all__ = ["listed", "name_of", "page", "verdict"]
+
+LARGEST = 2_000_000  # bytes
+# Rows of each long table; fewer where the page would grow too large.
+MOST_ROWS = (500, 150, 40, 10)
+
+
+def page(content: dict[str, Any]) -> str:
+    """Return the page of what a report's `to_dict` returns; all that comes from data is escaped."""
+    environment = import_jinja2().Environment(
+        autoescape=True,
+        loader=import_jinja2().PackageLoader("skbiasamp", "_page"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("page.html")
+    html = ""
+    for most in MOST_ROWS:
+        html = template.render(view(content, most=most))
+        if len(html.encode()) < LARGEST:
+            break
+    return html
+
+
+def import_jinja2() -> Any:
+    """Return jinja2, or say how to get it."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError("to_html needs jinja2: pip install 'skbiasamp[report]'") from error
+    return jinja2
