@@ -1,0 +1,288 @@
+"""Time DPA and leakage, and DPA beside the `bias-amplification` package, in one run.
+
+    python benchmarks/predictability.py                # what audits cost, about a minute
+    python benchmarks/predictability.py --short        # seconds: only checks that it runs
+    python benchmarks/predictability.py --peer PYTHON  # also the peer, from that interpreter
+    python benchmarks/predictability.py --write docs/benchmarks-predictability.md
+
+Both packages audit the same rows, and their attackers learn and are judged on the same ones.
+"""
+
+import argparse
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+# First: it limits the threads of NumPy and torch.
+from cooccurrence import faster, simulate, surroundings, take_turns
+from cooccurrence import table as comparison
+from coverage import markdown
+
+# isort: split
+import numpy as np
+import torch
+
+from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor
+from skbiasamp.attackers import MLPAttacker
+
+DRAWS, BATCH, WIDTH, LEARNING_RATE = 10, 64, 4, 0.01
+# COMPAS: two races by recidivism.
+COUNTS = (1229, 874, 1402, 1773)
+
+PEER = """
+import contextlib, importlib.metadata, io, sys, time
+import numpy as np, torch
+from bias_amplification.attacker_models import simpleDenseModel
+from bias_amplification.metrics import DPA
+draws, epochs, batch, width, rate = (float(x) if "." in x else int(x) for x in sys.argv[2:])
+data = np.load(sys.argv[1])
+A, T, predicted = (torch.tensor(data[name][:, None], dtype=torch.float32)
+                   for name in ("groups", "labels", "predictions"))
+test = torch.tensor(data["test"])
+torch.manual_seed(0)
+attackers = {name: simpleDenseModel(1, 1, 2, numFirst=width, activations=["sigmoid", "sigmoid"])
+             for name in ("attacker_AtoT", "attacker_TtoA")}
+dpa = DPA(**attackers, eval_metric="accuracy",
+          train_params={"learning_rate": rate, "loss_function": "bce",
+                        "epochs": epochs, "batch_size": batch})
+start = time.process_time()
+with contextlib.redirect_stdout(io.StringIO()):
+    value = dpa.computeBiasAmp(
+        A[~test], T[~test], predicted[~test], mode="AtoT", num_trials=draws,
+        feat_test=A[test], data_test=T[test], pred_test=predicted[test])
+print(time.process_time() - start)
+print(value)
+print(importlib.metadata.version("bias-amplification"), "and torch", torch.__version__)
+"""
+
+
+class Sizes(NamedTuple):
+    divisor: int  # of the rows of COMPAS
+    epochs: int
+    long_rows: int
+    rows: int
+    tasks: int
+    rounds: int  # of calls that take milliseconds
+    slow_rounds: int  # of calls that take seconds
+
+
+FULL = Sizes(1, 100, 1_000_000, 20_000, 66, rounds=15, slow_rounds=3)
+SHORT = Sizes(10, 2, 10_000, 500, 8, rounds=1, slow_rounds=1)
+
+
+def compas(sizes):
+    """Return groups, labels and predictions, whose errors go to each race's frequent label."""
+    counts = [count // sizes.divisor for count in COUNTS]
+    groups, labels = np.repeat([0, 0, 1, 1], counts), np.repeat([0, 1, 0, 1], counts)
+    wrong = np.random.default_rng(0).random(len(labels)) < np.where(groups == labels, 0.2, 0.5)
+    return groups, labels, labels ^ wrong
+
+
+# --------------------------------------------------------------------------- beside the peer
+
+
+class Beside(NamedTuple):
+    """What was found beside the peer."""
+
+    rows: list
+    values: dict
+    version: str
+
+
+def beside_peer(sizes, python, folder):
+    groups, labels, predictions = compas(sizes)
+    n = len(labels)
+    test = np.random.default_rng(1).permutation(n) < n // 5
+    network = MLPAttacker.preset(
+        "dpa",
+        hidden_layer_sizes=(WIDTH,),
+        learning_rate=LEARNING_RATE,
+        batch_size=BATCH,
+        max_epochs=sizes.epochs,
+        device="cpu",
+    )
+    sides = {"sensitive_features": groups}
+
+    def closed():
+        return DPAAuditor(cv=None, interval=None).audit(labels, predictions, **sides)
+
+    def with_interval():
+        return DPAAuditor(n_draws=DRAWS, random_state=0).audit(labels, predictions, **sides)
+
+    def networks():
+        learnt = Contingency.from_labels(
+            labels[~test], predictions[~test], sensitive_features=groups[~test]
+        )
+        auditor = DPAAuditor(attacker=network, n_draws=DRAWS, interval=None, random_state=0)
+        return auditor.fit(learnt).audit(
+            labels[test], predictions[test], sensitive_features=groups[test]
+        )
+
+    def networks_of_folds():
+        auditor = DPAAuditor(attacker=network, n_draws=DRAWS, interval=None, random_state=0)
+        return auditor.audit(labels, predictions, **sides)
+
+    file = folder / "peer-rows.npz"
+    np.savez(file, groups=groups, labels=labels, predictions=predictions, test=test)
+    settings = (DRAWS, sizes.epochs, BATCH, WIDTH, LEARNING_RATE)
+    command = [python, "-W", "ignore", "-c", PEER, file, *map(str, settings)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    file.unlink()
+    seconds, value, version = done.stdout.splitlines()
+    theirs = float(seconds)
+    quick = take_turns(sizes.rounds, closed=closed, with_interval=with_interval)
+    slow = take_turns(sizes.slow_rounds, networks=networks, of_folds=networks_of_folds)
+    peer = f"bias-amplification's `DPA`, {DRAWS} trials"
+    what = f"A→T, {n:,} rows:"
+    values = {
+        "bias-amplification (mean and standard deviation of its trials)": value,
+        "tables, closed form": f"{closed().value:.4f}",
+        "tables, cross-fitted": "{0.value:.4f} [{0.low:.4f}, {0.high:.4f}]".format(with_interval()),
+        "networks, held-out rows": f"{networks().value:.4f}",
+        "networks, cross-fitted": f"{networks_of_folds().value:.4f}",
+    }
+    rows = [
+        faster(f"{what} tables, closed form", peer, quick["closed"], theirs, 2000),
+        faster(
+            f"{what} tables, 5 folds, {DRAWS} draws, interval of 999 resamples",
+            peer,
+            quick["with_interval"],
+            theirs,
+            300,
+        ),
+        faster(
+            f"{what} {2 * DRAWS} networks, rows held out as the peer's",
+            peer,
+            slow["networks"],
+            theirs,
+            10,
+        ),
+        faster(
+            f"{what} {2 * DRAWS * 5} networks, 5 folds, {DRAWS} draws",
+            peer,
+            slow["of_folds"],
+            theirs,
+        ),
+    ]
+    return Beside(rows, values, version)
+
+
+# --------------------------------------------------------------------------- what audits cost
+
+
+def costs(sizes):
+    """Return what audits take, and plain directional audits of the same labels."""
+    rng = np.random.default_rng(0)
+    one = [x.ravel().astype(np.int8) for x in simulate(rng, sizes.long_rows, np.array([0.3]))]
+    many = simulate(rng, sizes.rows, rng.uniform(0.05, 0.4, sizes.tasks))
+    logits = 4.0 * many[2] - 2 + rng.normal(size=many[2].shape)
+    auditors = {
+        "plain": DirectionalAuditor(reference="test", interval=None),
+        "DPA A→T": DPAAuditor(random_state=0),
+        "leakage": LeakageAuditor(random_state=0),
+    }
+    long = f"{sizes.long_rows:,} rows, one int8 label"
+    wide = f"{sizes.rows:,} rows, {sizes.tasks}"
+    found = []
+
+    def measure(rounds, names, what, data, seen=None):
+        groups, labels, predictions = data
+        results = {}
+
+        def call(name):
+            said = predictions if seen is None or name == "plain" else seen
+            results[name] = auditors[name].audit(labels, said, sensitive_features=groups)
+
+        seconds = take_turns(rounds, **{name: lambda name=name: call(name) for name in names})
+        for name in names[1:]:
+            attacker = results[name].statistics["attacker"]
+            times = (f"{np.median(seconds[one]):.3g} s" for one in (name, names[0]))
+            ratio = np.median(seconds[name] / seconds[names[0]])
+            found.append([f"{name}: {what}", attacker, *times, f"{ratio:.3g}"])
+
+    measure(sizes.rounds, list(auditors), long, one)
+    measure(sizes.slow_rounds, ["plain", "DPA A→T"], f"{wide} labels", many)
+    measure(1, ["plain", "leakage"], f"{wide} logits", many, logits)
+    return found
+
+
+# --------------------------------------------------------------------------- the page
+
+
+def page(beside, found, *, judged):
+    header = ["audit with its interval", "attacker", "skbiasamp", "plain A→T audit", "ratio"]
+    return f"""# Speed of leakage and DPA
+
+{surroundings()}; torch {torch.__version__}.
+
+## What audits cost
+
+{markdown(header, found)}
+
+Medians of processor time in one thread. The plain audit is `DirectionalAuditor` without interval
+on the same labels and predictions; the others make {DRAWS} draws of folds and perturbations for the
+value and 999 for its interval. Tables cost what their distinct rows cost, however many rows there
+are; of {FULL.tasks} labels nearly every row is distinct. Trained attackers are {DRAWS} draws × 5
+folds, on labels and on predictions.
+{peer_page(beside, judged=judged) if beside else ""}
+`python benchmarks/predictability.py --peer PYTHON --write docs/benchmarks-predictability.md` makes
+this page.
+"""
+
+
+def peer_page(beside, *, judged):
+    values = "\n".join(f"- {name}: {value}" for name, value in beside.values.items())
+    return f"""
+## Beside bias-amplification
+
+bias-amplification {beside.version}, called as its README shows, without `model_acc`: this version
+has no such parameter and takes the accuracy from the data.
+
+{comparison(beside.rows, judged=judged)}
+
+≥ is how many times faster the library is. The peer ran once; a ratio of ours stands with its
+quartiles. Rows have the COMPAS counts of race and recidivism and predictions that amplify. The
+values of this run:
+
+{values}
+
+What is the same: networks of one hidden layer of {WIDTH} sigmoids, Adam at {LEARNING_RATE:g},
+{FULL.epochs} epochs of batches of {BATCH}, {DRAWS} perturbations; for "held out as the peer's" also
+the rows that attackers learn from (80 %) and are judged on, and hence the number of optimiser
+steps.
+
+What differs, as read in the peer's source and seen when it ran:
+
+- It judges on one split of the rows for all trials. The standard deviation that it reports is
+  that of perturbations and training on this split; it has no interval for the sampling of rows.
+- Its attacker on predictions starts from the weights that the attacker on labels ended with, and
+  each trial goes on from the one before. Ours start from fresh, identical settings.
+- It flips exactly as many labels as the model has errors, separately in learnt and in judged rows;
+  ours flip each label with that probability.
+- Its networks end in one sigmoid with a threshold of 0.5, ours in two classes. On one binary input
+  ours take all distinct rows, weighted, in each of as many steps.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--short", action="store_true", help="small data, few rounds: a check")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
+    parser.add_argument(
+        "--peer", metavar="PYTHON", help="an interpreter that has bias-amplification 0.2.1"
+    )
+    arguments = parser.parse_args()
+    if arguments.short and arguments.write:
+        parser.error("--short measures nothing worth writing down.")
+    torch.set_num_threads(1)
+    sizes = SHORT if arguments.short else FULL
+    found = costs(sizes)
+    beside = beside_peer(sizes, arguments.peer, Path(__file__).parent) if arguments.peer else None
+    text = page(beside, found, judged=not arguments.short)
+    print(text)
+    if arguments.write:
+        arguments.write.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

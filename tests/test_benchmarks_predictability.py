@@ -1,0 +1,52 @@
+"""The benchmarks of leakage and DPA run and show their tables. Nothing is judged here."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
+
+# Rows of each table, all for n = 500: two joint distributions (in the last one) with three
+# accuracies and three metrics.
+TABLES = {
+    "## Errors that are chance": 2 * 3 * 3,
+    "## Amplification that is planted": 2 * 3 * 3,
+    "## Why tables are not judged in closed form": 3 * 3,
+}
+AUDITS = {
+    "DPA A→T: 10,000 rows, one int8 label": "exact",
+    "leakage: 10,000 rows, one int8 label": "exact",
+    "DPA A→T: 500 rows, 8 labels": "exact",
+    "leakage: 500 rows, 8 logits": "LogisticRegression",
+}
+
+
+def tables_of(script):
+    """Return the rows of each table of a script's short run, by heading."""
+    command = [sys.executable, "-X", "utf8", FOLDER / script, "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    found = {}
+    for section in done.stdout.split("\n## ")[1:]:
+        lines = [line for line in section.splitlines() if line.startswith("|")]
+        header, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+        for row in rows:
+            assert len(row) == len(header)
+            assert "nan" not in " ".join(row)
+        found["## " + section.partition("\n")[0]] = rows
+    return found
+
+
+def test_the_short_run_of_coverage_shows_every_table():
+    found = tables_of("coverage_predictability.py")
+    assert {name: len(rows) for name, rows in found.items()} == TABLES
+
+
+@pytest.mark.torch
+def test_the_short_run_of_speed_shows_every_audit():
+    pytest.importorskip("torch")
+    found = tables_of("predictability.py")
+    assert list(found) == ["## What audits cost"]
+    assert {row[0]: row[1] for row in found["## What audits cost"]} == AUDITS
