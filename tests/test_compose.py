@@ -160,9 +160,10 @@ def test_named_columns_and_passed_ones_are_the_same(library, sensitive, columns)
     assert_frame_equal(
         named.audit(data, Y).table, passed.audit(features, Y, sensitive_features=attribute).table
     )
-    assert_array_equal(named.feature_names_in_, data.columns)
     assert named.n_features_in_ == data.shape[1]
-    assert_array_equal(named.estimator_.feature_names_in_, ["a", "b", "c"])
+    if hasattr(passed, "feature_names_in_"):  # scikit-learn 1.7 does not see those of polars 2
+        assert_array_equal(named.feature_names_in_, data.columns)
+        assert_array_equal(named.estimator_.feature_names_in_, ["a", "b", "c"])
     # In use, the attribute need not be there.
     assert_array_equal(named.predict(features), named.predict(data))
 

@@ -228,7 +228,7 @@ def cross_audit(
         splits = list(_splitter(cv, strata, rng).split(X, strata, groups))
         seeded = [_seeded(one, rng) for one in auditors.values()]
         fitted = cross_validate(
-            _seeded(model, rng).set_params(auditor=seeded),
+            _seeded(clone(model).set_params(auditor=seeded), rng),
             X,
             y,
             cv=splits,

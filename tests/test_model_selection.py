@@ -1,0 +1,722 @@
+"""Scorers, cross-audits, thresholds and curves, against definitions and scikit-learn itself."""
+
+import os
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from pandas.testing import assert_frame_equal
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GridSearchCV,
+    GroupKFold,
+    HalvingGridSearchCV,
+    KFold,
+    LeaveOneGroupOut,
+    ShuffleSplit,
+    StratifiedKFold,
+    TunedThresholdClassifierCV,
+    cross_val_predict,
+    cross_validate,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from skbiasamp import (
+    AuditedClassifier,
+    BaseRateThresholdClassifier,
+    DirectionalAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    amplification_curve,
+    amplification_scorer,
+    cross_audit,
+)
+from skbiasamp.datasets import fetch_compas
+from skbiasamp.inference import across_runs
+from skbiasamp.metrics import directional_amplification, mals_amplification
+
+RNG = np.random.default_rng(0)
+N = 400
+GROUP = RNG.integers(0, 2, N)
+NUMBERS = RNG.normal(size=(N, 3)) + 0.5 * GROUP[:, None] * [1, 0, 0]
+Y = (NUMBERS @ [1, 1, 0] + 0.5 * GROUP + RNG.normal(size=N) > 1).astype(int)
+X = pd.DataFrame(NUMBERS, columns=["a", "b", "c"]).assign(group=GROUP)
+QUIET = DirectionalAuditor(interval=None)
+CV = StratifiedKFold(4)
+
+needs_compas = pytest.mark.skipif(
+    not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "compas-scores-two-years.csv").is_file(),
+    reason="the COMPAS file is not in SKBIASAMP_DATA",
+)
+
+
+def tree(**options):
+    return DecisionTreeClassifier(**{"max_depth": 3, "random_state": 0, **options})
+
+
+def audited(estimator=None, **options):
+    options = {"auditor": QUIET, "sensitive": "group", **options}
+    return AuditedClassifier(tree() if estimator is None else estimator, **options)
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def by_hand(model, train, test, response="predict"):
+    """Return the value of a fitted model, signs from the training rows."""
+    predicted = getattr(model, response)(X.iloc[test])
+    return directional_amplification(
+        Y[test],
+        predicted,
+        sensitive_features=GROUP[test],
+        y_train=Y[train],
+        sensitive_train=GROUP[train],
+    )
+
+
+HALF = (np.arange(N // 2), np.arange(N // 2, N))
+
+
+# ------------------------------------------------------------------ scorers
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        audited(),
+        make_pipeline(MinMaxScaler().set_output(transform="pandas"), audited()),
+        TunedThresholdClassifierCV(audited(), scoring="balanced_accuracy", cv=3),
+        FixedThresholdClassifier(audited(), threshold=0.3),
+        CalibratedClassifierCV(audited(), cv=3, ensemble=False),
+        CalibratedClassifierCV(audited(), cv=4),
+        CalibratedClassifierCV(make_pipeline(MinMaxScaler(), audited(sensitive=3)), cv=4),
+        BaseRateThresholdClassifier(audited(), cv=3),
+        GridSearchCV(audited(), {"estimator__max_depth": [1, 2]}),
+        make_pipeline("passthrough", FixedThresholdClassifier(audited(), threshold=0.3)),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_signs_come_from_the_audited_classifier_wherever_it_is(model):
+    train, test = HALF
+    model = clone(model).fit(X.iloc[train], Y[train])
+    scorer = amplification_scorer(objective="lowest", sensitive="group")
+    # A stranger's auditor would say the opposite; it is only what to measure.
+    stranger = clone(QUIET).fit(1 - Y[train], sensitive_features=GROUP[train])
+    expected = by_hand(model, train, test)
+    assert expected != 0
+    assert_allclose(scorer(model, X.iloc[test], Y[test]), -expected)
+    scorer = amplification_scorer(stranger, objective="lowest", sensitive="group")
+    assert_allclose(scorer(model, X.iloc[test], Y[test]), -expected)
+    assert_allclose(
+        amplification_scorer()(model, X.iloc[test], Y[test], sensitive_features=GROUP[test]),
+        -abs(expected),
+    )
+
+
+def test_a_frozen_audited_classifier_is_found():
+    train, test = HALF
+    inner = audited().fit(X.iloc[train], Y[train])
+    model = CalibratedClassifierCV(FrozenEstimator(inner), cv=3).fit(X.iloc[test], Y[test])
+    scorer = amplification_scorer(objective="lowest")
+    assert_allclose(scorer(model, X.iloc[test], Y[test]), -by_hand(model, train, test))
+
+
+def test_the_attribute_is_found_where_the_audited_classifier_finds_it():
+    # After scaling, the groups are other numbers than those in X.
+    scale = MinMaxScaler((2, 5)).set_output(transform="pandas")
+    model = make_pipeline(scale, audited())
+    model.fit(X, Y)
+    expected = directional_amplification(Y, model.predict(X), sensitive_features=GROUP)
+    assert_allclose(amplification_scorer(objective="lowest")(model, X, Y), -expected)
+
+
+def test_without_an_audited_classifier_the_auditor_given_has_the_signs():
+    train, test = HALF
+    model = tree().fit(X.iloc[train], Y[train])
+    auditor = clone(QUIET).fit(Y[train], sensitive_features=GROUP[train])
+    for scorer in (
+        amplification_scorer(auditor, sensitive="group"),
+        clone(amplification_scorer(auditor, sensitive="group")),
+        pickle.loads(pickle.dumps(amplification_scorer(auditor, sensitive="group"))),
+    ):
+        assert scorer(model, X.iloc[test], Y[test]) == -abs(by_hand(model, train, test))
+    own = amplification_scorer(DirectionalAuditor(reference="test"), sensitive=3)
+    expected = directional_amplification(Y, model.predict(X), sensitive_features=GROUP)
+    assert own(model, X, Y) == -abs(expected)
+
+
+def test_the_scorer_may_measure_something_else_than_the_classifier_does():
+    train, test = HALF
+    model = audited(auditor=[QUIET, MALSAuditor(groups="marginal")]).fit(X.iloc[train], Y[train])
+    scorer = amplification_scorer(MALSAuditor(), objective="lowest")
+    expected = mals_amplification(
+        Y[test],
+        model.predict(X.iloc[test]),
+        sensitive_features=GROUP[test],
+        y_train=Y[train],
+        sensitive_train=GROUP[train],
+    )
+    assert scorer(model, X.iloc[test], Y[test]) == -expected
+    leakage = LeakageAuditor(random_state=0)
+    expected = clone(leakage).fit(Y[train], sensitive_features=GROUP[train])
+    expected = expected.score(Y[test], model.predict(X.iloc[test]), sensitive_features=GROUP[test])
+    assert amplification_scorer(leakage)(model, X.iloc[test], Y[test]) == -abs(expected)
+
+
+def test_probabilities_can_be_scored():
+    train, test = HALF
+    model = audited().fit(X.iloc[train], Y[train])
+    scorer = amplification_scorer(objective="lowest", response_method="predict_proba")
+    expected = by_hand(model, train, test, "predict_proba")
+    assert_allclose(scorer(model, X.iloc[test], Y[test]), -expected)
+    assert expected != by_hand(model, train, test)
+    labels = np.column_stack([Y, NUMBERS[:, 1] > 0, np.zeros(N), np.ones(N)]).astype(int)
+    several = audited(RandomForestClassifier(10, max_depth=3, random_state=0)).fit(X, labels)
+    raw = several.predict_proba(X)
+    positive = np.column_stack([raw[0][:, 1], raw[1][:, 1], np.zeros(N), np.ones(N)])
+    expected = directional_amplification(labels, positive, sensitive_features=GROUP)
+    assert_allclose(scorer(several, X, labels), -expected)
+
+
+def test_the_attribute_as_predicted_can_be_scored():
+    model = audited(auditor=DirectionalAuditor("T->A"), sensitive_estimator=LogisticRegression())
+    model.fit(X, Y)
+    predicted = LogisticRegression().fit(NUMBERS, GROUP).predict(NUMBERS)
+    expected = directional_amplification(
+        Y, None, sensitive_features=GROUP, sensitive_pred=predicted, direction="T->A"
+    )
+    assert_allclose(amplification_scorer(objective="lowest")(model, X, Y), -expected)
+
+
+def test_weights_count_as_repetitions():
+    model, weight = audited().fit(X, Y), RNG.integers(0, 3, N)
+    assert_allclose(
+        amplification_scorer()(model, X, Y, sample_weight=weight),
+        amplification_scorer()(model, X.loc[X.index.repeat(weight)], Y.repeat(weight)),
+    )
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_with_two_metrics(n_jobs):
+    scoring = {"accuracy": "accuracy", "amplification": amplification_scorer()}
+    grid = {"estimator__max_depth": [1, 4]}
+    search = GridSearchCV(audited(), grid, scoring=scoring, refit="amplification", cv=CV)
+    search.set_params(n_jobs=n_jobs).fit(X, Y)
+    for i, depth in enumerate((1, 4)):
+        for fold, (train, test) in enumerate(CV.split(X, Y)):
+            model = tree(max_depth=depth).fit(X.iloc[train], Y[train])
+            found = search.cv_results_[f"split{fold}_test_amplification"][i]
+            assert found == -abs(by_hand(model, train, test))
+    best = search.cv_results_["mean_test_amplification"].argmax()
+    assert search.best_index_ == best
+    assert search.score(X, Y) == amplification_scorer()(search, X, Y)
+
+
+def test_a_search_keeps_the_auditor_that_its_scorer_was_given():
+    auditor = clone(QUIET).fit(Y, sensitive_features=GROUP)
+    scorer = amplification_scorer(auditor, sensitive="group")
+    search = GridSearchCV(tree(), {"max_depth": [1, 2]}, scoring=scorer, cv=2)
+    nested = cross_validate(search, X, Y, cv=2)  # clones the search, and with it the scorer
+    assert np.isfinite(nested["test_score"]).all()
+
+
+def test_halving(routing):
+    scorer = amplification_scorer()
+    search = HalvingGridSearchCV(
+        audited(sensitive=None), {"estimator__max_depth": [1, 2, 3]}, scoring=scorer, cv=2
+    ).set_params(random_state=0)
+    search.fit(NUMBERS, Y, sensitive_features=GROUP)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_score_ <= 0
+
+
+def test_it_asks_for_the_attribute_and_can_be_told_not_to(routing):
+    scorer = amplification_scorer()
+    request = scorer.get_metadata_routing().score.requests
+    assert request == {"sensitive_features": True, "sample_weight": None}
+    scorer = scorer.set_score_request(sensitive_features="race", sample_weight=True)
+    model = audited(sensitive=None).set_fit_request(sensitive_features="race")
+    model.estimator.set_fit_request(sample_weight=True)
+    weight = np.arange(N) % 4
+    found = cross_validate(
+        model, NUMBERS, Y, scoring=scorer, cv=CV, params={"race": GROUP, "sample_weight": weight}
+    )
+    expected = []
+    for train, test in CV.split(NUMBERS, Y):
+        fitted = tree().fit(NUMBERS[train], Y[train], sample_weight=weight[train])
+        auditor = clone(QUIET)
+        auditor.fit(Y[train], sensitive_features=GROUP[train], sample_weight=weight[train])
+        predicted = fitted.predict(NUMBERS[test])
+        value = auditor.score(
+            Y[test], predicted, sensitive_features=GROUP[test], sample_weight=weight[test]
+        )
+        expected.append(-abs(value))
+    assert_allclose(found["test_score"], expected)
+
+
+def test_it_reads_well():
+    assert repr(amplification_scorer()) == "AmplificationScorer()"
+    assert repr(amplification_scorer(sensitive="sex", objective="lowest")) == (
+        "AmplificationScorer(objective='lowest', sensitive='sex')"
+    )
+
+
+@pytest.mark.parametrize("fitted", [True, False])
+def test_an_auditors_score_is_a_metric_for_make_scorer(routing, fitted):
+    auditor = clone(QUIET).fit(Y, sensitive_features=GROUP)
+    if not fitted:
+        auditor = DirectionalAuditor(reference="test")
+    scorer = make_scorer(auditor.score, greater_is_better=False)
+    scorer = scorer.set_score_request(sensitive_features=True)
+    found = cross_validate(
+        tree(), NUMBERS, Y, scoring=scorer, cv=CV, params={"sensitive_features": GROUP}
+    )
+    for value, (train, test) in zip(found["test_score"], CV.split(NUMBERS, Y), strict=True):
+        predicted = tree().fit(NUMBERS[train], Y[train]).predict(NUMBERS[test])
+        assert value == -auditor.score(Y[test], predicted, sensitive_features=GROUP[test])
+
+
+@pytest.mark.parametrize(
+    ("scorer", "model", "error", "message"),
+    [
+        (
+            amplification_scorer(),
+            tree(),
+            NotFittedError,
+            "this model holds none. Wrap the classifier, AuditedClassifier(classifier, "
+            "sensitive='sex')",
+        ),
+        (
+            amplification_scorer(),
+            audited(sensitive=None),
+            NotFittedError,
+            "enable routing, sklearn.set_config(enable_metadata_routing=True)",
+        ),
+        (
+            amplification_scorer(QUIET, sensitive="group"),
+            tree(),
+            NotFittedError,
+            "has an auditor that has not seen training labels",
+        ),
+        (
+            amplification_scorer(DirectionalAuditor(reference="test")),
+            tree(),
+            ValueError,
+            "If it is a column of X, name it: amplification_scorer(sensitive='sex'). Otherwise "
+            "enable metadata routing, sklearn.set_config(enable_metadata_routing=True)",
+        ),
+        (
+            amplification_scorer(),
+            audited(auditor=[QUIET, MALSAuditor()]),
+            ValueError,
+            "has 2 auditors, and a score is one number: say which",
+        ),
+        (
+            amplification_scorer(MALSAuditor(groups="marginal")),
+            audited(),
+            ValueError,
+            "no auditor of the AuditedClassifier counted these groups",
+        ),
+        (
+            amplification_scorer(DirectionalAuditor("T->A")),
+            audited(),
+            ValueError,
+            "One AuditedClassifier(..., sensitive_estimator=...) makes them",
+        ),
+        (
+            amplification_scorer(sensitive="sex"),
+            audited(),
+            ValueError,
+            "X has no column 'sex'",
+        ),
+        (
+            amplification_scorer(objective="best"),
+            audited(),
+            ValueError,
+            "objective must be one of 'closest_to_zero', 'lowest'",
+        ),
+    ],
+)
+def test_scorers_say_what_to_write_instead(scorer, model, error, message):
+    with pytest.raises(error) as caught:
+        scorer(clone(model).fit(X, Y), X, Y)
+    assert message in str(caught.value)
+
+
+def test_metadata_that_does_not_arrive_is_explained():
+    # Without routing, scikit-learn passes metadata to fit and never to a scorer.
+    options = {"scoring": amplification_scorer(), "cv": 2, "error_score": "raise"}
+    with pytest.raises(ValueError, match="enable metadata routing"):
+        cross_validate(
+            audited(sensitive=None), NUMBERS, Y, params={"sensitive_features": GROUP}, **options
+        )
+    model = audited().fit(X, Y)
+    scorer = amplification_scorer(sensitive="group")
+    with pytest.raises(ValueError, match="came twice"):
+        scorer(model, X, Y, sensitive_features=GROUP)
+
+
+# ------------------------------------------------------------------ cross-audits
+
+
+def test_every_fold_is_audited_against_its_own_training_rows():
+    result = cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=CV)
+    values, predicted = [], np.empty(N, int)
+    for train, test in CV.split(X, Y):
+        model = tree().fit(X.iloc[train], Y[train])
+        values.append(by_hand(model, train, test))
+        predicted[test] = model.predict(X.iloc[test])
+    assert_allclose([float(fold) for fold in result.folds], values)
+    assert_array_equal(result.table["value"], [fold.value for fold in result.folds])
+    assert_allclose(
+        (result.value, result.low, result.high), across_runs(np.array(values), 0.95, method="t")
+    )
+    expected = clone(QUIET).fit(Y, sensitive_features=GROUP)
+    expected = expected.audit(Y, predicted, sensitive_features=GROUP)
+    assert result.pooled.n_samples == N
+    assert_allclose(result.pooled.value, expected.value)
+    assert_frame_equal(
+        result.pooled.table[["group", "task", "n", "base", "observed", "sign"]],
+        expected.table[["group", "task", "n", "base", "observed", "sign"]],
+    )
+    assert_array_equal(predicted, cross_val_predict(tree(), X, Y, cv=CV))
+    plain = cross_validate(tree(), X, Y, cv=CV)
+    assert_array_equal(result.table["score"], plain["test_score"])
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_the_numbers_do_not_depend_on_jobs_or_routes(routed):
+    options = {"n_repeats": 2, "cv": 3, "random_state": 0, "n_jobs": 2}
+    with sklearn.config_context(enable_metadata_routing=routed):
+        one = cross_audit(tree(random_state=None), X, Y, sensitive_features=GROUP, **options)
+        model = audited(tree(random_state=None), auditor=DirectionalAuditor())
+        two = cross_audit(model, X, Y, **{**options, "n_jobs": None})
+    assert_frame_equal(one.to_frame(), two.to_frame())
+    assert_frame_equal(one.pooled.table, two.pooled.table)
+
+
+def test_repeats_vary_folds_and_seeds_and_do_not_narrow_the_interval():
+    model = tree(max_depth=5, max_features=1, random_state=None)
+    result = cross_audit(model, X, Y, sensitive_features=GROUP, n_repeats=3, random_state=0)
+    assert len(result.folds) == 15
+    values = result.table["value"].to_numpy().reshape(3, 5)
+    assert len({tuple(row) for row in values}) == 3
+    assert result.value == pytest.approx(values.mean())
+    spread = np.sqrt(values.var(axis=1, ddof=1).mean() / 5)
+    assert (result.high - result.low) / 2 == pytest.approx(2.178813 * spread)  # t, 12 degrees
+    assert result.pooled.statistics["n_runs"] == 3
+    assert result.pooled.value == pytest.approx(result.value, abs=0.02)
+    # Splits that are given are the same in each repeat: only seeds vary, and only if not set.
+    fixed = cross_audit(
+        tree(max_depth=5, max_features=1), X, Y, sensitive_features=GROUP, n_repeats=2, cv=CV
+    )
+    first, second = fixed.table["value"].to_numpy().reshape(2, 4)
+    assert_array_equal(first, second)
+
+
+def test_splitters_groups_and_overlapping_folds():
+    family = np.arange(N) // 20
+    by_family = cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=GroupKFold(4), groups=family)
+    expected = cross_validate(tree(), X, Y, cv=GroupKFold(4), groups=family)
+    assert_array_equal(by_family.table["score"], expected["test_score"])
+    halves = cross_audit(
+        tree(), X, Y, sensitive_features=GROUP, cv=LeaveOneGroupOut(), groups=family % 2
+    )
+    assert halves.table["n_test"].tolist() == [200, 200]
+    splits = list(CV.split(X, Y))
+    listed = cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=splits)
+    assert_array_equal(
+        listed.table["value"],
+        cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=CV).table["value"],
+    )
+    shuffled = ShuffleSplit(6, test_size=0.25, random_state=0)
+    result = cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=shuffled)
+    values = result.table["value"].to_numpy()
+    reach = 2.570582 * values.std(ddof=1) * np.sqrt(1 / 6 + 1 / 3)  # t, 5 degrees
+    assert (result.high - result.low) / 2 == pytest.approx(reach)
+    assert np.isnan(result.pooled.low)
+    assert result.pooled.value == pytest.approx(np.mean(values), abs=0.02)
+
+
+def test_joint_strata_put_small_groups_into_every_fold():
+    group = np.where(np.arange(N) % 40 == 0, "rare", "common")
+    y = np.where(group == "rare", np.arange(N) % 80 == 0, Y).astype(int)
+    joint = cross_audit(
+        tree(), NUMBERS, y, sensitive_features=group, stratify="joint", random_state=0
+    )
+    assert {int(fold.table.set_index("group")["n"]["rare"]) for fold in joint.folds} == {2}
+    assert all(fold.table.set_index("group")["base"]["rare"] == 0.5 for fold in joint.folds)
+
+
+def test_weights_lists_of_auditors_and_other_scores():
+    weight = RNG.integers(1, 4, N)
+    auditors = [DirectionalAuditor(interval=None), MALSAuditor(interval=None)]
+    results = cross_audit(
+        tree(),
+        X,
+        Y,
+        sensitive_features=GROUP,
+        auditor=auditors,
+        sample_weight=weight,
+        scoring=["accuracy", "roc_auc"],
+        cv=CV,
+    )
+    assert list(results) == ["directional A->T", "MALS"]
+    assert {"accuracy", "roc_auc"} <= set(results["MALS"].table)
+    train, test = next(CV.split(X, Y))
+    model = tree().fit(X.iloc[train], Y[train], sample_weight=weight[train])
+    auditor = clone(QUIET)
+    auditor.fit(Y[train], sensitive_features=GROUP[train], sample_weight=weight[train])
+    expected = auditor.score(
+        Y[test],
+        model.predict(X.iloc[test]),
+        sensitive_features=GROUP[test],
+        sample_weight=weight[test],
+    )
+    assert results["directional A->T"].folds[0].value == pytest.approx(expected)
+    assert results["MALS"].pooled.n_samples == weight.sum()
+
+
+def test_multilabel_frames_and_predicted_attributes():
+    labels = pd.DataFrame({"t": Y, "u": (NUMBERS[:, 1] > 0).astype(int)})
+    model = audited(
+        MultiOutputClassifier(tree()),
+        auditor=[QUIET, DirectionalAuditor("T->A", interval=None)],
+        sensitive_estimator=tree(),
+    )
+    results = cross_audit(model, X, labels, cv=KFold(3))
+    predicted = cross_val_predict(MultiOutputClassifier(tree()), X, labels, cv=KFold(3))
+    expected = directional_amplification(labels, predicted, sensitive_features=GROUP)
+    assert results["directional A->T"].pooled.value == pytest.approx(expected)
+    told = cross_val_predict(tree(), NUMBERS, GROUP, cv=KFold(3))
+    expected = directional_amplification(
+        labels, None, sensitive_features=GROUP, sensitive_pred=told, direction="T->A"
+    )
+    assert results["directional T->A"].pooled.value == pytest.approx(expected)
+
+
+def test_a_cross_audit_says_what_is_missing():
+    with pytest.raises(ValueError, match="cross_audit needs the protected attribute"):
+        cross_audit(tree(), X, Y)
+    with pytest.raises(ValueError, match="stratify must be one of 'task', 'joint'"):
+        cross_audit(tree(), X, Y, sensitive_features=GROUP, stratify="sex")
+    with pytest.raises(ValueError, match="pass sensitive_estimator"):
+        cross_audit(tree(), X, Y, sensitive_features=GROUP, auditor=DirectionalAuditor("T->A"))
+    result = cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=[HALF])
+    assert np.isnan(result.low)
+    assert "over 1 fold" in repr(result)
+
+
+# ------------------------------------------------------------------ thresholds
+
+
+@pytest.mark.parametrize(
+    "inner", [LogisticRegression(), RidgeClassifier(), audited(LogisticRegression())], ids=str
+)
+def test_as_many_are_predicted_as_there_were(inner):
+    y = np.where(Y, "yes", "no")
+    scores = "predict_proba" if hasattr(inner, "predict_proba") else "decision_function"
+    held_out = cross_val_predict(inner, X, y, method=scores)
+    held_out = held_out if held_out.ndim == 1 else held_out[:, 1]
+    model = BaseRateThresholdClassifier(inner).fit(X, y)
+    assert model.base_rates_ == pytest.approx(Y.mean())
+    assert (held_out >= model.thresholds_[0]).sum() == Y.sum()
+    fitted = clone(inner).fit(X, y)
+    positive = getattr(fitted, scores)(X)
+    positive = positive if positive.ndim == 1 else positive[:, 1]
+    assert_array_equal(model.predict(X), np.where(positive >= model.thresholds_[0], "yes", "no"))
+    assert_array_equal(getattr(model, scores)(X), getattr(fitted, scores)(X))
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_fitted_classifier_keeps_its_fit(frozen):
+    train, test = HALF
+    inner = LogisticRegression().fit(NUMBERS[train], Y[train])
+    if frozen:
+        model = BaseRateThresholdClassifier(FrozenEstimator(inner), cv=2)
+    else:
+        model = BaseRateThresholdClassifier(inner, cv="prefit")
+    model.fit(NUMBERS[test], Y[test])
+    assert model.predict(NUMBERS[test]).sum() == Y[test].sum()
+    assert_array_equal(model.predict_proba(NUMBERS), inner.predict_proba(NUMBERS))
+    with pytest.raises(NotFittedError):
+        BaseRateThresholdClassifier(LogisticRegression(), cv="prefit").fit(NUMBERS, Y)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        RandomForestClassifier(20, max_depth=3, random_state=0),
+        MultiOutputClassifier(LogisticRegression()),
+        OneVsRestClassifier(LogisticRegression()),
+        MLPClassifier((4,), activation="tanh", solver="lbfgs", max_iter=20, random_state=0),
+    ],
+    ids=lambda inner: type(inner).__name__,
+)
+@pytest.mark.filterwarnings("ignore:lbfgs failed to converge")
+def test_every_task_has_its_own_threshold(inner):
+    labels = np.column_stack([Y, NUMBERS[:, 2] > 1, RNG.random(N) < 0.1]).astype(int)
+    model = BaseRateThresholdClassifier(inner, cv=3).fit(NUMBERS, labels)
+    assert_allclose(model.base_rates_, labels.mean(axis=0))
+    assert model.thresholds_.shape == (3,)
+    prefit = BaseRateThresholdClassifier(clone(inner).fit(NUMBERS, labels), cv="prefit")
+    predicted = prefit.fit(NUMBERS, labels).predict(NUMBERS)
+    assert_allclose(predicted.mean(axis=0), labels.mean(axis=0), atol=1.5 / N)
+
+
+def test_a_constant_task_is_predicted_constantly():
+    labels = np.column_stack([Y, np.zeros(N), np.ones(N)]).astype(int)
+    model = BaseRateThresholdClassifier(tree(max_depth=2), cv=3).fit(NUMBERS, labels)
+    assert_array_equal(model.predict(NUMBERS)[:, 1:], labels[:, 1:])
+
+
+def test_scores_that_tie_stay_together():
+    scores = np.repeat([0.1, 0.4, 0.9], [50, 40, 10])[:, None]
+    y = np.arange(100) % 4 == 0  # a quarter
+    inner = tree(max_depth=None).fit(scores, y)
+    model = BaseRateThresholdClassifier(inner, cv="prefit").fit(scores, y)
+    shares = [np.mean(inner.predict_proba(scores)[:, 1] >= t) for t in (0.2, 0.26, 0.3, 1)]
+    assert abs(model.predict(scores).mean() - 0.25) == min(abs(s - 0.25) for s in (*shares, 0))
+
+
+def test_weights_make_base_rates_and_thresholds():
+    weight = np.where(Y, 3, 1)
+    model = BaseRateThresholdClassifier(LogisticRegression(), cv=3)
+    model.fit(NUMBERS, Y, sample_weight=weight)
+    rate = 3 * Y.sum() / (3 * Y.sum() + (1 - Y).sum())
+    assert model.base_rates_ == pytest.approx(rate)
+    held_out = cross_val_predict(
+        LogisticRegression(),
+        NUMBERS,
+        Y,
+        cv=3,
+        method="predict_proba",
+        params={"sample_weight": weight},
+    )
+    above = weight[held_out[:, 1] >= model.thresholds_].sum() / weight.sum()
+    assert above == pytest.approx(rate, abs=3 / weight.sum())
+
+
+def test_thresholds_ask_for_two_classes_and_scores(routing):
+    with pytest.raises(ValueError, match="The type of the target is multiclass"):
+        BaseRateThresholdClassifier(tree()).fit(NUMBERS, np.arange(N) % 3)
+    with pytest.raises(ValueError, match="'estimator' parameter"):
+        BaseRateThresholdClassifier(StandardScaler()).fit(NUMBERS, Y)
+    model = BaseRateThresholdClassifier(audited(sensitive=None), cv=3)
+    model.fit(NUMBERS, Y, sensitive_features=GROUP)  # routed to the classifier inside
+    assert model.estimator_.auditor_.groups_ == [0, 1]
+    off = sklearn.config_context(enable_metadata_routing=False)
+    with off, pytest.raises(ValueError, match="can only pass on under metadata routing"):
+        model.fit(NUMBERS, Y, sensitive_features=GROUP)
+
+
+# ------------------------------------------------------------------ curves
+
+
+@needs_compas
+def test_the_published_curve_of_compas():
+    compas = fetch_compas(target="two_year_recid")
+    assert len(compas.target) == 5278
+    curve = amplification_curve(compas.target, compas.score, sensitive_features=compas.sensitive)
+    assert_allclose(curve.at([0, 10]), -0.0661, atol=5e-5)
+    assert curve.values.max() == pytest.approx(0.056, abs=5e-4)
+    for threshold in range(11):
+        assert curve.at(threshold) == pytest.approx(
+            directional_amplification(
+                compas.target,
+                (compas.score > threshold).astype(int),
+                sensitive_features=compas.sensitive,
+            ),
+            abs=1e-12,
+        )
+
+
+@pytest.mark.parametrize("groups", ["intersection", "marginal"])
+@pytest.mark.parametrize("n_tasks", [1, 3])
+def test_a_curve_is_an_audit_at_every_threshold(groups, n_tasks):
+    rng = np.random.default_rng(n_tasks)
+    n = 90
+    labels = rng.integers(0, 2, (n, n_tasks))
+    scores = rng.integers(0, 12, (n, n_tasks)) / 11
+    attribute = rng.integers(0, 2, (n, 2))
+    weight = rng.integers(0, 4, n)
+    options = {
+        "sensitive_features": attribute,
+        "y_train": 1 - labels[:40],
+        "sensitive_train": attribute[:40],
+        "sample_weight": weight,
+        "groups": groups,
+    }
+    if n_tasks == 1:
+        labels, scores = labels[:, 0], scores[:, 0]
+        options["y_train"] = options["y_train"][:, 0]
+    curve = amplification_curve(labels, scores, **options)
+    assert len(curve.thresholds) == 13
+    for threshold, value in zip(curve.thresholds, curve.values, strict=True):
+        predicted = (scores > threshold).astype(int)
+        assert_allclose(value, directional_amplification(labels, predicted, **options), atol=1e-12)
+    # Over all thresholds between 0 and 1, scores are probabilities.
+    assert_allclose(curve.integral, directional_amplification(labels, scores, **options))
+
+
+def test_limits_bound_the_integral():
+    curve = amplification_curve(Y, NUMBERS[:, 0], sensitive_features=GROUP, limits=(-1, 2))
+    grid = np.linspace(-1, 2, 200_001)
+    assert curve.integral == pytest.approx(curve.at((grid[1:] + grid[:-1]) / 2).mean(), abs=1e-5)
+    whole = amplification_curve(Y, NUMBERS[:, 0], sensitive_features=GROUP)
+    assert whole.limits == (NUMBERS[:, 0].min(), NUMBERS[:, 0].max())
+    monotone = amplification_curve(Y, np.exp(NUMBERS[:, 0]), sensitive_features=GROUP)
+    assert_array_equal(monotone.values, whole.values)
+    assert_frame_equal(
+        whole.to_frame(),
+        pd.DataFrame({"threshold": whole.thresholds, "amplification": whole.values}),
+    )
+
+
+def test_a_group_without_audited_rows_is_left_out():
+    options = {
+        "sensitive_features": GROUP[100:],
+        "y_train": Y,
+        "sensitive_train": GROUP + (np.arange(N) < 20),
+    }
+    scores = NUMBERS[100:, 0]
+    with pytest.warns(UndefinedMetricWarning, match="no audited rows for group 2"):
+        curve = amplification_curve(Y[100:], scores, **options)
+    with pytest.warns(UndefinedMetricWarning):
+        expected = directional_amplification(Y[100:], (scores > 0).astype(int), **options)
+    assert curve.at(0) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("y", "scores", "options", "message"),
+    [
+        (Y, np.column_stack([NUMBERS[:, 0]] * 2), {}, "Pass the score of the positive class"),
+        (Y, np.where(Y, np.nan, 0.5), {}, "contains NaN"),
+        (Y, NUMBERS[:, 0], {"limits": (1, 1)}, "the smaller one first"),
+        (Y, np.full(N, 3.0), {}, "All scores are 3: pass limits"),
+        (Y, NUMBERS[:-1, 0], {}, "y_pred has 399 rows but y_true has 400"),
+    ],
+)
+def test_curves_say_what_is_wrong(y, scores, options, message):
+    with pytest.raises(ValueError, match=message):
+        amplification_curve(y, scores, sensitive_features=GROUP, **options)
