@@ -496,16 +496,18 @@ def test_nothing_is_cut_off_and_no_label_covers_another(display, n_tasks, long):
 
 
 def test_a_small_part_of_a_figure_is_readable():
-    figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
+    figure, axes = plt.subplots(2, 2, figsize=(9, 5), layout="constrained")
     values = np.linspace(-1, 1, 132).reshape(2, 66)
     for display, ax in zip(PAIR_DISPLAYS, axes[1], strict=True):
-        drawn = display(pairs(values)).plot(ax=ax)
+        most = "max_pairs" if display is AmplificationDisplay else "max_tasks"
+        drawn = display(pairs(values)).plot(ax=ax, **{most: 15})
         assert drawn.ax_ is ax
         assert drawn.figure_ is figure
     figure.canvas.draw()
     for ax in axes[1]:
         boxes = [label.get_window_extent() for label in ax.get_yticklabels()]
-        assert all(label.get_fontsize() >= 5 for label in ax.get_yticklabels())
+        row = 72 / figure.dpi * ax.get_window_extent().height / len(boxes)
+        assert all(5 <= label.get_fontsize() <= row for label in ax.get_yticklabels())
         for above, below in pairwise(boxes):
             assert above.y0 >= below.y1 - 1
     assert len(plt.get_fignums()) == 1
