@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from skbiasamp import attackers, datasets, inference, metrics, model_selection, plotting
+    from skbiasamp import (
+        attackers,
+        datasets,
+        inference,
+        metrics,
+        mitigation,
+        model_selection,
+        plotting,
+    )
     from skbiasamp.auditors import (
         DirectionalAuditor,
         DPAAuditor,
@@ -44,7 +52,15 @@ _ROOMS = {
     "audit": "report",
     "cross_audit": "model_selection",
 }
-_SUBMODULES = {"attackers", "datasets", "inference", "metrics", "model_selection", "plotting"}
+_SUBMODULES = {
+    "attackers",
+    "datasets",
+    "inference",
+    "metrics",
+    "mitigation",
+    "model_selection",
+    "plotting",
+}
 
 __all__ = [
     "AuditReport",
@@ -66,6 +82,7 @@ __all__ = [
     "datasets",
     "inference",
     "metrics",
+    "mitigation",
     "model_selection",
     "plotting",
 ]

@@ -1,0 +1,99 @@
+"""Who is in which group and has which tasks, row by row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._labels import Array, Names, as_bytes, read_rows, require_groups, to_native
+from skbiasamp.compose import ROUTING, sensitive_values
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Rows as members of a group and of tasks.
+
+    Of one label a row, every class is a task, also both classes of a binary label: what makes
+    one of them independent of the attribute does not make the other so.
+    """
+
+    group: Array
+    groups: Names
+    member: Array  # rows × tasks, 0/1
+    tasks: Names
+    one_label: bool
+
+    @cached_property
+    def cell(self) -> Array:
+        """A number for each combination of group and labels that occurs."""
+        packed = np.packbits(self.member, axis=1)
+        _, labels = np.unique(as_bytes(packed), return_inverse=True)
+        return np.unique(labels.reshape(-1) * len(self.groups) + self.group, return_inverse=True)[1]
+
+    @cached_property
+    def counts(self) -> Array:
+        """How many rows each group (rows) has of each task (columns)."""
+        return self.within(self.group) @ self.member.astype(float)
+
+    def within(self, group: Array) -> Array:
+        """Return a 0/1 row for each group: its members."""
+        return (np.arange(len(self.groups))[:, None] == group).astype(float)
+
+    def frame(self, table: Array) -> pd.DataFrame:
+        """Return a table of groups and tasks with their names."""
+        return pd.DataFrame(table, named(self.groups), named(self.tasks))
+
+    def require_all(self, *, why: str) -> None:
+        """Raise where a group has no row of a task."""
+        lacking = np.argwhere(self.counts == 0)
+        if len(lacking):
+            pairs = [(self.groups[a], self.tasks[t]) for a, t in lacking]
+            raise ValueError(
+                f"There are no rows of {len(pairs)} pairs of group and task, such as group "
+                f"{pairs[0][0]!r} with task {pairs[0][1]!r}: {why}"
+            )
+
+
+def named(names: Names) -> pd.Index:
+    """Return names as an index; combinations stay single names."""
+    return pd.Index(list(names), tupleize_cols=False)
+
+
+def read_pairs(y: Any, attribute: Any) -> Pairs:
+    """Read labels and attribute, row by row."""
+    n = max(len(to_native(y, "y")), 1)
+    # Halves are no counts, so that every row remains a cell of its own, in its place.
+    rows = read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
+    assert rows.group.codes is not None
+    group, groups = rows.group.codes, rows.group.names
+    require_groups(groups, np.bincount(group, minlength=len(groups)), n, declared=False)
+    if rows.task.codes is not None:
+        member = rows.task.codes[:, None] == np.arange(len(rows.task.names))
+    else:
+        assert rows.task.matrix is not None
+        member = rows.task.matrix
+    return Pairs(group, groups, member, rows.task.names, rows.task.codes is not None)
+
+
+def find_attribute(owner: Any, X: Any, sensitive_features: Any, method: str) -> Any:
+    """Return the attribute, from X or as it was passed."""
+    who, sensitive = type(owner).__name__, owner.sensitive
+    if sensitive is not None and sensitive_features is not None:
+        raise ValueError(
+            f"The protected attribute came twice: as sensitive={sensitive!r} and as "
+            "sensitive_features. Leave one out; under metadata routing, with "
+            f".set_{method}_request(sensitive_features=False)."
+        )
+    if sensitive is not None:
+        return sensitive_values(X, sensitive)
+    if sensitive_features is None:
+        raise ValueError(
+            f"{who}.{method} needs the protected attribute. Pass sensitive_features; if it is a "
+            f"column of X, name it: {who}(..., sensitive='sex'); inside a pipeline or a search, "
+            f"name the column, or enable metadata routing: {ROUTING}."
+        )
+    return sensitive_features

@@ -1,0 +1,120 @@
+"""What samplers share, and the one that repeats rows."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from skbiasamp._compat import take_rows
+from skbiasamp._labels import Array, check_lengths
+from skbiasamp.mitigation._pairs import Pairs, find_attribute, read_pairs
+
+
+class Sampler(BaseEstimator):
+    """Takes rows out of the training data, or repeats them.
+
+    Like the samplers of imbalanced-learn, whose pipelines call `fit_resample` in training only.
+    """
+
+    _estimator_type = "sampler"
+    sensitive: Any
+    random_state: Any
+    sample_indices_: Array
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "sensitive": [str, Integral, list, tuple, callable, None],
+        "random_state": ["random_state"],
+    }
+
+    def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
+        """Choose rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Training data of any kind.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels: classes, or 0/1 indicator columns.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute, where it is no column of `X`.
+
+        Returns
+        -------
+        self : object
+        """
+        self._validate_params()
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        # Whatever the next step can read may pass.
+        checked = validate_data(
+            self, X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2
+        )
+        attribute = find_attribute(self, X, sensitive_features, "fit_resample")
+        check_lengths({"X": range(checked.shape[0]), "y": y if hasattr(y, "__len__") else list(y)})
+        rng = check_random_state(self.random_state)
+        self.sample_indices_ = self._choose(read_pairs(y, attribute), rng)
+        return self
+
+    def fit_resample(self, X: Any, y: Any, *, sensitive_features: Any = None) -> tuple[Any, Any]:
+        """Return the chosen rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Training data of any kind.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels: classes, or 0/1 indicator columns.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The protected attribute, where it is no column of `X`.
+
+        Returns
+        -------
+        X, y : the same, with the chosen rows
+        """
+        self.fit(X, y, sensitive_features=sensitive_features)
+        return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)
+
+    def get_metadata_routing(self) -> Any:
+        """Say who takes which metadata.
+
+        Returns
+        -------
+        routing : MetadataRequest
+        """
+        request = super().get_metadata_routing()
+        # The attribute is asked for. scikit-learn learns of the second method from imblearn.
+        for method in ("fit", "fit_resample"):
+            if hasattr(request, method):
+                asked = getattr(request, method)
+                if asked.requests.get("sensitive_features") is None:
+                    asked.add_request(param="sensitive_features", alias=True)
+        return request
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
+        """Return the positions of the chosen rows."""
+        raise NotImplementedError
+
+
+def draw(cell: Array, quota: Array, rng: np.random.RandomState) -> Array:
+    """Return the positions of as many rows of each cell as it has a quota of."""
+    order = rng.permutation(len(cell))
+    rank = pd.Series(order).groupby(cell[order]).cumcount().to_numpy()
+    return np.sort(order[rank < quota[cell[order]]])

@@ -1,0 +1,256 @@
+"""Samplers: the rows they keep, and what they promise of them."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skbiasamp.datasets import fetch_imsitu_annotations
+from skbiasamp.mitigation import RatioBalancer
+
+needs_imsitu = pytest.mark.skipif(
+    not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "imsitu_train.csv.gz").is_file(),
+    reason="the imSitu annotations are not in SKBIASAMP_DATA",
+)
+
+
+def halves(X):
+    """Tell two groups apart by position, whatever X holds."""
+    return np.arange(X.shape[0]) % 2
+
+
+SAMPLERS = [RatioBalancer(sensitive=halves, unpaired="drop", random_state=0)]
+
+
+@parametrize_with_checks(SAMPLERS)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(SAMPLERS)
+def test_scikit_learns_checks_under_metadata_routing(estimator, check):
+    with sklearn.config_context(enable_metadata_routing=True):
+        check(estimator)
+
+
+@pytest.fixture
+def people():
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 400, p=[0.3, 0.7])
+    X = pd.DataFrame({"sex": sex, "skill": rng.normal(size=400)}, index=np.arange(400) + 1000)
+    hired = np.where(rng.random(400) < np.where(sex == "f", 0.3, 0.6), "yes", "no")
+    return X, pd.Series(hired, index=X.index, name="hired")
+
+
+# ---------------------------------------------------------------- RatioBalancer
+
+
+def images(n_rows=3000, n_tasks=20, n_groups=2, seed=0):
+    """Return images with several objects each, some of which go with a group."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, n_groups, n_rows)
+    rate = np.clip(0.01 * rng.pareto(1.2, n_tasks), 0.01, 0.5)
+    rates = np.clip(rate * np.exp(rng.normal(0, 0.7, (n_groups, n_tasks))), 0, 0.9)
+    member = rng.random((n_rows, n_tasks)) < rates[group]
+    return member.astype(int), group
+
+
+def counts(member, group):
+    return np.stack([member[group == one].sum(axis=0) for one in np.unique(group)])
+
+
+def most_by_integer_program(member, group, alpha):
+    """Return the most rows that any choice keeps, by SciPy's integer programming."""
+    total, rows = [], []
+    n_groups = group.max() + 1
+    for task in member.T:
+        for a in range(n_groups):
+            for b in range(n_groups):
+                if a != b:
+                    rows.append(task * ((group == a) - alpha * (group == b)))
+    total = milp(
+        -np.ones(len(group)),
+        constraints=LinearConstraint(np.array(rows, float), -np.inf, 1e-9),
+        bounds=Bounds(0, 1),
+        integrality=np.ones(len(group)),
+        options={"node_limit": 2000},
+    )
+    return -total.fun
+
+
+def by_objects(member, group, alpha):
+    """Balance object by object, as the paper describes: images with few objects go first."""
+    keep = np.ones(len(group), bool)
+    size = member.sum(axis=1)
+    while True:
+        dropped = False
+        for task in member.T.astype(bool):
+            n = [np.sum(keep & task & (group == a)) for a in (0, 1)]
+            more = int(np.argmax(n))
+            surplus = int(n[more] - np.floor(alpha * n[1 - more]))
+            if surplus > 0:
+                rows = np.flatnonzero(keep & task & (group == more))
+                keep[rows[np.argsort(size[rows], kind="stable")[:surplus]]] = False
+                dropped = True
+        if not dropped:
+            return keep.sum()
+
+
+@needs_imsitu
+@pytest.mark.parametrize(("alpha", "published"), [(1, 14_684), (2, 19_149), (3, 21_143)])
+def test_keeps_as_many_images_of_imsitu_as_were_published(alpha, published):
+    imsitu = fetch_imsitu_annotations()
+    X = np.arange(len(imsitu.target)).reshape(-1, 1)
+    balancer = RatioBalancer(alpha, random_state=0)
+    X_kept, y_kept = balancer.fit_resample(X, imsitu.target, sensitive_features=imsitu.sensitive)
+    assert len(X_kept) == balancer.n_upper_ == published
+    table = pd.crosstab(imsitu.sensitive.iloc[X_kept[:, 0]].to_numpy(), y_kept.to_numpy())
+    assert table.shape == (2, 211)
+    assert (table.max() <= alpha * table.min()).all()
+    assert_array_equal(table, balancer.counts_)
+
+
+@needs_imsitu
+def test_verbs_of_one_gender_are_named_or_dropped():
+    imsitu = fetch_imsitu_annotations(subset="test")
+    X = np.zeros((len(imsitu.target), 1))
+    with pytest.raises(ValueError, match="2 pairs of group and task, such as group 'man'"):
+        RatioBalancer().fit(X, imsitu.target, sensitive_features=imsitu.sensitive)
+    balancer = RatioBalancer(unpaired="drop")
+    balancer.fit(X, imsitu.target, sensitive_features=imsitu.sensitive)
+    # The published split has 4,462: these and one image of each of the two verbs.
+    assert len(balancer.sample_indices_) == 4_460
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1.0, 1.1, 1.5, 2.0, 3.0]),
+    st.integers(2, 4),
+    st.integers(1, 5),
+)
+@settings(max_examples=40, deadline=None)
+def test_every_ratio_is_kept_with_almost_as_many_rows_as_possible(seed, alpha, n_groups, n_tasks):
+    rng = np.random.default_rng(seed)
+    member = (rng.random((60, n_tasks)) < rng.random(n_tasks)).astype(int)
+    group = np.append(np.arange(n_groups), rng.integers(0, n_groups, 60 - n_groups))
+    y = member if n_tasks > 1 else np.hstack([member, member])
+    balancer = RatioBalancer(alpha, unpaired="drop", random_state=0)
+    balancer.fit(np.zeros((60, 1)), y, sensitive_features=group)
+    kept = balancer.sample_indices_
+    table = counts(member[kept], group[kept]) if len(np.unique(group[kept])) == n_groups else None
+    if table is not None:
+        assert (table.max(axis=0) <= alpha * table.min(axis=0) + 1e-6).all()
+    best = most_by_integer_program(member, group, alpha)
+    assert len(kept) <= best + 1e-6 <= balancer.n_upper_ + 1e-5
+    assert len(kept) >= best - n_groups * n_tasks
+
+
+@pytest.mark.parametrize("alpha", [1, 1.08, 2, 3])
+def test_keeps_more_images_than_the_papers_heuristic(alpha):
+    member, group = images()
+    balancer = RatioBalancer(alpha, random_state=0)
+    kept = balancer.fit(np.zeros((3000, 1)), member, sensitive_features=group).sample_indices_
+    table = counts(member[kept], group[kept])
+    assert (table.max(axis=0) <= alpha * table.min(axis=0)).all()
+    assert len(kept) > by_objects(member, group, alpha)
+    assert balancer.n_upper_ - 20 <= len(kept) <= balancer.n_upper_
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(1, 5), st.integers(2, 4), st.integers(2, 5))
+@settings(max_examples=40, deadline=None)
+def test_classes_are_cut_as_little_as_possible(seed, alpha, n_groups, n_classes):
+    rng = np.random.default_rng(seed)
+    table = rng.integers(1, 30, (n_groups, n_classes))
+    group, y = (np.repeat(part.ravel(), table.ravel()) for part in np.indices(table.shape))
+    balancer = RatioBalancer(alpha).fit(np.zeros((len(y), 1)), y, sensitive_features=group)
+    least = table.min(axis=0)
+    # One row more of any group would break the ratio, and rows of the least group all stay.
+    expected = [[min(n, int(alpha * m)) for n, m in zip(row, least, strict=True)] for row in table]
+    assert_array_equal(balancer.counts_, expected)
+    assert balancer.n_upper_ == len(balancer.sample_indices_) == np.sum(expected)
+
+
+def test_both_classes_of_a_binary_label_are_balanced(people):
+    X, y = people
+    X_kept, y_kept = RatioBalancer(sensitive="sex", random_state=0).fit_resample(X, y)
+    table = pd.crosstab(X_kept["sex"], y_kept).to_numpy()
+    assert_array_equal(table[0], table[1])
+    assert_array_equal(X_kept.index, y_kept.index)
+
+
+def test_columns_and_metadata_choose_the_same_rows(people):
+    X, y = people
+    by_column = RatioBalancer(sensitive="sex", random_state=0).fit(X, y)
+    passed = RatioBalancer(random_state=0).fit(X, y, sensitive_features=X["sex"])
+    assert_array_equal(by_column.sample_indices_, passed.sample_indices_)
+    again = clone(passed).fit(X, y, sensitive_features=X["sex"])
+    assert_array_equal(again.sample_indices_, passed.sample_indices_)
+    other = RatioBalancer(random_state=1).fit(X, y, sensitive_features=X["sex"])
+    assert len(other.sample_indices_) == len(passed.sample_indices_)
+    assert (other.sample_indices_ != passed.sample_indices_).any()
+
+
+@pytest.mark.parametrize(
+    "make", [np.asarray, pd.DataFrame, pl.DataFrame, sparse.csr_array, np.ndarray.tolist]
+)
+def test_rows_of_every_container(make):
+    member, group = images(200, 3)
+    X = np.column_stack([np.arange(200.0), group])
+    balancer = RatioBalancer(2, random_state=0)
+    kept, y_kept = balancer.fit_resample(make(X), member, sensitive_features=group)
+    assert type(kept) is type(make(X))
+    kept = kept.toarray() if sparse.issparse(kept) else np.asarray(kept)
+    assert_array_equal(kept, X[balancer.sample_indices_])
+    assert_array_equal(y_kept, member[balancer.sample_indices_])
+
+
+def test_in_a_pipeline_of_imbalanced_learn(people):
+    pipeline_of = pytest.importorskip("imblearn.pipeline").Pipeline
+    X, y = people
+    balanced = RatioBalancer(random_state=0).fit_resample(
+        X[["skill"]], y, sensitive_features=X["sex"]
+    )
+    by_hand = LogisticRegression().fit(*balanced)
+    model = LogisticRegression()
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = pipeline_of([("balance", RatioBalancer(random_state=0)), ("model", model)])
+        pipeline.fit(X[["skill"]], y, sensitive_features=X["sex"])
+    assert_array_equal(pipeline["model"].coef_, by_hand.coef_)
+    assert len(pipeline.predict(X[["skill"]])) == 400
+    drop = ColumnTransformer([("skill", "passthrough", ["skill"])])
+    by_column = RatioBalancer(sensitive="sex", random_state=0)
+    pipeline = pipeline_of([("balance", by_column), ("drop", drop), ("model", model)]).fit(X, y)
+    assert_array_equal(pipeline["model"].coef_, by_hand.coef_)
+
+
+def test_bad_input(people):
+    X, y = people
+    with pytest.raises(ValueError, match=r"needs the protected attribute\. Pass sensitive_"):
+        RatioBalancer().fit_resample(X, y)
+    with pytest.raises(ValueError, match="came twice"):
+        RatioBalancer(sensitive="sex").fit(X, y, sensitive_features=X["sex"])
+    with pytest.raises(ValueError, match="'alpha' parameter of RatioBalancer must be"):
+        RatioBalancer(0.9, sensitive="sex").fit(X, y)
+    with pytest.raises(ValueError, match="one group only, 'f'"):
+        RatioBalancer().fit(X, y, sensitive_features=["f"] * 400)
+    with pytest.raises(ValueError, match="y has 10 rows but X has 400"):
+        RatioBalancer(sensitive="sex").fit(X, y[:10])
+    with pytest.raises(ValueError, match="sensitive_features has 399 rows"):
+        RatioBalancer().fit(X, y, sensitive_features=X["sex"].to_numpy()[1:])
+    with pytest.raises(ValueError, match="no rows of 1 pairs of group and task, such as group 'f'"):
+        RatioBalancer(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
+    with pytest.raises(ValueError, match="X has no column 'race'"):
+        RatioBalancer(sensitive="race").fit(X, y)
