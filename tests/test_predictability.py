@@ -152,6 +152,17 @@ def test_the_closed_form_is_what_one_counts_by_hand(kind, metric, data):
     assert closed(world, metric, **equalize) == pytest.approx(float(expected), abs=1e-12)
 
 
+def test_labels_that_tell_the_group_outright_have_a_closed_form():
+    """Each label in one cell only, as in the most biased data there are."""
+    labels = [0] * 30 + [1] * 30 + [2] * 30
+    group = [0] * 30 + [1] * 30 + [0] * 30
+    for predicted in (labels, [0] * 30 + [1] * 60):
+        world = dict(zip(TOLD, (labels, predicted, group), strict=True))
+        data, model = leakage_by_hand(labels, predicted, group, [1] * 90)
+        value = closed(world, "leakage", attacker="auto", equalize="accuracy")
+        assert value == pytest.approx(float(model - data), abs=1e-12)
+
+
 @both_directions
 def test_overlapping_groups_are_seen_as_patterns_and_told_one_by_one(direction):
     rng = np.random.default_rng(2)
@@ -419,6 +430,17 @@ def test_counts_are_perturbed_as_their_rows_would_be(n_classes, unit):
     assert_allclose(np.cov(fast.T), np.cov(slow.T), atol=0.1 * slow.var(axis=0).max())
 
 
+@pytest.mark.parametrize("n_bits", [0, 2])
+def test_where_every_row_moves_nothing_is_left(n_bits):
+    """Rounding noise would be a row of its own to a table that has no other."""
+    rng = np.random.default_rng(0)
+    table = rng.random((200, 1, 1, 4, 1))
+    table[..., 1:, :] = 0
+    found = perturb(table, np.ones((200, 1, 1)), rng, axis=-2, n_bits=n_bits, rows_per_weight=30.0)
+    assert (found[..., 0, :] == 0).all()
+    assert_allclose(found.sum(axis=3), table.sum(axis=3), rtol=1e-12)
+
+
 def test_labels_flip_bit_by_bit_as_their_rows_would():
     rng = np.random.default_rng(6)
     patterns = np.arange(8)[:, None] >> np.arange(3) & 1
@@ -579,7 +601,10 @@ def test_cross_fitted_cells_are_cross_fitted_rows(slow, quality):
     ):
         ratio = result.statistics[statistic] / slow_values.std(ddof=1)
         assert abs(np.log(ratio)) < 4 / np.sqrt(2 * len(slow_values)), statistic
-    assert result.low < amplification[1].mean() < result.high
+    # Shares of slow resamples beyond the ends of the interval: 10 of 400 are expected.
+    beyond = (amplification[1] < result.low).sum(), (amplification[1] > result.high).sum()
+    assert max(beyond) <= 24
+    assert 6 <= sum(beyond) <= 38
 
 
 def test_balancing_with_weights_is_undersampling_on_average():

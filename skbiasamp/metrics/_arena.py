@@ -174,8 +174,6 @@ class Arena:
     def _learnt(self, judged: Array) -> Array:
         """Return what attackers learn from: all folds but the one they are judged on."""
         train = judged if judged.shape[1] == 1 else judged.sum(axis=1, keepdims=True) - judged
-        # Differences of fractional weights leave rounding noise, which is no row.
-        train = np.where(train > 1e-12 * train.sum(axis=(-2, -1), keepdims=True), train, 0.0)
         return _balance(train) if self.settings.balanced else train
 
     def _rate_of(self, attack: Attack, rate: Array) -> Array | None:

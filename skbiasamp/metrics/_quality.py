@@ -121,40 +121,43 @@ def perturb(
     if n_bits:
         for bit in range(n_bits):
             table = table.reshape(*shape[:-1], 2 ** (n_bits - 1 - bit), 2, 2**bit)
-            count, unit = _movers(table, rate[..., None, None], rng, rows_per_weight)
-            moved = count * unit
-            table = table - moved + moved[..., ::-1, :]
-            table = table.reshape(shape)
+            stay, go, unit = _movers(table, rate[..., None, None], rng, rows_per_weight)
+            table = (stay + (go * unit)[..., ::-1, :]).reshape(shape)
         return np.moveaxis(table, -1, axis)
-    count, unit = _movers(table, rate, rng, rows_per_weight)
-    moved = count * unit
     n_others = shape[-1] - 1
     if n_others == 0:
         return np.moveaxis(table, -1, axis)
+    stay, go, unit = _movers(table, rate, rng, rows_per_weight)
+    moved = go * unit
     if n_others == 1:
         arrived = moved[..., ::-1]
     elif rng is None:
         arrived = (moved.sum(axis=-1, keepdims=True) - moved) / n_others
     else:
-        arrived = _scatter(count, unit, rng)
-    return np.moveaxis(table - moved + arrived, -1, axis)
+        arrived = _scatter(go, unit, rng)
+    return np.moveaxis(stay + arrived, -1, axis)
 
 
 def _movers(
     table: Array, rate: Array, rng: np.random.Generator | None, rows_per_weight: float
-) -> tuple[Array, Array]:
-    """Return how many rows of each cell move, and what one of them weighs."""
+) -> tuple[Array, Array, Array]:
+    """Return the weight that stays in each cell, how many rows move, and what one of them weighs.
+
+    Where all rows move, exactly nothing stays: not what rounding leaves of it.
+    """
     if rng is None:
-        return table * rate, np.ones(1)
+        return table * (1 - rate), table * rate, np.ones(1)
     # Of many inputs most have no row in a fold: only the others are drawn for.
     held = np.flatnonzero(table > 0)
     weight = table.ravel()[held]
     # Fractional weights move as the rows they are worth.
     n = np.maximum(np.rint(weight * rows_per_weight), 1).astype(np.int64)
-    count, unit = np.zeros(table.size, np.int64), np.ones(table.size)
-    count[held] = rng.binomial(n, rate.ravel()[held // (table.size // rate.size)])
+    stay, unit = np.zeros(table.size), np.ones(table.size)
+    go = np.zeros(table.size, np.int64)
+    go[held] = rng.binomial(n, rate.ravel()[held // (table.size // rate.size)])
     unit[held] = weight / n
-    return count.reshape(table.shape), unit.reshape(table.shape)
+    stay[held] = (n - go[held]) * unit[held]
+    return stay.reshape(table.shape), go.reshape(table.shape), unit.reshape(table.shape)
 
 
 def _scatter(count: Array, unit: Array, rng: np.random.Generator) -> Array:
