@@ -133,13 +133,3 @@ def public_objects():
 def test_every_public_name_has_an_example(thing):
     assert "Examples\n" in thing.__doc__
     assert ">>> " in thing.__doc__
-
-
-def test_the_demo_audits_the_embedded_data(capsys):
-    from skbiasamp.cli import main
-
-    assert main(["demo"]) == 0
-    printed = capsys.readouterr().out
-    assert "directional A->T: -0.0379 [" in printed
-    assert "directional T->A: -0.0784 [" in printed
-    assert "directional A->T: +0.0000 [+0.0000, +0.0000]" in printed
