@@ -752,6 +752,25 @@ def test_intervals_hold_the_value_and_shrink_with_more_rows(auditor, n_tasks):
         assert ratio < 2.2
 
 
+def test_trained_attackers_are_as_uncertain_as_the_exact_one():
+    """Far from ties all tables are the same, and what is left is which rows they are judged on."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=600)
+    task = np.where(rng.random(600) < 0.8, group, 1 - group)
+    predicted = np.where(rng.random(600) < 0.9, group, 1 - group)
+    errors = [
+        DPAAuditor(attacker=attacker, equalize=None, n_draws=10, n_resamples=600, random_state=0)
+        .audit(task, predicted, sensitive_features=group)
+        .statistics["standard_error"]
+        for attacker in ("exact", DecisionTreeClassifier())
+    ]
+    right = task == group, predicted == group
+    means = [one.mean() for one in right]
+    gradient = np.array([-2 * means[1], 2 * means[0]]) / sum(means) ** 2
+    expected = np.sqrt(gradient @ np.cov(right) @ gradient / 600)
+    assert_allclose(errors, expected, rtol=0.1)
+
+
 def test_the_level_and_the_p_value_go_with_the_interval():
     world = simulated(300)
     auditor = DPAAuditor(random_state=0, n_resamples=399)
