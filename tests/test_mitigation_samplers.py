@@ -1,6 +1,8 @@
 """Samplers: the rows they keep, and what they promise of them."""
 
 import os
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +15,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.stats import variation
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp.datasets import fetch_imsitu_annotations
-from skbiasamp.mitigation import RatioBalancer
+from skbiasamp.mitigation import DataRepair, GroupOverSampler, NoiseRandomizer, RatioBalancer
 
 needs_imsitu = pytest.mark.skipif(
     not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "imsitu_train.csv.gz").is_file(),
@@ -32,15 +36,44 @@ def halves(X):
     return np.arange(X.shape[0]) % 2
 
 
-SAMPLERS = [RatioBalancer(sensitive=halves, unpaired="drop", random_state=0)]
+SAMPLERS = [
+    RatioBalancer(sensitive=halves, unpaired="drop", random_state=0),
+    DataRepair(sensitive=halves, random_state=0),
+    NoiseRandomizer(random_state=0),
+]
+if find_spec("imblearn") is not None:
+    SAMPLERS.append(GroupOverSampler(sensitive=halves, random_state=0))
+
+# Every entry is a check that cannot hold, and why.
+EXPECTED_FAILED_CHECKS = {
+    "GroupOverSampler": dict.fromkeys(
+        [
+            "check_dict_unchanged",
+            "check_dont_overwrite_parameters",
+            "check_estimators_dtypes",
+            "check_estimators_fit_returns_self",
+            "check_estimators_overwrite_params",
+            "check_f_contiguous_array_estimator",
+            "check_fit2d_predict1d",
+            "check_methods_sample_order_invariance",
+            "check_methods_subset_invariance",
+            "check_readonly_memmap_input",
+        ],
+        "draws few labels at random, and some class has rows of one group only",
+    ),
+}
 
 
-@parametrize_with_checks(SAMPLERS)
+def expected_failed(estimator):
+    return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
+
+
+@parametrize_with_checks(SAMPLERS, expected_failed_checks=expected_failed)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(SAMPLERS)
+@parametrize_with_checks(SAMPLERS, expected_failed_checks=expected_failed)
 def test_scikit_learns_checks_under_metadata_routing(estimator, check):
     with sklearn.config_context(enable_metadata_routing=True):
         check(estimator)
@@ -254,3 +287,126 @@ def test_bad_input(people):
         RatioBalancer(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
     with pytest.raises(ValueError, match="X has no column 'race'"):
         RatioBalancer(sensitive="race").fit(X, y)
+
+
+# ---------------------------------------------------------------- GroupOverSampler
+
+
+def test_pairs_become_equally_frequent_and_no_row_is_lost(people):
+    pytest.importorskip("imblearn")
+    X, y = people
+    sampler = GroupOverSampler(sensitive="sex", random_state=0)
+    more, y_more = sampler.fit_resample(X, y)
+    most = pd.crosstab(X["sex"], y).to_numpy().max()
+    assert_array_equal(pd.crosstab(more["sex"].to_numpy(), y_more.to_numpy()), most)
+    assert_array_equal(sampler.sample_indices_[:400], np.arange(400))
+    assert (y.loc[more.index] == y_more).all()
+    again = GroupOverSampler(random_state=0).fit(X, y, sensitive_features=X["sex"])
+    assert_array_equal(again.sample_indices_, sampler.sample_indices_)
+
+
+def test_what_cannot_be_repeated(people):
+    pytest.importorskip("imblearn")
+    X, y = people
+    with pytest.raises(ValueError, match="several labels a row"):
+        GroupOverSampler(sensitive="sex").fit(X, np.eye(400, 2, dtype=int))
+    with pytest.raises(ValueError, match="such as group 'f' with task 'yes'"):
+        GroupOverSampler(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
+
+
+def test_without_imbalanced_learn_the_extra_is_named(people, monkeypatch):
+    monkeypatch.setitem(sys.modules, "imblearn.over_sampling", None)
+    X, y = people
+    with pytest.raises(ImportError, match=r"pip install 'skbiasamp\[mitigation\]'"):
+        GroupOverSampler(sensitive="sex").fit(X, y)
+
+
+# ---------------------------------------------------------------- DataRepair
+
+
+def variation_of(member, group):
+    """Return the average coefficient of variation, by SciPy."""
+    return variation(counts(member, group), axis=0).mean()
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+def test_variation_falls_with_the_share_that_may_go(n_groups):
+    member, group = images(n_groups=n_groups)
+    X = np.zeros((3000, 1))
+    values = [variation_of(member, group)]
+    for min_share in (0.9, 0.7, 0.5, 0.3):
+        repair = DataRepair(min_share, random_state=0).fit(X, member, sensitive_features=group)
+        kept = repair.sample_indices_
+        assert len(kept) >= min_share * 3000
+        assert repair.variation_before_ == pytest.approx(values[0], abs=1e-12)
+        assert repair.variation_ == pytest.approx(variation_of(member[kept], group[kept]), abs=1e-9)
+        values.append(repair.variation_)
+    assert (np.diff(values) <= 0).all()
+    rng = np.random.default_rng(0)
+    for min_share, value in zip((0.9, 0.7, 0.5), values[1:], strict=False):
+        kept = rng.choice(3000, int(min_share * 3000), replace=False)
+        assert value < 0.7 * variation_of(member[kept], group[kept])
+
+
+def test_classes_are_repaired_fully_where_rows_suffice(people):
+    X, y = people
+    repair = DataRepair(0, sensitive="sex", random_state=0)
+    kept, y_kept = repair.fit_resample(X, y)
+    least = pd.crosstab(X["sex"], y).min()
+    assert_array_equal(pd.crosstab(kept["sex"].to_numpy(), y_kept.to_numpy()), [least, least])
+    assert repair.variation_ == 0
+
+
+def test_nothing_is_dropped_where_there_is_nothing_to_repair():
+    y, group = np.tile([0, 0, 1, 1], 10), np.tile([0, 1], 20)
+    repair = DataRepair(0).fit(np.zeros((40, 1)), y, sensitive_features=group)
+    assert len(repair.sample_indices_) == 40
+    lone = DataRepair(0).fit(
+        np.zeros((6, 1)), [0, 0, 1, 1, 1, 1], sensitive_features=[0, 1] + [1] * 4
+    )
+    assert len(lone.sample_indices_) == 6  # a group that never has the task stays as it is
+
+
+@needs_imsitu
+def test_data_repair_of_imsitu_lowers_its_variation_by_half():
+    imsitu = fetch_imsitu_annotations()
+    X = np.zeros((len(imsitu.target), 1))
+    repair = DataRepair(0.8, random_state=0)
+    repair.fit(X, imsitu.target, sensitive_features=imsitu.sensitive)
+    assert len(repair.sample_indices_) == int(np.ceil(0.8 * len(X)))
+    assert repair.variation_ < 0.5 * repair.variation_before_
+
+
+# ---------------------------------------------------------------- NoiseRandomizer
+
+
+@pytest.mark.parametrize("scale", [0, 0.5, 1, 4])
+def test_noise_costs_as_much_accuracy_as_theory_says(scale):
+    X = np.random.default_rng(0).normal(7, 3, (40_000, 1))
+    y = X[:, 0] > 7
+    model = make_pipeline(NoiseRandomizer(scale, random_state=0), LogisticRegression()).fit(X, y)
+    # Sheppard: how often two normal variables of this correlation have the same sign.
+    expected = 0.5 + np.arcsin(1 / np.sqrt(1 + scale**2)) / np.pi
+    assert model.score(X, y) == pytest.approx(expected, abs=0.01)
+
+
+def test_noise_is_the_same_for_the_same_data_and_no_other():
+    X = np.zeros((500, 2)) + np.arange(500)[:, None] % 2
+    noise = NoiseRandomizer(random_state=0).fit(X)
+    assert_array_equal(noise.transform(X), noise.transform(X.copy()))
+    assert_array_equal(clone(noise).fit_transform(X), noise.transform(X))
+    added = noise.transform(X) - X
+    other = noise.transform(1 - X) - (1 - X)
+    assert abs(np.corrcoef(added.ravel(), other.ravel())[0, 1]) < 0.1
+    assert abs(np.corrcoef(added.T)[0, 1]) < 0.15
+    assert len(np.unique(added)) == 1000
+    reseeded = clone(noise).set_params(random_state=1)
+    assert (reseeded.fit_transform(X) != noise.transform(X)).all()
+
+
+def test_noise_keeps_the_names_of_a_frame(people):
+    noise = NoiseRandomizer(0.1, random_state=0).set_output(transform="pandas")
+    noisy = noise.fit_transform(people[0][["skill"]])
+    assert list(noisy.columns) == ["skill"]
+    with pytest.raises(ValueError, match="'scale' parameter of NoiseRandomizer must be"):
+        NoiseRandomizer(-1).fit(people[0][["skill"]])

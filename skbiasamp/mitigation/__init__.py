@@ -5,13 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skbiasamp.mitigation._balance import RatioBalancer
+    from skbiasamp.mitigation._noise import NoiseRandomizer
+    from skbiasamp.mitigation._oversample import GroupOverSampler
+    from skbiasamp.mitigation._repair import DataRepair
 
 # Public name -> its file; imported when it is first asked for.
 _FILES = {
+    "DataRepair": "_repair",
+    "GroupOverSampler": "_oversample",
+    "NoiseRandomizer": "_noise",
     "RatioBalancer": "_balance",
 }
 
 __all__ = [
+    "DataRepair",
+    "GroupOverSampler",
+    "NoiseRandomizer",
     "RatioBalancer",
 ]
 

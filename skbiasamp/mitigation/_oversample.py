@@ -1,0 +1,84 @@
+"""GroupOverSampler: rows are repeated until every pair has as many as any other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._labels import Array
+from skbiasamp.mitigation._pairs import Pairs
+from skbiasamp.mitigation._samplers import Sampler
+
+
+class GroupOverSampler(Sampler):
+    """Repeat rows at random until every pair of group and class has equally many.
+
+    imbalanced-learn does the sampling (``pip install 'skbiasamp[mitigation]'``).
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    sensitive : str, int, list or callable, default=None
+        Where the protected attribute is: the name of a column of `X`, its position, a list of
+        several, or a function of `X`. It stays in `X`. None: it is passed as
+        ``sensitive_features``, also through metadata routing.
+    random_state : int, RandomState instance or None, default=None
+        Which rows are repeated.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of shape (n_sampled,)
+        Positions of the rows: all of them, then the repeated ones.
+    n_features_in_, feature_names_in_
+        As of any estimator.
+
+    See Also
+    --------
+    RatioBalancer : Drops rows instead.
+
+    Notes
+    -----
+    What it costs: no rows, but training takes longer, and a few rows of a rare pair are seen
+    again and again, which flexible models learn by heart. All classes become equally frequent
+    too, so that probabilities and base rates are no longer those of the data, and rare classes
+    are predicted more often.
+
+    Of several labels a row, a row that is repeated for one task is repeated for its others, so
+    that pairs cannot be made equal one by one; `RatioBalancer` takes such labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbiasamp.mitigation import GroupOverSampler
+    >>> sex = np.repeat(["f", "m"], [40, 80])
+    >>> hired = np.repeat([0, 1, 0, 1], [30, 10, 20, 60])
+    >>> X = np.arange(120).reshape(-1, 1)
+    >>> sampler = GroupOverSampler(random_state=0)
+    >>> X_more, y_more = sampler.fit_resample(X, hired, sensitive_features=sex)
+    >>> [int(np.sum((sex[X_more[:, 0]] == a) & (y_more == t))) for a in "fm" for t in (0, 1)]
+    [60, 60, 60, 60]
+    """
+
+    def __init__(self, *, sensitive: Any = None, random_state: Any = None) -> None:
+        self.sensitive = sensitive
+        self.random_state = random_state
+
+    def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
+        if not pairs.one_label:
+            raise ValueError(
+                "GroupOverSampler makes pairs of group and class equally frequent, and y has "
+                f"several labels a row ({len(pairs.tasks)} columns): repeating a row for one of "
+                "them repeats its others. RatioBalancer takes such labels."
+            )
+        pairs.require_all(why="there is nothing to repeat. Merge groups or classes.")
+        try:
+            from imblearn.over_sampling import RandomOverSampler
+        except ImportError as error:
+            raise ImportError(
+                "GroupOverSampler needs imbalanced-learn: pip install 'skbiasamp[mitigation]'"
+            ) from error
+        sampler = RandomOverSampler(random_state=rng)
+        sampler.fit_resample(np.arange(len(pairs.cell)).reshape(-1, 1), pairs.cell)
+        return sampler.sample_indices_

@@ -1,0 +1,143 @@
+"""DataRepair: rows are dropped that make tasks vary between groups."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skbiasamp._compat import Interval
+from skbiasamp._labels import Array
+from skbiasamp.mitigation._pairs import Pairs
+from skbiasamp.mitigation._samplers import Sampler, draw
+
+_AT_ONCE = 0.002  # share of all rows that is dropped before counts are looked at again
+
+
+class DataRepair(Sampler):
+    """Drop the rows that make tasks occur unequally often in the groups, up to a given share.
+
+    What is lowered is the coefficient of variation of how often a task occurs with each group,
+    averaged over the tasks [1]_; 0 where every task is equally frequent in all groups.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    min_share : float, default=0.5
+        The share of rows that stays at least. More stay where the variation cannot be lowered
+        further.
+    sensitive : str, int, list or callable, default=None
+        Where the protected attribute is: the name of a column of `X`, its position, a list of
+        several, or a function of `X`. It stays in `X`. None: it is passed as
+        ``sensitive_features``, also through metadata routing.
+    random_state : int, RandomState instance or None, default=None
+        Which rows stay of those that are alike in group and labels.
+
+    Attributes
+    ----------
+    sample_indices_ : ndarray of shape (n_kept,)
+        Positions of the rows that stay, in their order.
+    variation_before_, variation_ : float
+        The average coefficient of variation of all rows, and of those that stay.
+    n_features_in_, feature_names_in_
+        As of any estimator.
+
+    See Also
+    --------
+    RatioBalancer : Promises a ratio for every task, and keeps as many rows as it can.
+
+    Notes
+    -----
+    The variation of a task is ``std(n_a) / mean(n_a)`` over the groups ``a``, ``n_a`` being
+    how many rows of the group have it. A class of a binary label is a task, either of them.
+    Rows are dropped where the average over tasks falls most, a few at a time, which need not
+    lead to the lowest average there is; and never the last row of a pair.
+
+    What it costs: up to ``1 - min_share`` of the rows, rare tasks first, since few rows change
+    their variation most. In [1]_ and in benchmarks of multi-attribute amplification it loses
+    about 5 points of average precision, and lowers some amplifications while it raises others.
+
+    References
+    ----------
+    .. [1] Agarwal, Muku, Anand, Arora. Does data repair lead to fair models? Curating
+       contextually fair data to reduce model bias. WACV 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbiasamp.mitigation import DataRepair
+    >>> sex = np.repeat(["f", "m"], [40, 80])
+    >>> hired = np.repeat([0, 1, 0, 1], [30, 10, 20, 60])
+    >>> X = np.arange(120).reshape(-1, 1)
+    >>> repair = DataRepair(min_share=0.6, random_state=0)
+    >>> X_kept, y_kept = repair.fit_resample(X, hired, sensitive_features=sex)
+    >>> len(y_kept), round(repair.variation_before_, 2), round(repair.variation_, 2)
+    (72, 0.46, 0.19)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Sampler._parameter_constraints,
+        "min_share": [Interval(Real, 0, 1, closed="both")],
+    }
+
+    variation_before_: float
+    variation_: float
+
+    def __init__(
+        self, min_share: float = 0.5, *, sensitive: Any = None, random_state: Any = None
+    ) -> None:
+        self.min_share = min_share
+        self.sensitive = sensitive
+        self.random_state = random_state
+
+    def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
+        first = np.unique(pairs.cell, return_index=True)[1]
+        within, member = pairs.within(pairs.group[first]), pairs.member[first]
+        available = np.bincount(pairs.cell)
+        quota = _repair(available, within, member, int(np.ceil(self.min_share * available.sum())))
+        self.variation_before_, self.variation_ = (
+            float(_variation((within * n) @ member).mean()) for n in (available, quota)
+        )
+        return draw(pairs.cell, quota, rng)
+
+
+def _variation(table: Array) -> Array:
+    """Return each task's coefficient of variation over the groups; 0 of one that never is."""
+    mean = table.mean(axis=0)
+    return table.std(axis=0) / np.where(mean > 0, mean, 1)
+
+
+def _repair(available: Array, within: Array, member: Array, least: int) -> Array:
+    """Return how many rows of each cell stay."""
+    quota = available.astype(float)
+    labels = member.astype(float)
+    at_once = max(1.0, _AT_ONCE * available.sum())
+    while (spare := quota.sum() - least) > 0:
+        table = (within * quota) @ labels
+        variation = _variation(table)
+        # Of one row less of each pair. Its last one stays, at whatever price.
+        change = np.where(
+            table <= 1,
+            len(variation),
+            [_variation(table - one[:, None]) - variation for one in np.eye(len(table))],
+        )
+        lowers = np.where(quota > 0, -(within * (change @ labels.T)).sum(axis=0), 0)
+        best = np.argsort(-lowers, kind="stable")[: np.sum(lowers > 1e-12)]
+        if not len(best):
+            break
+        # No more than half the way to the mean, so as not to go beyond.
+        way = np.where(member[best], within.T[best] @ (table - table.mean(axis=0)), np.inf)
+        drop = np.minimum(np.maximum(way.min(axis=1) // 2, 1), quota[best])
+        drop = np.diff(np.minimum(np.cumsum(drop), min(at_once // 1, spare)), prepend=0)
+        trial = quota.copy()
+        trial[best] -= drop
+        after = (within * trial) @ labels
+        if _variation(after).sum() < variation.sum() and not ((after == 0) & (table > 0)).any():
+            quota = trial
+        elif at_once > 1:
+            at_once /= 2
+        else:
+            break
+    return quota
