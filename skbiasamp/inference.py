@@ -59,6 +59,12 @@ class Bounds(NamedTuple):
     statistics: dict[str, Any]
 
 
+def _chunks(n_draws: int, numbers: int) -> list[int]:
+    """Return how many draws to make at a time, where each is so many numbers."""
+    size = max(1, _DRAWN // numbers)
+    return [min(size, n_draws - low) for low in range(0, n_draws, size)]
+
+
 # --------------------------------------------------------------------------- tests
 
 
@@ -271,9 +277,9 @@ def bootstrap(
     test: Contingency,
     pairs: Pairs,
     cells: Contingency,
+    moved: tuple[Array, Array] | None,
     *,
     method: str,
-    moments: Callable[[], tuple[Array, Array, float]],
     resample: str,
     n_resamples: int,
     confidence_level: float,
@@ -283,12 +289,11 @@ def bootstrap(
     """Bootstrap intervals: audited rows are drawn anew, labels and predictions together.
 
     With ``resample="both"`` the training labels are drawn anew too, and with them the signs.
-    `cells` are the audited rows with the pairs' own tasks; `moments` gives the accelerations of
-    the pairs and of the value to ``method="bca"``.
+    `cells` are the audited rows with the pairs' own tasks, `moved` the rows that each pair gained
+    and lost, where they can be counted.
     """
     ordered = test.by_group()
-    chunk = int(np.clip(_DRAWN // ordered.n_cells, 1, n_resamples))
-    sizes = [min(chunk, n_resamples - low) for low in range(0, n_resamples, chunk)]
+    sizes = _chunks(n_resamples, ordered.n_cells)
     seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
 
     def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Array, Array, Array]:
@@ -309,8 +314,8 @@ def bootstrap(
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
     flat = draws.reshape(n_resamples, -1)
     if method == "bca":
-        _, accelerations, acceleration = moments()
-        accelerations = accelerations * _slope(pairs)  # of deltas
+        accelerations = pair_moments(cells, pairs)[1] * _slope(pairs)  # of deltas
+        acceleration = _moments(cells, value_scores(cells, pairs, centred=True))[1]
         low, high = _bca(flat, _moved(pairs).ravel(), accelerations.ravel(), tails)
         (value_low,), (value_high,) = _bca(
             values[:, None], np.array([pairs.value]), np.array([acceleration]), tails
@@ -323,9 +328,16 @@ def bootstrap(
     shape, undefined = centre.shape, np.isnan(centre)
     low, high = (np.where(undefined, np.nan, end.reshape(shape)) for end in (low, high))
     reach = np.stack([centre - low, high - centre])
-    few = few_rows_reach(cells, pairs, confidence_level=confidence_level)
-    # A pair that does not vary at all is left to `widen_degenerate`.
-    wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
+    wide = reach
+    if moved is not None and pairs.base_rate is not None:
+        few = few_rows_reach(
+            pairs,
+            *moved,
+            rows_per_weight=cells.rows_per_weight,
+            confidence_level=confidence_level,
+        )
+        # A pair that does not vary at all is left to `widen_degenerate`.
+        wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
     low = np.where(wide[0] > reach[0], centre - wide[0], low)
     high = np.where(wide[1] > reach[1], centre + wide[1], high)
     if "signed_mean" in pairs.statistics:
@@ -361,21 +373,18 @@ def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> 
     return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
 
 
-def few_rows_reach(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Array:
+def few_rows_reach(
+    pairs: Pairs, gained: Array, lost: Array, *, rows_per_weight: float, confidence_level: float
+) -> Array:
     """Return how far below and above its change a pair of few differing rows may be, else NaN.
 
     Resamples hold no other rows than were seen: of two rows gained and none lost they know of no
     loss, and percentiles are too short.
     """
-    side, given = pairs.observed_rate
-    nothing = np.full((2, *pairs.delta.shape), np.nan)
-    if pairs.base_rate is None or given == "task_pred" or cells.soft(side):
-        return nothing
-    gained, lost = (count * cells.rows_per_weight for count in moved_rows(cells, pairs))
+    gained, lost, n = (count * rows_per_weight for count in (gained, lost, pairs.n))
     few = (gained + lost < FEW) & (_slope(pairs) != 0)
-    n = pairs.n * cells.rows_per_weight
     reach = change_reach(gained, lost, n, confidence_level=confidence_level)
-    return _turned(np.where(few, reach, nothing), _slope(pairs))
+    return _turned(np.where(few, reach, np.nan), _slope(pairs))
 
 
 def _turned(reach: Array, slope: Array) -> Array:
@@ -484,7 +493,9 @@ def moved_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array]:
     return rows(cells, side) - common, rows(cells, role) - common
 
 
-def pair_p_values(cells: Contingency, pairs: Pairs, *, own_base: bool) -> Array:
+def pair_p_values(
+    cells: Contingency, pairs: Pairs, moved: tuple[Array, Array] | None, *, own_base: bool
+) -> Array:
     """Test for every pair that the model does not move it.
 
     Labels and predictions are in the same rows, so the exact test is McNemar's, within the rows
@@ -494,14 +505,15 @@ def pair_p_values(cells: Contingency, pairs: Pairs, *, own_base: bool) -> Array:
     undefined = np.isnan(pairs.delta)
     if not cells.whole or cells.soft(pairs.observed_rate[0]):
         variance, _ = pair_moments(cells, pairs)
-        return np.where(undefined, np.nan, _normal_p_values(pairs.delta, variance))
-    if own_base:
+        p_values = _normal_p_values(pairs.delta, variance)
+    elif own_base:
         hits = np.rint(np.where(undefined, 0, pairs.observed * pairs.n))
         below = stats.binom.cdf(hits, pairs.n, pairs.base)
         above = stats.binom.sf(hits - 1, pairs.n, pairs.base)
-        return np.where(undefined, np.nan, np.minimum(2 * np.minimum(below, above), 1.0))
-
-    p_values = paired_p_values(*moved_rows(cells, pairs))
+        p_values = np.minimum(2 * np.minimum(below, above), 1.0)
+    else:
+        assert moved is not None
+        p_values = paired_p_values(*moved)
     return np.where(undefined, np.nan, p_values)
 
 
@@ -514,28 +526,26 @@ def _normal_p_values(estimate: Any, variance: Any) -> Any:
 
 
 def swap_p_values(
+    seen: Pairs,
     paired: Callable[[Contingency], Pairs],
     test: Contingency,
     sides: tuple[Any, ...],
     *,
     n_draws: int,
     random_state: Any,
-    larger: bool,
 ) -> tuple[Array, float]:
     """Compare pairs and value with draws in which labels and predictions change places.
 
-    `paired` measures predictions against the labels of the same rows. `larger` tests whether
-    the value is larger than in the draws (a mean of sizes), not whether it is further from 0.
+    `paired` measures predictions against the labels of the same rows, and found `seen`. A mean of
+    sizes is tested for being larger than in the draws, other values for being further from 0.
     """
-    seen, rng = paired(test), generator(random_state)
-    n_pairs, value = np.zeros(seen.delta.shape), 0
-    chunk = max(1, _DRAWN // (2 * test.n_cells))
-    for low in range(0, n_draws, chunk):
-        drawn = paired(test.swapped(sides, min(chunk, n_draws - low), rng))
+    n_pairs, value, rng = np.zeros(seen.delta.shape), 0, generator(random_state)
+    for size in _chunks(n_draws, 2 * test.n_cells):
+        drawn = paired(test.swapped(sides, size, rng))
         # A draw that ties with what was seen counts, whatever the rounding.
         n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
         moved, here = np.asarray(drawn.value), seen.value
-        if not larger:
+        if seen.sets is None:
             moved, here = np.abs(moved), abs(here)
         value += int((moved >= here - 1e-9).sum())
     p_values = np.where(np.isnan(seen.delta), np.nan, (1 + n_pairs) / (1 + n_draws))
@@ -558,10 +568,9 @@ def value_p_value(
         return 1.0
     # Rows that predictions leave alone stay what they are, and need not be drawn.
     drawn_from, rng = cells._take(moved, cells.weight[moved]), generator(random_state)
-    extreme, chunk = 0, max(1, _DRAWN // len(moved))
-    noise = 1e-11 * float(cells.weight @ np.abs(scores))
-    for low in range(0, n_draws, chunk):
-        flips = drawn_from.flips(min(chunk, n_draws - low), rng)
+    extreme, noise = 0, 1e-11 * float(cells.weight @ np.abs(scores))
+    for size in _chunks(n_draws, len(moved)):
+        flips = drawn_from.flips(size, rng)
         sums = observed - 2 * (flips @ scores[moved])
         # A draw that ties with what was seen counts, whatever the rounding.
         extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
@@ -601,11 +610,11 @@ def assess(
         return Uncertainty(unknown, nothing, nothing, np.nan)
     cells = test if pairs.sets is None else test.of_sets(pairs.sets)
     rng = generator(random_state)
-
-    def moments() -> tuple[Array, Array, float]:
-        scores = value_scores(cells, pairs, centred=True)
-        return *pair_moments(cells, pairs), _moments(cells, scores)[1]
-
+    side, given = pairs.observed_rate
+    role: Any = side.partition("_")[0]
+    moved = None
+    if given != "task_pred" and test.has(role) and not (own_base or test.soft(side)):
+        moved = moved_rows(cells, pairs)
     if interval == "analytic":
         bounds = analytic(cells, pairs, confidence_level=confidence_level)
     else:
@@ -616,8 +625,8 @@ def assess(
             test,
             pairs,
             cells,
+            moved,
             method=interval,
-            moments=moments,
             resample=resample,
             n_resamples=n_resamples,
             confidence_level=confidence_level,
@@ -630,36 +639,24 @@ def assess(
         rows_per_weight=test.rows_per_weight,
         confidence_level=confidence_level,
     )
-    side, given = pairs.observed_rate
-    role = side.partition("_")[0]
     p_value, value_p = nothing, float("nan")
-    if given == "task_pred":
+    if swaps := given == "task_pred":
         # Predictions are in the condition, so that a row's part is no fixed score.
-        if not (test.soft("task_pred") or test.soft("group_pred")):
+        testable = not (test.soft("task_pred") or test.soft("group_pred"))
+    else:
+        testable = test.has(role)
+    if testable:
+        tested = pairs if own_base or pairs.base_rate is not None else paired(test)
+        options: Any = {"n_draws": n_resamples, "random_state": rng}
+        if swaps:
             sides = ("task", "group") if test.has("group_pred") else ("task",)
-            p_value, value_p = swap_p_values(
-                paired,
-                test,
-                sides,
-                n_draws=n_resamples,
-                random_state=rng,
-                larger=pairs.sets is not None,
-            )
-    elif test.has(role):  # type: ignore[arg-type]
-        in_rows = paired(test)
-        p_value = pair_p_values(cells, pairs if own_base else in_rows, own_base=own_base)
-        if pairs.sets is None:
-            value_p = value_p_value(
-                cells,
-                pairs if own_base else in_rows,
-                own_base=own_base,
-                n_draws=n_resamples,
-                random_state=rng,
-            )
+            p_value, value_p = swap_p_values(tested, paired, test, sides, **options)
         else:
-            _, value_p = swap_p_values(
-                paired, test, (role,), n_draws=n_resamples, random_state=rng, larger=True
-            )
+            p_value = pair_p_values(cells, tested, moved, own_base=own_base)
+            if pairs.sets is None:
+                value_p = value_p_value(cells, tested, own_base=own_base, **options)
+            else:
+                _, value_p = swap_p_values(tested, paired, test, (role,), **options)
     return Uncertainty(bounds, p_value, adjust_p_values(p_value, adjust), value_p)
 
 
