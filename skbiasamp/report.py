@@ -168,13 +168,17 @@ def _auditors(test: Contingency, train: Contingency | None, random_state: Any) -
     directions = ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
     every: list[Any] = [DirectionalAuditor(direction, **options) for direction in directions]
     if test.has("task_pred"):
-        every.append(MALSAuditor(**options))
+        # Of more pairs than this, permutations are too few for the smallest p-value to stay below
+        # 0.05 once it is multiplied by the number of pairs.
+        many = len(test.groups) * len(test.tasks) > _ALPHA * (MALSAuditor().n_resamples + 1)
+        every.append(MALSAuditor(adjust="fdr" if many else "holm", **options))
         if len(test.tasks) > 1 and test.classes is None and not test.soft("task_pred"):
             # Sets of labels are many, and most of them rare.
             sets: dict[str, Any] = {
                 "min_count": _MIN_COUNT,
                 "interval": "analytic",
                 "n_resamples": 199,
+                "adjust": "fdr",
             }
             every.append(MultiAttributeAuditor(**sets, **options))
         # Where attackers have to be trained, fewer draws have to do.
@@ -211,8 +215,9 @@ def describe_groups(test: Contingency) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return one row a group, and one row a pair of group and task."""
     n_tasks = len(test.tasks)
     true = [test.column("task", j) for j in range(n_tasks)]
-    predicted = [test.column("task_pred", j) >= 0.5 for j in range(n_tasks)]
-    predicted = predicted if test.has("task_pred") else []
+    predicted = []
+    if test.has("task_pred"):
+        predicted = [test.column("task_pred", j) >= 0.5 for j in range(n_tasks)]
     by_group, by_pair = [], []
     for i, group in enumerate(test.groups):
         weight = test.weight * test.column("group", i)
@@ -298,6 +303,11 @@ def say(result: AuditResult, *, seen: str = "predictions") -> str:
         return f"{_say_told(result, seen)} {_say_side(result)}"
     if result.metric == "multi-attribute":
         return _say_sets(result)
+    if (result.table["delta"].dropna() == 0).all():
+        text = "Predictions move no pair of group and task: the value is 0 in these rows"
+        if result.low < result.high:
+            text += f"; in others like them it may be from {result.low:+.4f} to {result.high:+.4f}"
+        return f"{text}."
     return f"{_say_strongest(result)} {_say_side(result)}"
 
 
@@ -340,12 +350,11 @@ def _say_strongest(result: AuditResult) -> str:
     sure = table[table["p_adjusted"] < _ALPHA]
     doubt = ""
     if sure.empty and table["p_adjusted"].notna().any():
-        doubt = "No single pair can be told from unchanged; the largest: "
+        pairs = f", p-values adjusted for {len(table):,} pairs" if len(table) > 1 else ""
+        doubt = f"No single pair can be told from unchanged{pairs}; the largest: "
     likely = table if sure.empty else sure
     pair = likely.iloc[int(likely["delta"].abs().to_numpy().argmax())]
     delta, task, group = pair["delta"], name_of(pair["task"]), name_of(pair["group"])
-    if delta == 0:
-        return "Predictions move no pair of group and task."
     if result.metric == "MALS":
         text = (
             f"among rows predicted {task}, the share of {group} is {_higher(delta)} than among "
