@@ -70,6 +70,10 @@ def encode(column: Any, name: str) -> Column | Continuous:
         nan = np.isnan(column)
         if not (nan | (column == np.rint(column))).all():
             return _continuous(column, name)
+        least, most = column.min(), column.max()  # NaN where any is
+        if most - least < _SPAN and abs(most) < 2**53:
+            whole = range(int(least), int(most) + 1)
+            return Column(column.astype(np.int64), whole.start, list(whole))
     try:
         codes, uniques = pd.factorize(column)
     except TypeError:  # unhashable
