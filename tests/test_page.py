@@ -1,0 +1,461 @@
+"""The page of a report: one file, for every screen, paper and screen readers."""
+
+import html
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp._page import name_of, page, verdict
+from skbiasamp._page._view import Axis, how_sure, look_next, view
+from skbiasamp._page._words import number, p_value, rate
+
+pytest.importorskip("jinja2")
+
+FOLDER = Path(skbiasamp.__file__).parent / "_page"
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+ATTACK = "<script>alert(1)</script>"
+
+
+class Reading(HTMLParser):
+    """What a page holds: its elements in order, with attributes and the text inside."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.unbalanced = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        element = {"tag": tag, "text": "", "inside": [one["tag"] for one in self.open]} | dict(
+            attrs
+        )
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append({"tag": tag, "text": "", "inside": []} | dict(attrs))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop()["tag"] != tag:
+            self.unbalanced.append((tag, self.getpos()))
+
+    def handle_data(self, data):
+        for element in self.open:
+            element["text"] += data
+
+    def all(self, tag, **attributes):
+        return [
+            one
+            for one in self.elements
+            if one["tag"] == tag and all(one.get(key) == held for key, held in attributes.items())
+        ]
+
+    def texts(self, tag, **attributes):
+        return [" ".join(one["text"].split()) for one in self.all(tag, **attributes)]
+
+
+def hostile_audit(n=400):
+    rng = np.random.default_rng(0)
+    groups = pd.DataFrame(
+        {
+            "one": np.array([ATTACK, "a|b\nc \"quoted\" & 'x'"], object)[rng.integers(0, 2, n)],
+            "two": np.array(["W" * 300, "\u202eold\x00"], object)[rng.integers(0, 2, n)],
+        }
+    )
+    lean = 0.2 * (groups["one"] == ATTACK).to_numpy()
+    y = (rng.random((n, 6)) < 0.3 + lean[:, None]).astype(int)
+    y_pred = np.where(rng.random((n, 6)) < 0.8, y, 1)
+    tasks = [
+        "</style><img src=x onerror=alert(2)>",
+        "{{ 7*7 }}",
+        "x" * 200,
+        "a b " * 40,
+        "']]>",
+        "",
+    ]
+    return skbiasamp.audit(
+        pd.DataFrame(y, columns=tasks),
+        pd.DataFrame(y_pred, columns=tasks),
+        sensitive_features=groups,
+        sensitive_pred=groups,
+        auditors=[
+            DirectionalAuditor("A->T", reference="test", interval="analytic", n_resamples=50),
+            DirectionalAuditor("T->A", reference="test", interval="analytic", n_resamples=50),
+            MultiAttributeAuditor(reference="test", interval=None, min_count=20),
+        ],
+        random_state=0,
+    )
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return hostile_audit()
+
+
+@pytest.fixture(scope="module")
+def hostile_page(hostile):
+    return hostile.to_html()
+
+
+@pytest.fixture(scope="module")
+def plain():
+    sex = ["f"] * 400 + ["m"] * 400
+    y = [1] * 300 + [0] * 100 + [1] * 100 + [0] * 300
+    y_pred = [1] * 340 + [0] * 60 + [1] * 70 + [0] * 330
+    return skbiasamp.audit(y, y_pred, sensitive_features=sex, random_state=0)
+
+
+@pytest.fixture(scope="module", params=["hostile", "plain"])
+def read(request):
+    return Reading(request.getfixturevalue(request.param).to_html())
+
+
+# --------------------------------------------------------------------------- one sound file
+
+
+def test_the_page_is_sound_html(read):
+    assert not read.unbalanced
+    assert not read.open
+    ids = Counter(one["id"] for one in read.elements if "id" in one)
+    assert [one for one, n in ids.items() if n > 1] == []
+    referred = [one["href"] for one in read.elements if "href" in one]
+    referred += ["#" + one["aria-labelledby"] for one in read.elements if "aria-labelledby" in one]
+    assert len(referred) > 10
+    assert {one.removeprefix("#") for one in referred} <= set(ids)
+
+
+def test_the_page_needs_nothing_from_outside(read):
+    assert not [one for one in read.elements if "src" in one]
+    assert not read.all("link")
+    assert all(one["href"].startswith("#") for one in read.elements if "href" in one)
+    for style in (FOLDER / "page.css", FOLDER / "page.js"):
+        assert not re.search(r"url\(|@import|https?:|fetch|XMLHttp", style.read_text())
+
+
+def test_labels_are_text_and_nothing_else(hostile_page):
+    read = Reading(hostile_page)
+    assert len(read.all("script")) == 1
+    assert not read.all("img")
+    assert not [one for one in read.elements if any(key.startswith("on") for key in one)]
+    assert ATTACK not in hostile_page
+    assert "{{ 7*7 }}" in hostile_page
+    names = " ".join(read.texts("th", scope="row"))
+    assert ATTACK in names
+    assert "</style><img src=x onerror=alert(2)>" in names
+    assert "a|b c \"quoted\" & 'x'" in names
+    # What would turn text around, or could not be written, is shown as unknown.
+    assert "\ufffdold\ufffd" in names
+    assert "\u202e" not in hostile_page
+
+
+def test_headings_and_landmarks_are_in_order(read):
+    levels = [int(one["tag"][1]) for one in read.elements if re.fullmatch("h[1-6]", one["tag"])]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    for landmark in ("header", "nav", "main", "footer"):
+        assert len(read.all(landmark)) == 1
+    first_link = read.all("a")[0]
+    assert first_link["class"] == "skip"
+    assert first_link["href"] == "#main"
+    assert [one["lang"] for one in read.all("html")] == ["en"]
+    titles = read.texts("h2")
+    assert titles == [
+        "In short", "Audits", "Groups and error rates", "Before you use these numbers",
+        "For the record",
+    ]  # fmt: skip
+
+
+def test_tables_and_pictures_speak(read):
+    assert read.all("table")
+    assert len(read.all("caption")) == len(read.all("table"))
+    assert all(read.texts("caption"))
+    assert all("scope" in one for one in read.all("th"))
+    for svg in read.all("svg"):
+        assert svg.get("role") == "img" or svg["aria-hidden"] == "true"
+    pictures = read.texts("svg", role="img")
+    assert len(pictures) == len(read.all("td", **{"class": "marks"}))
+    assert all(pictures)  # their titles: there is no other text in them
+
+
+# --------------------------------------------------------------------------- what it says
+
+
+def test_all_that_was_found_is_on_the_page(plain):
+    read = Reading(plain.to_html())
+    text = " ".join(read.texts("main")[0].split())
+    for sentence in (*plain.sentences.values(), *plain.warnings):
+        assert sentence in text
+    for version in plain.context["versions"].values():
+        assert version in text
+    record = set(zip(read.texts("dt"), read.texts("dd"), strict=True))
+    assert {
+        ("audited rows", "800"), ("groups", "f, m"), ("n_resamples", "999"),
+        ("random_state", "0"), ("date", plain.context["date"]),
+        ("JSON schema", "skbiasamp.AuditReport/1"),
+    } <= record  # fmt: skip
+    assert plain.context["rows"] in read.texts("header")[0]
+
+
+def test_the_page_is_made_of_what_json_holds(plain):
+    assert AuditReport.from_json(plain.to_json()).to_html() == plain.to_html()
+
+
+def test_numbers_of_the_page_are_those_of_the_results(plain):
+    result = plain["directional A->T"]
+    (table,) = (
+        one["table"] for one in view(plain.to_dict(), most=9)["audits"]
+        if one["name"] == "directional A→T"
+    )  # fmt: skip
+    strongest = result.strongest(2)
+    assert [row.name for row in table.rows] == strongest["group"].tolist() == ["f", "m"]
+    for row, expected in zip(table.rows, strongest.itertuples(), strict=True):
+        numbers = [held for _, held in row.cells]
+        assert numbers == [
+            expected.amplification, expected.low, expected.p_adjusted, expected.base,
+            expected.observed, expected.n,
+        ]  # fmt: skip
+    assert [text for text, _ in table.rows[0].cells][3:] == ["75.0%", "85.0%", "400"]
+
+
+def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_page):
+    read = Reading(hostile_page)
+    assert len(hostile["directional A->T"].table) == 24
+    for table in ("pairs-1", "rates-table"):
+        rows = hostile_page.split(f'id="{table}"')[1].split("</table>")[0].count('scope="row"')
+        every = hostile_page.split(f'id="{table}-all"')[1].split("</table>")[0].count('scope="row"')
+        assert (rows, every) == (10, 24)
+    assert "All 24" in read.texts("summary")
+    shown = view(hostile.to_dict(), most=500)["audits"][0]["table"].short
+    strongest = hostile["directional A->T"].strongest(10)
+    assert [row.cells[0][1] for row in shown] == strongest["amplification"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("numbers", "side"),
+    [
+        ((0.1, 0.05, 0.2), "above"),
+        ((-0.1, -0.2, -0.05), "below"),
+        ((0.1, -0.05, 0.2), "across"),
+        ((0.1, 0.0, 0.2), "across"),
+        ((0.0, 0.0, 0.0), "zero"),
+        ((0.1, None, None), "unknown"),
+        ((0.1, np.nan, np.nan), "unknown"),
+        ((None, None, None), "undefined"),
+        ((np.nan, np.nan, np.nan), "undefined"),
+    ],
+)
+def test_a_verdict_is_the_side_of_the_interval(numbers, side):
+    assert verdict(*numbers) == side
+
+
+def audit_of(name, side, metric="directional", level="95 %", unreliable=0):
+    return {
+        "name": name, "side": side, "metric": metric, "level": level, "unreliable": unreliable,
+        "n": 4,
+    }  # fmt: skip
+
+
+def test_how_sure_names_who_is():
+    said = how_sure(
+        [
+            audit_of("a", "above"),
+            audit_of("b", "across", unreliable=3),
+            audit_of("c", "below"),
+            audit_of("d", "above", metric="multi-attribute"),
+            audit_of("e", "unknown", level=""),
+        ]
+    )
+    assert said == [
+        "The 95 % intervals of a and c leave 0 out.",
+        "The 95 % interval of b holds 0: this may be chance.",
+        "3 of 4 pairs of b rest on fewer than 10 rows.",
+        "e: no interval was made, so noise cannot be told from fact.",
+        "p-values are adjusted for the pairs of one audit, not for the number of audits.",
+    ]
+    assert how_sure([audit_of("a", "undefined", level="")]) == []
+
+
+def test_look_next_are_the_findings_that_change_what_to_do():
+    found = [
+        {"topic": topic}
+        for topic in ("Labels as truth", "Error rates", "Threshold", "Small cells", "Errors")
+    ]
+    assert [one["topic"] for one in look_next(found)] == ["Threshold", "Errors", "Small cells"]
+    assert look_next(found[:1]) == found[:1]
+
+
+def test_the_first_screen_tells_what_is_sure_first(plain):
+    telling = view(plain.to_dict(), most=9)["telling"]
+    assert [one["name"] for one in telling] == ["directional A→T", "DPA A→T", "leakage"]
+    content = plain.to_dict()
+    content["results"]["directional A->T"]["low"] = -1.0
+    telling = view(content, most=9)["telling"]
+    assert [one["name"] for one in telling] == ["DPA A→T", "leakage", "MALS"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (number(-0.0379), "−0.0379"),
+        (number(-0.00001), "0.0000"),
+        (number(0.5), "+0.5000"),
+        (number(None), "–"),
+        (number(5278, ",.15g"), "5,278"),
+        (number(-0.25, ".3g"), "−0.25"),
+        (rate(0.123456), "12.3%"),
+        (rate(None), "–"),
+        (p_value(0.0004), "< 0.001"),
+        (p_value(0.001), "0.001"),
+        (p_value(None), "–"),
+        (name_of(("f", 30, None)), "f and 30 and missing"),
+        (name_of(["cook", ["a", "b"]]), "cook and a and b"),
+        (name_of(" a\n\tb\x07\ud800 "), "a b\ufffd\ufffd"),
+    ],
+)
+def test_numbers_and_names_are_written_as_a_person_would(text, expected):
+    assert text == expected
+
+
+def test_long_names_are_cut_where_both_ends_still_show():
+    long = name_of("a" * 100 + "the end")
+    assert len(long) == 80
+    assert long.startswith("aaa")
+    assert long.endswith("the end")
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ([0.013, 0.04, None], 0, 0.05),
+        ([-0.3, 0.9], -0.5, 1),
+        ([-0.001, 0.9], -0.25, 1),
+        ([-0.2], -0.2, 0),
+        ([0.0], 0, 0.01),
+        ([float("nan")], 0, 0.01),
+        ([-3e-7, 6e-7], -5e-7, 1e-6),
+    ],
+)
+def test_an_axis_is_round_and_holds_zero(values, low, high):
+    axis = Axis.around(values)
+    assert (axis.low, axis.high) == (pytest.approx(low), pytest.approx(high))
+    assert "0" in [text for _, text, _ in axis.ticks]
+
+
+def test_marks_stand_where_their_numbers_are():
+    axis = Axis(-1, 1)
+    assert [axis.at(one) for one in (-1, 0, 1)] == ["3.00%", "50.00%", "97.00%"]
+
+
+# --------------------------------------------------------------------------- looks
+
+
+def contrast(one, other):
+    """The ratio of WCAG 2.2."""
+
+    def luminance(colour):
+        parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+        linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    dark, light = sorted([luminance(one), luminance(other)])
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_every_colour_can_be_read_in_both_themes():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+    themes = re.findall(r":root \{(.*?)\}", (FOLDER / "page.css").read_text(), re.DOTALL)
+    assert len(themes) == 2
+    for theme in themes:
+        colours = dict(re.findall(r"--(\w+): (#\w{6})", theme))
+        for name in ("text", "quiet", "link", "above", "below", "across"):
+            for ground in ("page", "card"):
+                assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
+
+
+def test_a_page_stays_small(plain):
+    content = plain.to_dict()
+    result = content["results"]["directional A->T"]
+    rows = [row | {"group": "g" * 80, "task": f"{i} " * 30} for row in result["table"]
+            for i in range(400)]  # fmt: skip
+    content["results"] = {f"audit {i}": result | {"table": rows} for i in range(10)}
+    content["sentences"] = {}
+    html_text = page(content)
+    assert 100_000 < len(html_text.encode()) < 2_000_000
+    assert "of 800" in html_text
+
+
+def test_without_jinja2_it_says_what_to_install(plain, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'skbiasamp\[report\]'"):
+        plain.to_html()
+
+
+# The page in frames of two widths; what a browser makes of it is left in the document.
+PROBE = """<!doctype html><body>
+<iframe style="width:400px;height:900px"></iframe>
+<iframe style="width:1280px;height:900px"></iframe>
+<pre id="found"></pre><script>
+const content = JSON.parse(document.getElementById("content").textContent);
+Promise.all([...document.querySelectorAll("iframe")].map(frame => new Promise(done => {
+  frame.onload = () => {
+    const inner = frame.contentDocument;
+    inner.querySelectorAll("details").forEach(one => one.open = true);
+    const table = inner.getElementById("pairs-1"), heading = table.tHead.rows[0].cells[2];
+    const column = () => [...table.tBodies[0].rows].map(row => +row.cells[2].dataset.value);
+    const before = column();
+    const sorted = [0, 1].map(() => {
+      heading.querySelector("button").click();
+      return [heading.getAttribute("aria-sort"), column()];
+    });
+    const cut = [...inner.querySelectorAll("main *:not(svg *)")].filter(one => {
+      const box = one.getBoundingClientRect();
+      return !one.closest(".hidden") && box.right > frame.clientWidth + 1;
+    });
+    done({wide: inner.documentElement.scrollWidth, cut: cut.length, before, sorted});
+  };
+  frame.srcdoc = content;
+}))).then(found => document.getElementById("found").textContent = JSON.stringify(found));
+</script></body>"""
+
+
+def test_a_browser_shows_the_page_without_overflow_and_sorts_it(hostile_page, tmp_path):
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium: widths and sorting were not looked at")
+    content = json.dumps(hostile_page).replace("<", "\\u003c")
+    probe = PROBE.replace(
+        "<pre", f'<script type="application/json" id="content">{content}</script><pre', 1
+    )
+    file = tmp_path / "probe.html"
+    file.write_text(probe, encoding="utf-8")
+    done = subprocess.run(
+        [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+         "--window-size=1400,900",
+         f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=20000", "--dump-dom",
+         file.as_uri()],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    (found,) = re.findall(r'<pre id="found">(.+?)</pre>', done.stdout)
+    phone, desk = json.loads(html.unescape(found))
+    assert (phone["wide"], desk["wide"]) == (400, 1280)
+    assert (phone["cut"], desk["cut"]) == (0, 0)
+    for one in (phone, desk):
+        (first, falling), (second, rising) = one["sorted"]
+        assert (first, second) == ("descending", "ascending")
+        assert falling == sorted(one["before"], reverse=True) != one["before"]
+        assert rising == sorted(one["before"])
