@@ -433,6 +433,16 @@ Promise.all([...document.querySelectorAll("iframe")].map(frame => new Promise(do
 </script></body>"""
 
 
+def test_rates_run_from_their_ring_to_their_dot(plain):
+    rates = view(plain.to_dict(), most=9)["rates"]
+    # Of 0 to 100 %: women 75 to 85 %, men 25 to 17.5 %.
+    assert [(row.name, row.ring, row.dot, row.span) for row in rates.rows] == [
+        ("f", "73.50%", "82.90%", ("73.50%", "82.90%")),
+        ("m", "26.50%", "19.45%", ("26.50%", "19.45%")),
+    ]
+    assert [text for text, _ in rates.rows[1].cells] == ["25.0%", "17.5%", "−7.5", "70.0%", "0.0%"]
+
+
 def test_a_browser_shows_the_page_without_overflow_and_sorts_it(hostile_page, tmp_path):
     chromium = shutil.which("chromium")
     if chromium is None:

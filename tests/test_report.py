@@ -1,7 +1,9 @@
 """A report says what its numbers say, and keeps it in JSON and Markdown."""
 
+import doctest
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -627,3 +629,45 @@ def test_every_auditor_is_put_into_words(auditor):
     assert sentence.endswith(".")
     assert "nan" not in sentence
     assert AuditReport.from_json(report.to_json()).to_json() == report.to_json()
+
+
+# --------------------------------------------------------------------------- its schema
+
+
+SCHEMA_PAGE = Path(__file__).parents[1] / "docs" / "report-schema.md"
+
+
+def documented(heading):
+    """The names in the first column of a section's tables."""
+    section = re.split(r"^#+ ", SCHEMA_PAGE.read_text(), flags=re.MULTILINE)
+    (section,) = (one for one in section if one.startswith(heading))
+    cells = re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+    return {name for cell in cells for name in re.findall(r"`(.+?)`", cell)}
+
+
+def test_the_schema_page_lists_every_field_and_no_other(everything):
+    content = everything.to_dict()
+    assert documented("The report") == set(content)
+    assert documented("`context`") == set(content["context"])
+    assert documented("Columns of `groups`") == set(content["groups"]["columns"])
+    assert documented("Columns of `rates`") == set(content["rates"]["columns"])
+    results = content["results"].values()
+    assert documented("A result") == {field for result in results for field in result}
+    rows = [row for result in results for row in result["table"]]
+    assert documented("Each row of `table`") == {field for row in rows for field in row}
+    assert f"`{content['schema']}`" in SCHEMA_PAGE.read_text()
+    assert {f"`{result['schema']}`" for result in results} == {"`skbiasamp.AuditResult/1`"}
+
+
+def test_the_schema_page_lists_every_topic():
+    source = Path(skbiasamp.report.__file__).read_text()
+    written = set(re.findall(r'Finding\(\s*"([^"]+)"', source))
+    written |= set(re.findall(r'_flagged\(\s*report,\s*"\w+",\s*"([^"]+)"', source))
+    assert len(written) == 14
+    assert documented("Each of `findings`") == {"topic", "text"} | written
+
+
+def test_the_examples_of_the_schema_page_run():
+    failed, tried = doctest.testfile(str(SCHEMA_PAGE), module_relative=False)
+    assert failed == 0
+    assert tried == 6
