@@ -76,4 +76,7 @@ def _as_pandas(cells: nw.DataFrame[Any]) -> pd.DataFrame:
         column: Array = np.empty(len(values), dtype=object)
         column[:] = [None if pd.isna(one) else one for one in values]
         read[name] = pd.Series(column).infer_objects()
-    return pd.DataFrame(read)
+    # Engines return cells in any order, and random draws go by order: theirs shall not tell.
+    frame = pd.DataFrame(read)
+    keys = [name for name in read if name != COUNT]
+    return frame.sort_values(keys, key=lambda column: column.astype(str), ignore_index=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dis
 import importlib.util
 import io
 import math
@@ -10,7 +11,6 @@ import re
 import shutil
 import sys
 import textwrap
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -107,16 +107,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _about_input(error: Exception) -> bool:
-    """Whether an error was raised on purpose: any other is a bug, and shows where."""
-    if isinstance(error, OSError):
-        return True
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    ours = Path(last.filename).is_relative_to(Path(skbiasamp.__file__).parent)
-    return (
-        ours
-        and isinstance(error, ValueError | TypeError | ImportError)
-        and (last.line or "").startswith("raise ")
-    )
+    """Whether an error is about the input: any other is a bug, and shows where."""
+    if not isinstance(error, ValueError | TypeError | ImportError):
+        return isinstance(error, OSError)
+    # Bugs are ValueErrors and TypeErrors as well, but no `raise` of ours raises those.
+    last = error.__traceback__
+    while last is not None and last.tb_next is not None:
+        last = last.tb_next
+    if last is None or last.tb_frame.f_globals["__name__"].partition(".")[0] != "skbiasamp":
+        return False
+    return last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 def _in_options(text: str) -> str:

@@ -37,7 +37,12 @@ def reading(patterns: list[str]) -> Iterator[list[Path]]:
         if not foreign and not isinstance(error, UnicodeError):
             raise
         shown, first = ", ".join(patterns), str(error).partition("\n")[0]
-        raise ValueError(f"{shown} cannot be read as {paths[0].suffix}: {first}") from error
+        raise ValueError(
+            f"{shown} cannot be read as {paths[0].suffix}"
+            + ", of which every line has as many cells as the first"
+            * (paths[0].suffix in _SEPARATORS)
+            + f": {first}"
+        ) from error
 
 
 def _files(patterns: list[str]) -> list[Path]:
@@ -66,11 +71,10 @@ def _files(patterns: list[str]) -> list[Path]:
 
 def open_columns(paths: list[Path], sides: dict[str, Any], *, missing: str) -> nw.LazyFrame[Any]:
     """Return the columns that are needed, checked to be there and to have no gaps."""
-    needed = {
-        column: side.replace("_", "-")
-        for side, named in reversed(sides.items())
-        for column in ([named] if isinstance(named, str) else named or ())
-    }
+    needed: dict[str, str] = {}
+    for side, named in sides.items():
+        for column in [named] if isinstance(named, str) else named or ():
+            needed.setdefault(column, side.replace("_", "-"))
     scan = _scanner(paths[0].suffix)
     frame = scan(paths, list(needed))
     n_rows, *gaps = (
@@ -139,7 +143,7 @@ def _scan_duckdb(paths: list[Path], needed: list[str]) -> nw.LazyFrame[Any]:
     else:
         # By itself DuckDB would take 'f', 'n' and 'no' for false.
         source = (
-            f"read_csv([{files}], header = true, delim = '{_SEPARATORS[suffix]}', "
+            f"read_csv([{files}], header = true, skip = 0, delim = '{_SEPARATORS[suffix]}', "
             "quote = '\"', escape = '\"', comment = '', sample_size = -1, "
             "auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR'])"
         )
@@ -184,22 +188,19 @@ def _scan_pandas(paths: list[Path], needed: list[str]) -> nw.LazyFrame[Any]:
             _check_columns(needed, pyarrow.parquet.read_schema(path).names, path)
             frames.append(pandas.read_parquet(path, columns=needed))
             continue
-        separator = _SEPARATORS[path.suffix]
-        _check_columns(needed, pandas.read_csv(path, sep=separator, nrows=0).columns, path)
         with warnings.catch_warnings():
-            # A row with more cells than there are columns.
             warnings.simplefilter("error", pandas.errors.ParserWarning)
-            frames.append(
-                pandas.read_csv(
-                    path,
-                    sep=separator,
-                    usecols=needed,
-                    index_col=False,
-                    keep_default_na=False,
-                    na_values=[""],
-                    low_memory=False,
-                )
+            # With usecols, pandas would not see that a row has too many cells.
+            whole = pandas.read_csv(
+                path,
+                sep=_SEPARATORS[path.suffix],
+                index_col=False,
+                keep_default_na=False,
+                na_values=[""],
+                low_memory=False,
             )
+        _check_columns(needed, whole.columns, path)
+        frames.append(whole[needed])
     return nw.from_native(pandas.concat(frames, ignore_index=True)).lazy()
 
 

@@ -1,0 +1,478 @@
+"""The command line: the numbers of `audit`, from files of every kind, and errors of one line."""
+
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp.cli import main
+
+NAMES = ("--target", "hired", "--prediction", "predicted", "--sensitive", "sex")
+
+
+def rows(n, seed):
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], n)
+    hired = (rng.random(n) < 0.3 + 0.4 * (sex == "f")).astype(int)
+    predicted = np.where((sex == "f") & (rng.random(n) < 0.5), 1, hired)
+    frame = pd.DataFrame({"id": range(n), "sex": sex, "hired": hired, "predicted": predicted})
+    return frame.assign(
+        race=rng.choice(["a", "b"], n),
+        score=predicted + rng.normal(size=n),
+        repeated=rng.integers(1, 3, n),
+        guessed=np.where(rng.random(n) < 0.2, "f", sex),
+        promoted=rng.integers(0, 2, n),
+        believed=rng.integers(0, 2, n),
+    )
+
+
+@pytest.fixture(scope="module")
+def train():
+    return rows(300, 0)
+
+
+@pytest.fixture(scope="module")
+def test():
+    return rows(200, 1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, train, test):
+    monkeypatch.chdir(tmp_path)
+    train.to_csv("train.csv", index=False)
+    test.to_csv("test.csv", index=False)
+    return tmp_path
+
+
+def pretend_without(monkeypatch, *names):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util,
+        "find_spec",
+        lambda name, *rest: None if name in names else find(name, *rest),
+    )
+
+
+@pytest.fixture(params=["duckdb", "polars", "pandas"])
+def engine(request, monkeypatch):
+    """Read with one engine only."""
+    pytest.importorskip(request.param)
+    if request.param == "duckdb":
+        pytest.importorskip("pyarrow")
+    pretend_without(monkeypatch, *({"duckdb", "polars"} - {request.param}))
+    return request.param
+
+
+def audited(capsys, *arguments):
+    """Return the report that a command line writes."""
+    assert main(["audit", *arguments, "--json", "report.json"]) == 0
+    capsys.readouterr()
+    with open("report.json", encoding="utf-8") as file:
+        return skbiasamp.AuditReport.from_json(file.read())
+
+
+def refused(capsys, *arguments):
+    """Return the one line on standard error of a command line that was refused."""
+    assert main(["audit", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    line, end = printed.err[:-1], printed.err[-1]
+    assert end == "\n"
+    assert "\n" not in line
+    assert line.startswith("skbiasamp: ")
+    return line.removeprefix("skbiasamp: ")
+
+
+def assert_same(report, expected):
+    pd.testing.assert_frame_equal(report.summary, expected.summary)
+
+
+# ------------------------------------------------------------------ numbers
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet"])
+def test_a_file_gives_the_numbers_of_its_columns(folder, engine, kind, capsys, train, test):
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    for name, frame in {"train": train, "test": test}.items():
+        if kind == "parquet":
+            frame.to_parquet(f"{name}.parquet")
+        else:
+            frame.to_csv(f"{name}.{kind}", index=False, sep="\t" if kind == "tsv" else ",")
+    report = audited(capsys, f"test.{kind}", "--train", f"train.{kind}", *NAMES)
+    # Draws go by the order in which labels appear; in files it is theirs, not that of the rows.
+    train, test = (one.sort_values(["hired", "predicted", "sex"]) for one in (train, test))
+    expected = skbiasamp.audit(
+        test["hired"],
+        test["predicted"],
+        sensitive_features=test["sex"],
+        y_train=train["hired"],
+        sensitive_train=train["sex"],
+        random_state=0,
+    )
+    assert_same(report, expected)
+
+
+def test_scores_and_weights_are_read_row_by_row(folder, engine, capsys, test):
+    test.assign(weight=test["repeated"] / 4).to_csv("test.csv", index=False)
+    report = audited(capsys, "test.csv", *NAMES, "--weight", "weight", "--score", "score")
+    expected = skbiasamp.audit(
+        test["hired"],
+        test["predicted"],
+        sensitive_features=test["sex"],
+        y_score=test["score"],
+        sample_weight=test["repeated"] / 4,
+        random_state=0,
+    )
+    assert "leakage of scores" in report
+    assert_same(report, expected)
+
+
+def test_several_columns_of_everything(folder, engine, capsys, test):
+    report = audited(
+        capsys,
+        "test.csv",
+        *("--target", "hired", "promoted", "--prediction", "predicted", "believed"),
+        *("--sensitive", "sex", "race", "--groups", "marginal", "--seed", "3"),
+    )
+    cells = skbiasamp.Contingency.from_frame(
+        test,
+        target=["hired", "promoted"],
+        prediction=["predicted", "believed"],
+        sensitive=["sex", "race"],
+        groups="marginal",
+    )
+    expected = skbiasamp.audit(cells, random_state=3)
+    assert_same(report, expected)
+    assert report.context["groups"] == ["sex=f", "sex=m", "race=a", "race=b"]
+
+
+def test_a_predicted_attribute_adds_its_direction(folder, capsys, test):
+    report = audited(capsys, "test.csv", *NAMES, "--sensitive-prediction", "guessed")
+    expected = skbiasamp.audit(
+        test["hired"],
+        test["predicted"],
+        sensitive_features=test["sex"],
+        sensitive_pred=test["guessed"],
+        random_state=0,
+    )
+    assert "directional T->A" in report
+    assert_same(report, expected)
+
+
+@pytest.mark.parametrize("named", [["part-*.csv"], ["part-0.csv", "part-1.csv"]])
+def test_several_files_are_one(folder, engine, capsys, test, named):
+    whole = audited(capsys, "test.csv", *NAMES)
+    test[:70].to_csv("part-0.csv", index=False)
+    test[70:].to_csv("part-1.csv", index=False)
+    assert_same(audited(capsys, *named, *NAMES), whole)
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        (["yes", "no"], ["no", "yes"]),
+        (["f", "t"], ["f", "t"]),
+        (["True", "False"], [False, True]),
+        (["false", "TRUE"], [False, True]),
+        (["1.0", "0.0"], [0, 1]),
+        (['"1"', '"0"'], [0, 1]),
+        (["NA", "None"], ["NA", "None"]),
+        (["007", "#8"], ["#8", "007"]),
+    ],
+    ids=str,
+)
+def test_every_engine_reads_the_same_labels(folder, engine, capsys, labels, names):
+    lines = [f"{labels[i % 2]},{labels[i % 3 == 0]},{'xy'[i % 5 > 1]}" for i in range(60)]
+    (folder / "text.csv").write_text("\n".join(["label,told,sex", *lines]))
+    arguments = ("text.csv", "--target", "label", "--prediction", "told", "--sensitive", "sex")
+    report = audited(capsys, *arguments)
+    assert report["directional A->T"].table["task"].unique().tolist() == [names[1]]
+
+
+def test_only_an_empty_cell_is_missing(folder, engine, capsys, test):
+    test["sex"].where(test["sex"] == "f", "NA").to_frame().join(
+        test[["hired", "predicted"]]
+    ).to_csv("america.csv", index=False)
+    assert audited(capsys, "america.csv", *NAMES).context["groups"] == ["NA", "f"]
+
+
+@pytest.mark.parametrize(("policy", "n_groups"), [("drop", 2), ("group", 3)])
+def test_missing_attributes_can_be_left_out_or_a_group(folder, engine, capsys, policy, n_groups):
+    frame = rows(200, 2)
+    frame.loc[:9, "sex"] = None
+    frame.to_csv("holes.csv", index=False)
+    report = audited(capsys, "holes.csv", *NAMES, "--missing", policy)
+    assert len(report.context["groups"]) == n_groups
+    assert report.context["n_samples"] == 190 if policy == "drop" else 200
+
+
+# ------------------------------------------------------------------ what is printed and written
+
+
+@pytest.mark.parametrize("rich", [True, False])
+def test_the_summary_fits_80_columns(folder, monkeypatch, capsys, rich, test):
+    if rich:
+        pytest.importorskip("rich")
+    else:
+        pretend_without(monkeypatch, "rich")
+    monkeypatch.setenv("COLUMNS", "200")
+    test.to_csv(f"{'long' * 30}.csv", index=False)
+    report = audited(capsys, "test.csv", *NAMES)
+    assert main(["audit", f"{'long' * 30}.csv", *NAMES]) == 0
+    printed = capsys.readouterr().out
+    lines = [line for line in printed.splitlines() if "long" not in line]
+    assert max(map(len, lines)) <= 80
+    for name, row in report.summary.iterrows():
+        shown = (name, f"{row['value']:+.4f}", f"{row['low']:+.4f} to {row['high']:+.4f}")
+        assert re.search(" +".join(map(re.escape, shown)), printed)
+        assert " ".join(row["in_words"].split()) in " ".join(printed.split())
+    assert "Pass --train to measure against" in printed
+
+
+def test_pages_are_written_and_named(folder, capsys):
+    pytest.importorskip("jinja2")
+    files = {"html": "a.html", "json": "b.json", "markdown": "c.md"}
+    options = [text for kind, path in files.items() for text in (f"--{kind}", path)]
+    assert main(["audit", "test.csv", *NAMES, *options]) == 0
+    printed = capsys.readouterr().out
+    for path in files.values():
+        assert f"Written: {path}\n" in printed
+        assert "directional" in (folder / path).read_text(encoding="utf-8")
+    assert json.loads((folder / "b.json").read_text())["schema"].startswith("skbiasamp.AuditReport")
+
+
+@pytest.mark.parametrize("without", [(), ("rich",)])
+def test_the_demo_audits_the_embedded_data(tmp_path, monkeypatch, capsys, without):
+    pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    pretend_without(monkeypatch, *without)
+    assert main(["demo"]) == 0
+    printed = capsys.readouterr().out
+    unbalanced, balanced = printed.split("balanced data: 3,496 rows")
+    for name, value in {"directional A->T": -0.0379, "directional T->A": -0.0784}.items():
+        assert re.search(rf"{name} +{value:.4f}   -", unbalanced)  # Table 2 of the DPA paper
+        assert re.search(rf"{name} +\+0.0000   \+0.0000 to \+0.0000", balanced)
+    assert "Only margins of these counts are published" in " ".join(balanced.split())
+    assert balanced.endswith(f"{tmp_path / 'skbiasamp-demo.html'}\n")
+    assert "African-American" in (tmp_path / "skbiasamp-demo.html").read_text(encoding="utf-8")
+
+
+def test_without_jinja2_the_demo_says_what_to_install(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    path = tmp_path / "page.html"
+    assert main(["demo", "--html", str(path)]) == 0
+    assert "pip install 'skbiasamp[report]'" in capsys.readouterr().out
+    assert not path.exists()
+
+
+def test_a_terminal_that_cannot_show_a_name_shows_its_code(folder, test):
+    test.replace({"sex": {"f": "♀"}}).to_csv("test.csv", index=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "skbiasamp", "audit", "test.csv", *NAMES],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"\u2640" in done.stdout
+
+
+# ------------------------------------------------------------------ gates
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [("0", 1), ("low", 0), ("below", 1)],
+    ids=["above", "exactly at", "just above"],
+)
+def test_a_gate_fails_where_an_interval_lies_wholly_above(folder, capsys, limit, code):
+    result = audited(capsys, "test.csv", *NAMES)["directional A->T"]
+    assert 0 < result.low < result.value
+    limit = {"0": 0, "low": result.low, "below": np.nextafter(result.low, 0)}[limit]
+    gate = ("--fail-above", repr(float(limit)), "--fail-on", "directional A->T")
+    assert main(["audit", "test.csv", *NAMES, *gate]) == code
+    printed = capsys.readouterr().out
+    assert ("FAILED: directional A->T lies above" in printed) == bool(code)
+    assert ("Passed: no interval lies wholly above" in printed) == (not code)
+
+
+def test_a_gate_judges_what_it_is_told_to(folder, capsys):
+    report = audited(capsys, "test.csv", *NAMES)
+    low = report.summary["low"]
+    least, most = low.idxmin(), low.idxmax()
+    between = str(low.mean())
+    assert main(["audit", "test.csv", *NAMES, "--fail-above", between, "--fail-on", least]) == 0
+    assert main(["audit", "test.csv", *NAMES, "--fail-above", between]) == 1
+    capsys.readouterr()
+    assert main(["audit", "test.csv", *NAMES, "--fail-above", between, "--fail-on", most]) == 1
+    assert f"FAILED: {most}" in capsys.readouterr().out
+
+
+def test_a_size_fails_only_a_gate_that_names_it(folder, capsys):
+    several = ("--target", "hired", "promoted", "--prediction", "predicted", "believed")
+    arguments = ["test.csv", *several, "--sensitive", "sex"]
+    report = audited(capsys, *arguments)
+    name = "multi-attribute A->T"
+    limit = report[name].low - 0.001
+    lows = report.summary["low"].drop(name)
+    gate = ["--fail-above", str(limit)]
+    assert main(["audit", *arguments, *gate]) == int((lows > limit).any())
+    assert name not in capsys.readouterr().out.split("Before you use")[1]
+    assert main(["audit", *arguments, *gate, "--fail-on", name]) == 1
+
+
+def test_a_gate_must_have_something_to_judge(folder, capsys):
+    gate = ["audit", "test.csv", *NAMES, "--fail-above", "0", "--fail-on"]
+    assert main([*gate, "directional"]) == 2
+    error = capsys.readouterr().err
+    assert "no audit 'directional'" in error
+    assert "did you mean 'directional A->T'?" in error
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "test.csv", *NAMES, "--fail-on", "MALS"])
+    assert "pass --fail-above, too" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ bad input, in one line
+
+
+def text(content):
+    return lambda path: path.write_text(content)
+
+
+HEAD = "sex,hired,predicted\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "write", "message"),
+    [
+        ("gone.csv", None, "there is no file gone.csv"),
+        ("gone-*.csv", None, "no file matches gone-*.csv"),
+        ("folder", lambda path: path.mkdir(), "folder is a folder: name files"),
+        ("data.xlsx", text("x"), "ends in '.xlsx', and files of .csv, .tsv, .parquet can be read"),
+        ("empty.csv", text(""), "empty.csv is empty"),
+        ("empty.parquet", text(""), "empty.parquet is empty"),
+        ("head.csv", text(HEAD), "head.csv has no rows"),
+        ("no.parquet", text("a,b\n1,2\n"), "no.parquet cannot be read as .parquet: "),
+        ("noise.csv", lambda path: path.write_bytes(bytes(range(256)) * 3), "noise.csv"),
+        ("ragged.csv", text(f"{HEAD}f,1,1,7\nm,0,0,7\n"), "ragged.csv cannot be read as .csv"),
+        ("names.csv", text("gender,hired,predicted\nf,1,1\n"), "no column 'sex'. It has 'gender'"),
+        ("close.csv", text("sexe,hired,predicted\nf,1,1\n"), "'sex': did you mean 'sexe'? It has"),
+        (
+            "mixed.csv",
+            text(f"{HEAD}f,1,1\nm,0,0\nf,yes,1\n"),
+            "--prediction holds numbers (0 and 1) but --target holds text (",
+        ),
+        (
+            "score.csv",
+            text(f"{HEAD}f,1,1.7\nm,0,-0.3\n"),
+            "--prediction must hold labels or probabilities, and ",
+        ),
+        ("one.csv", text(HEAD + "f,1,1\nf,0,0\n" * 9), "--sensitive has one group only, 'f'"),
+        (
+            "holes.csv",
+            text(f"{HEAD}f,1,1\n,0,0\nm,0,1\n"),
+            "--sensitive sex has no value in 1 of the 3 rows of holes.csv: --missing drop leaves",
+        ),
+        (
+            "unlabelled.csv",
+            text(f"{HEAD}f,1,1\nm,0,0\nm,,1\n"),
+            "--target hired has no value in 1 of the 3 rows of unlabelled.csv: only labelled",
+        ),
+        (
+            "unpredicted.csv",
+            text(f"{HEAD}f,1,\nm,0,0\nm,1,\n"),
+            "--prediction predicted has no value in 2 of the 3 rows",
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.count(".") == 1 else "",
+)
+def test_a_bad_file_is_one_clear_line(folder, engine, capsys, name, write, message):
+    if name.endswith(".parquet") and engine == "pandas":
+        pytest.importorskip("pyarrow")
+    if write is not None:
+        write(folder / name)
+    assert message in refused(capsys, name, *NAMES)
+
+
+def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
+    pytest.importorskip("pyarrow")
+    test.assign(sex=test["sex"].where(test["sex"] == "f", None)).to_parquet("nulls.parquet")
+    line = refused(capsys, "nulls.parquet", *NAMES)
+    n = int((test["sex"] == "m").sum())
+    assert f"--sensitive sex has no value in {n} of the 200 rows of nulls.parquet" in line
+    assert "--missing drop leaves these rows out, --missing group makes them a group" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--weight", "negative"], "--weight is negative in 200 rows"),
+        (["--weight", "sex"], "--weight must hold numbers, and holds"),
+        (["--weight", "age"], "test.csv has no column 'age'. It has"),
+        (["--train", "other.csv"], "task 2 is in the audited data but was not in the training"),
+        (["--train", "gone.csv"], "there is no file gone.csv"),
+        (["--train", "id.csv"], "id.csv has no column 'hired'"),
+        (["--target", "hired", "promoted"], "--target has 2 columns but --prediction is one"),
+        (["--sensitive", "score"], "--sensitive is continuous (it holds "),
+        (["--html", "none/page.html"], "there is no folder none to write page.html to"),
+        (["--json", "."], ". is a folder: name the file to write"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_columns_are_one_clear_line(folder, engine, capsys, arguments, message, test):
+    test.assign(negative=-1.0, hired=test["hired"].replace({0: 2})).to_csv("test.csv", index=False)
+    if arguments[0] != "--train":
+        test.assign(negative=-1.0).to_csv("test.csv", index=False)
+    test.to_csv("other.csv", index=False)
+    test[["id"]].to_csv("id.csv", index=False)
+    assert message in refused(capsys, "test.csv", *NAMES, *arguments)
+
+
+def test_files_are_of_one_kind(folder, capsys):
+    (folder / "more.tsv").write_text("a\tb\n")
+    assert "files of different kinds" in refused(capsys, "test.csv", "more.tsv", *NAMES)
+
+
+def test_parquet_needs_someone_to_read_it(folder, monkeypatch, capsys):
+    pretend_without(monkeypatch, "duckdb", "polars", "pyarrow")
+    (folder / "x.parquet").write_text("x")
+    assert "pip install 'skbiasamp[polars]'" in refused(capsys, "x.parquet", *NAMES)
+
+
+@pytest.mark.parametrize("error", [ValueError, TypeError, KeyError])
+def test_a_bug_shows_its_traceback(folder, monkeypatch, error):
+    def broken(*_, **__):
+        raise error("shapes (3,) and (4,) are not aligned")
+
+    monkeypatch.setattr(skbiasamp, "audit", broken)
+    with pytest.raises(error, match="not aligned"):
+        main(["audit", "test.csv", *NAMES])
+
+
+# ------------------------------------------------------------------ help
+
+
+@pytest.mark.parametrize("command", [[], ["audit"], ["demo"]])
+def test_help_fits_and_has_examples(command, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main([*command, "--help"])
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "\n  skbiasamp demo" in printed or "\n  skbiasamp audit test.csv" in printed
+
+
+def test_the_version_is_that_of_the_package():
+    done = subprocess.run(
+        [sys.executable, "-m", "skbiasamp", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"skbiasamp {skbiasamp.__version__}\n"
