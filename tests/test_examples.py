@@ -91,3 +91,39 @@ def test_networks_leak_as_much_of_imsitu_as_the_table():
     trained = example.leakage(None, network, n_draws=3)
     assert trained == pytest.approx(example.leakage(None, "exact"), abs=0.01)
     assert trained == pytest.approx(example.PAPER[None], abs=0.01)
+
+
+def test_rules_of_the_search_trade_accuracy_for_amplification():
+    example = load("grid_search_compas")
+    accuracy = np.array([0.70, 0.69, 0.60, 0.65])
+    results = {
+        "mean_test_accuracy": accuracy,
+        "mean_test_amplification": np.array([-0.08, -0.06, -0.01, -0.03]),
+    }
+    for fold, deviation in enumerate((-0.04, -0.02, 0, 0.02, 0.04)):  # a standard error of 0.014
+        results[f"split{fold}_test_accuracy"] = accuracy + deviation
+    assert [rule(results) for rule in example.RULES.values()] == [0, 1, 3]
+    results["mean_test_amplification"] -= 0.05
+    assert example.below_limit(results) == 2
+
+
+@needs_compas
+def test_a_limit_on_amplification_holds_on_rows_not_seen():
+    chosen = load("grid_search_compas").compare(0)
+    (_, most, alone), (_, less, limited) = chosen["accuracy alone"], chosen["0.03 at most"]
+    assert alone.low > 0.03
+    assert limited.high < alone.low
+    assert 0.6 < less < most
+
+
+@needs_compas
+def test_base_rate_thresholds_predict_as_many_and_amplify_no_less():
+    example = load("base_rate_thresholds")
+    compas = example.fetch_compas(target="two_year_recid")
+    rows = np.random.default_rng(0).permutation(len(compas.target))
+    test = rows[2639:]
+    half, base = example.audits(compas, rows[:2639], test)
+    labelled = compas.target.iloc[test].mean()
+    assert abs(base[2] - labelled) < 0.03 < abs(half[2] - labelled)
+    sizes = np.abs(example.over_splits(compas, 5))
+    assert (sizes[:, 1] > sizes[:, 0]).all()
