@@ -28,7 +28,7 @@ endif
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-audit: $(READY) ## audit embedded data
+audit: $(READY) ## audit embedded data, and write a page about it
 	$(BIN)/python -m skbiasamp demo
 
 test: $(READY) ## run all tests and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
@@ -58,7 +58,7 @@ bench: $(READY) ## run the benchmarks
 	$(BIN)/python benchmarks/uncertainty.py
 
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-core .venv-oldest build dist docs/_build .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-core .venv-oldest build dist docs/_build skbiasamp-demo.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp is the last thing written, so an environment without one is half made and made anew.
