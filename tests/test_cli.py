@@ -458,6 +458,12 @@ def test_a_bug_shows_its_traceback(folder, monkeypatch, error):
         main(["audit", "test.csv", *NAMES])
 
 
+def test_a_bug_of_our_own_shows_its_traceback(folder, monkeypatch):
+    monkeypatch.setattr("skbiasamp.cli._files._SEPARATORS", None)
+    with pytest.raises(TypeError, match="NoneType"):
+        main(["audit", "test.csv", *NAMES])
+
+
 # ------------------------------------------------------------------ help
 
 
