@@ -10,7 +10,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
@@ -131,6 +131,31 @@ def test_signs_come_from_the_audited_classifier_wherever_it_is(model):
         amplification_scorer()(model, X.iloc[test], Y[test], sensitive_features=GROUP[test]),
         -abs(expected),
     )
+
+
+def test_a_calibrated_classifier_has_the_signs_of_all_its_training_rows():
+    # All rows but the first are independent of the group: only folds that lack it are not.
+    group = np.tile([0, 0, 1, 1], 30)
+    label = np.tile([0, 1, 0, 1], 30)
+    label[1] = 0
+    data = np.column_stack([RNG.normal(size=120), group])
+    folds = KFold(4).split(data)
+    inner = audited(tree(), sensitive=1)
+    model = CalibratedClassifierCV(inner, cv=list(folds), ensemble=True).fit(data, label)
+    held = [one.estimator.auditor_.y_at_.to_numpy()[:, 0] for one in model.calibrated_classifiers_]
+    assert_array_equal(held, [[0, 0], [-1, 1], [-1, 1], [-1, 1]])
+    truth, test = np.tile([0, 1], 60), data.copy()
+    # Probabilities follow the group, so that the value is as large as the signs allow.
+    found = amplification_scorer(objective="lowest", response_method="predict_proba")
+    expected = directional_amplification(
+        truth,
+        model.predict_proba(test),
+        sensitive_features=group,
+        y_train=label,
+        sensitive_train=group,
+    )
+    assert abs(expected) > 1e-6
+    assert found(model, test, truth) == pytest.approx(-expected)
 
 
 def test_a_frozen_audited_classifier_is_found():
@@ -597,6 +622,27 @@ def test_scores_that_tie_stay_together():
     model = BaseRateThresholdClassifier(inner, cv="prefit").fit(scores, y)
     shares = [np.mean(inner.predict_proba(scores)[:, 1] >= t) for t in (0.2, 0.26, 0.3, 1)]
     assert abs(model.predict(scores).mean() - 0.25) == min(abs(s - 0.25) for s in (*shares, 0))
+
+
+class Score(ClassifierMixin, BaseEstimator):
+    """Scores rows by their first column."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        raise NotImplementedError
+
+
+def test_neighbouring_numbers_can_be_told_apart():
+    scores = np.tile([0.5, np.nextafter(0.5, 1)], 50)
+    y = np.tile([0, 1], 50)
+    model = BaseRateThresholdClassifier(Score(), cv=2).fit(scores[:, None], y)
+    assert_array_equal(model.predict(scores[:, None]), y)
 
 
 def test_weights_make_base_rates_and_thresholds():

@@ -87,8 +87,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [
-            HasMethods(["fit", "predict_proba"]),
-            HasMethods(["fit", "decision_function"]),
+            HasMethods(["fit", "predict", "predict_proba"]),
+            HasMethods(["fit", "predict", "decision_function"]),
         ],
         "cv": ["cv_object", StrOptions({"prefit"})],
         "n_jobs": [Integral, None],
