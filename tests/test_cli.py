@@ -186,6 +186,7 @@ def test_several_files_are_one(folder, engine, capsys, test, named):
         (['"1"', '"0"'], [0, 1]),
         (["NA", "None"], ["NA", "None"]),
         (["007", "#8"], ["#8", "007"]),
+        (["1_0", "2_0"], ["1_0", "2_0"]),
     ],
     ids=str,
 )
@@ -284,6 +285,12 @@ def test_a_terminal_that_cannot_show_a_name_shows_its_code(folder, test):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert r"\u2640" in done.stdout
+
+
+def test_a_reader_may_have_seen_enough(folder):
+    command = f"'{sys.executable}' -m skbiasamp audit test.csv {' '.join(NAMES)} | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 # ------------------------------------------------------------------ gates

@@ -7,6 +7,7 @@ import dis
 import importlib.util
 import io
 import math
+import os
 import re
 import shutil
 import sys
@@ -98,7 +99,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "audit" and options.fail_on and options.fail_above is None:
         parser.error("--fail-on says which audits --fail-above judges: pass --fail-above, too")
     try:
-        return _audit(options) if options.command == "audit" else _demo(options)
+        code = _audit(options) if options.command == "audit" else _demo(options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Who reads this has seen enough (head, less), and Python would complain on its way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except Exception as error:
         if not _about_input(error):
             raise
