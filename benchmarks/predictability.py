@@ -89,6 +89,14 @@ class Beside(NamedTuple):
     version: str
 
 
+def between_bounds(result):
+    return f"{result.value:.4f} [{result.low:.4f}, {result.high:.4f}]"
+
+
+def between_draws(result):
+    return f"{result.value:.4f} ± {result.statistics['between_draw_sd']:.4f}"
+
+
 def beside_peer(sizes, python, folder):
     groups, labels, predictions = compas(sizes)
     n = len(labels)
@@ -135,11 +143,11 @@ def beside_peer(sizes, python, folder):
     peer = f"bias-amplification's `DPA`, {DRAWS} trials"
     what = f"A→T, {n:,} rows:"
     values = {
-        "bias-amplification (mean and standard deviation of its trials)": value,
         "tables, closed form": f"{closed().value:.4f}",
-        "tables, cross-fitted": "{0.value:.4f} [{0.low:.4f}, {0.high:.4f}]".format(with_interval()),
-        "networks, held-out rows": f"{networks().value:.4f}",
-        "networks, cross-fitted": f"{networks_of_folds().value:.4f}",
+        "tables, cross-fitted": between_bounds(with_interval()),
+        "bias-amplification": value,
+        "networks, rows held out as the peer's": between_draws(networks()),
+        "networks, cross-fitted": between_draws(networks_of_folds()),
     }
     rows = [
         faster(f"{what} tables, closed form", peer, quick["closed"], theirs, 2000),
@@ -242,7 +250,8 @@ has no such parameter and takes the accuracy from the data.
 
 ≥ is how many times faster the library is. The peer ran once; a ratio of ours stands with its
 quartiles. Rows have the COMPAS counts of race and recidivism and predictions that amplify. The
-values of this run:
+values of this run; ± is the standard deviation of the {DRAWS} draws or trials, brackets hold the
+interval:
 
 {values}
 
@@ -253,8 +262,8 @@ steps.
 
 What differs, as read in the peer's source and seen when it ran:
 
-- It judges on one split of the rows for all trials. The standard deviation that it reports is
-  that of perturbations and training on this split; it has no interval for the sampling of rows.
+- It judges on one split of the rows for all trials: its standard deviation is that of
+  perturbations and training on this split. It has no interval for the sampling of rows.
 - Its attacker on predictions starts from the weights that the attacker on labels ended with, and
   each trial goes on from the one before. Ours start from fresh, identical settings.
 - It flips exactly as many labels as the model has errors, separately in learnt and in judged rows;

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from halving import halves
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -29,11 +30,6 @@ needs_imsitu = pytest.mark.skipif(
     not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "imsitu_train.csv.gz").is_file(),
     reason="the imSitu annotations are not in SKBIASAMP_DATA",
 )
-
-
-def halves(X):
-    """Tell two groups apart by position, whatever X holds."""
-    return np.arange(X.shape[0]) % 2
 
 
 SAMPLERS = [

@@ -231,6 +231,14 @@ def test_numbers_of_the_page_are_those_of_the_results(plain):
     assert [text for text, _ in table.rows[0].cells][3:] == ["75.0%", "85.0%", "400"]
 
 
+def test_a_page_shows_what_there_is(plain):
+    nothing = Reading(AuditReport(results={}).to_html())
+    assert nothing.texts("h2") == ["In short", "Audits", "For the record"]
+    one = AuditReport(results={"mine": plain["MALS"]}).to_html()
+    assert "mine" in Reading(one).texts("h3")
+    assert not Reading(one).unbalanced
+
+
 def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_page):
     read = Reading(hostile_page)
     assert len(hostile["directional A->T"].table) == 24
@@ -262,7 +270,7 @@ def test_a_verdict_is_the_side_of_the_interval(numbers, side):
     assert verdict(*numbers) == side
 
 
-def audit_of(name, side, metric="directional", level="95 %", unreliable=0):
+def audit_of(name, side, metric="directional", level="95%", unreliable=0):
     return {
         "name": name, "side": side, "metric": metric, "level": level, "unreliable": unreliable,
         "n": 4,
@@ -280,8 +288,8 @@ def test_how_sure_names_who_is():
         ]
     )
     assert said == [
-        "The 95 % intervals of a and c leave 0 out.",
-        "The 95 % interval of b holds 0: this may be chance.",
+        "The 95% intervals of a and c leave 0 out.",
+        "The 95% interval of b holds 0: this may be chance.",
         "3 of 4 pairs of b rest on fewer than 10 rows.",
         "e: no interval was made, so noise cannot be told from fact.",
         "p-values are adjusted for the pairs of one audit, not for the number of audits.",

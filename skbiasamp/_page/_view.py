@@ -234,7 +234,7 @@ def _audit(i: int, name: str, result: dict[str, Any], sentence: str, most: int) 
         "numbers": {one: result[one] for one in ("value", "low", "high", "p_value")},
         "value": number(result["value"]),
         "interval": _interval(result),
-        "level": "" if level is None else f"{level * 100:.6g} %",
+        "level": "" if level is None else f"{level * 100:.6g}%",
         "p": p_value(result["p_value"]),
         "table": _pairs(f"pairs-{i}", name, result, most) if table else None,
         "n": len(table),
