@@ -91,12 +91,12 @@ class Trained:
     n_epochs: Array
 
 
-def import_torch() -> Any:
+def import_torch(who: str = "MLPAttacker") -> Any:
     """Return torch, or say how to get it."""
     try:
         import torch
     except ImportError as error:
-        raise ImportError("MLPAttacker needs torch: pip install 'skbiasamp[torch]'") from error
+        raise ImportError(f"{who} needs torch: pip install 'skbiasamp[torch]'") from error
     return torch
 
 
