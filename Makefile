@@ -10,6 +10,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CORE_READY := .venv-core/.ready
 OLDEST_READY := .venv-oldest/.ready
+DOCS_READY := .venv/.docs-ready
 # What meets scikit-learn: the tests that its releases could break.
 COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py compose.py exact_attacker.py \
 	model_selection.py predictability.py probe.py sklearn.py))
@@ -47,18 +48,16 @@ lint: $(READY) ## check style, format and types
 	$(BIN)/ruff format --check
 	$(BIN)/mypy skbiasamp
 
-docs: docs/conf.py $(READY) ## build the documentation site
-	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
-
-docs/conf.py:
-	@echo "The documentation site does not exist yet: there is no docs/conf.py." >&2; exit 1
+docs: $(DOCS_READY) ## build the documentation site: docs/_build/html/index.html
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
+	$(BIN)/python -m pytest -q tests/test_site.py
 
 bench: $(READY) ## run the benchmarks
 	$(BIN)/python benchmarks/cooccurrence.py
 	$(BIN)/python benchmarks/uncertainty.py
 
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-core .venv-oldest build dist docs/_build skbiasamp-demo.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-core .venv-oldest build dist docs/_build docs/auto_examples docs/generated skbiasamp-demo.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp is the last thing written, so an environment without one is half made and made anew.
@@ -75,6 +74,12 @@ define install
 		--constraint $(CONSTRAINTS) --editable ".[$(EXTRAS)]"
 	@mv $@.begun $@
 endef
+
+# On top of the environment of the tests: only those who build the site wait for Sphinx.
+$(DOCS_READY): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[docs]"
+	@touch $@
 
 $(READY): EXTRAS := all,torch,test,dev
 $(CORE_READY) $(OLDEST_READY): EXTRAS := test

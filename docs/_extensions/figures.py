@@ -1,0 +1,109 @@
+"""The pictures of the user guide, drawn at each build into `docs/generated/figures`."""
+
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+WOMEN, MEN, INK, PALE = "#D55E00", "#0072B2", "#222222", "#999999"
+
+
+def _sheet(width, height, columns=1):
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    return figure, figure.subplots(1, columns, squeeze=False)[0]
+
+
+def _table(axes, x, y, title, header, rows, width=1.0, height=0.55):
+    """Write rows below each other, the group in its colour."""
+    axes.text(x, y + 1.15 * height, title, fontsize=11, fontweight="bold", color=INK)
+    for line, cells in enumerate([header, *rows]):
+        for column, cell in enumerate(cells):
+            colour = {"f": WOMEN, "m": MEN}.get(cell, INK if line else PALE)
+            axes.text(x + column * width, y - line * height, cell, fontsize=11, color=colour)
+
+
+def contingency():
+    """Equal rows become one cell with a count; two contingencies add."""
+    figure, (axes,) = _sheet(6.6, 3.0)
+    rows = [("f", "1", "1"), ("f", "1", "1"), ("f", "0", "1"), ("m", "0", "0"), ("m", "1", "0")]
+    rows += [("m", "0", "0")]
+    _table(axes, 0, 3.4, "rows", ("sex", "cooks", "says"), rows)
+    axes.annotate(
+        "", (4.6, 2.0), (3.4, 2.0), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.5}
+    )
+    axes.text(4.0, 2.25, "count", ha="center", fontsize=11, color=INK)
+    header = ("sex", "cooks", "says", "rows")
+    cells = [("f", "1", "1", "2"), ("f", "0", "1", "1"), ("m", "0", "0", "2"), ("m", "1", "0", "1")]
+    _table(axes, 5.0, 3.4, "contingency", header, cells)
+    axes.text(5.0, 0.55, "A million such rows: eight cells at most.", fontsize=10, color=INK)
+    axes.text(5.0, 0.05, "Monday’s cells + Tuesday’s = both days’.", fontsize=10, color=INK)
+    axes.set(xlim=(-0.1, 9.2), ylim=(-0.1, 4.3))
+    axes.axis("off")
+    return figure
+
+
+def directions():
+    """The same predictions, asked two questions."""
+    figure, both = _sheet(6.6, 3.4, columns=2)
+    panels = [
+        (both[0], "A→T: of this group,\nhow many cook?", ["women", "men"], [WOMEN, MEN]),
+        (both[1], "T→A: of these,\nhow many are women?", ["cook", "don’t"], [INK, PALE]),
+    ]
+    values = [([0.75, 0.25], [0.85, 0.175]), ([0.75, 0.25], [0.80, 0.22])]
+    for (axes, title, names, colours), (labels, predictions) in zip(panels, values, strict=True):
+        for place, (name, colour, label, predicted) in enumerate(
+            zip(names, colours, labels, predictions, strict=True)
+        ):
+            axes.bar(place - 0.19, label, 0.34, color="white", edgecolor=colour, linewidth=2)
+            axes.bar(place + 0.19, predicted, 0.34, color=colour, edgecolor=colour, linewidth=2)
+            axes.text(place - 0.19, label + 0.03, f"{label:g}", ha="center", color=INK)
+            axes.text(place + 0.19, predicted + 0.03, f"{predicted:g}", ha="center", color=INK)
+            axes.text(place, -0.1, name, ha="center", color=INK, fontsize=11)
+        axes.set(xlim=(-0.6, 1.6), ylim=(-0.14, 1.0), yticks=[])
+        axes.set_xticks([])
+        axes.set_title(title, fontsize=11, color=INK)
+        axes.axhline(0, color=INK, linewidth=1)
+        axes.spines[:].set_visible(False)
+    figure.supxlabel("outlined: by the labels; filled: by the predictions", fontsize=11, color=INK)
+    return figure
+
+
+def signs():
+    """Which moves count as amplification."""
+    figure, (axes,) = _sheet(6.6, 2.8)
+    cases = [
+        ("cooks more\nthan others", 0.66, 0.95, "+"),
+        ("cooks more\nthan others", 0.85, 0.56, "−"),
+        ("cooks less\nthan others", 0.34, 0.05, "+"),
+        ("cooks less\nthan others", 0.15, 0.44, "−"),
+    ]
+    axes.axhline(0.5, color=PALE, linestyle=":", linewidth=1.2)
+    axes.text(-0.95, 0.53, "all rows", va="bottom", fontsize=10, color=PALE)
+    for place, (name, label, predicted, verdict) in enumerate(cases):
+        colour = WOMEN if verdict == "+" else MEN
+        axes.annotate(
+            "",
+            (place, predicted),
+            (place, label),
+            arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 2.5, "shrinkA": 3},
+        )
+        axes.plot(place, label, "o", color="white", markeredgecolor=INK, markersize=9)
+        word = "amplified" if verdict == "+" else "reduced"
+        axes.text(place, -0.13, f"{verdict} {word}", ha="center", color=colour, fontsize=11)
+        axes.text(place, 1.0, name, ha="center", va="bottom", fontsize=10, color=INK)
+    axes.set(xlim=(-1, 3.6), ylim=(-0.2, 1.3))
+    axes.axis("off")
+    return figure
+
+
+def draw(app):
+    folder = Path(app.srcdir) / "generated" / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    for make in (contingency, directions, signs):
+        # No date and no random ids: the same picture at each build.
+        figure = make()
+        figure.savefig(folder / f"{make.__name__}.svg", metadata={"Date": None})
+
+
+def setup(app):
+    app.connect("builder-inited", draw)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,82 @@
+"""How the documentation is built; `make docs` does it. Nothing is read from the network."""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
+
+import skbiasamp  # noqa: E402
+
+project = "skbiasamp"
+author = "The skbiasamp developers"
+copyright = author
+version = release = skbiasamp.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    # Our own, in _extensions.
+    "figures",
+    "mathml",
+    "members",
+]
+exclude_patterns = ["_build", "_extensions", "auto_examples/**.py", "auto_examples/**.ipynb"]
+templates_path = ["_templates"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc's Parameters say it in words
+numpydoc_show_class_members = False  # autodoc lists them, see the template of classes
+numpydoc_xref_param_type = False
+copybutton_exclude = ".linenos, .gp, .go"
+
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE.parent / "examples")],
+    "gallery_dirs": ["auto_examples"],
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
+    "within_subsection_order": "ExampleTitleSortKey",
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("skbiasamp",),
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+    "parallel": 2,
+}
+
+# Names of scikit-learn and NumPy become links only where their inventories may be fetched.
+if os.environ.get("SKBIASAMP_DOCS_INTERSPHINX"):
+    extensions.append("sphinx.ext.intersphinx")
+    intersphinx_mapping = {
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "pandas": ("https://pandas.pydata.org/docs", None),
+        "python": ("https://docs.python.org/3", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "sklearn": ("https://scikit-learn.org/stable", None),
+    }
+
+html_theme = "pydata_sphinx_theme"
+html_title = "skbiasamp"
+html_static_path = ["_static"]
+html_css_files = ["skbiasamp.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {"index": [], "install": [], "getting-started": []}
+html_theme_options = {
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": False,
+    "navigation_with_keys": False,
+}
