@@ -81,7 +81,7 @@ $(DOCS_READY): $(READY)
 		--constraint constraints.txt --editable ".[docs]"
 	@touch $@
 
-$(READY): EXTRAS := all,torch,test,dev
+$(READY): EXTRAS := all,ibis,torch,test,dev
 $(CORE_READY) $(OLDEST_READY): EXTRAS := test
 $(READY) $(CORE_READY): CONSTRAINTS := constraints.txt
 $(OLDEST_READY): CONSTRAINTS := constraints-oldest.txt

@@ -71,7 +71,7 @@ def _as_pandas(cells: nw.DataFrame[Any]) -> pd.DataFrame:
     for name in cells.columns:
         values = cells[name].to_list()
         if name == COUNT:
-            read[name] = np.array([0.0 if one is None else float(one) for one in values])
+            read[name] = _exact(np.array([0.0 if one is None else float(one) for one in values]))
             continue
         column: Array = np.empty(len(values), dtype=object)
         column[:] = [None if pd.isna(one) else one for one in values]
@@ -80,3 +80,13 @@ def _as_pandas(cells: nw.DataFrame[Any]) -> pd.DataFrame:
     frame = pd.DataFrame(read)
     keys = [name for name in read if name != COUNT]
     return frame.sort_values(keys, key=lambda column: column.astype(str), ignore_index=True)
+
+
+def _exact(counts: Array) -> Array:
+    """Return counts, checked to be below what floats count one by one."""
+    if (counts >= 2.0**53).any():
+        raise ValueError(
+            f"A cell holds {counts.max():.4g} rows, more than can be counted exactly (2**53). If "
+            "these are weights, divide them by their mean."
+        )
+    return counts
