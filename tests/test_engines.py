@@ -116,18 +116,15 @@ def test_a_file_that_is_cut_short_is_an_error(parts, engine):
 
 
 @pytest.mark.parametrize("kind", ["int64", "float64", "str", "bool"])
-@pytest.mark.parametrize("engine", [lazy_polars, duckdb])
-def test_a_column_whose_type_differs_between_files_is_counted_right_or_refused(parts, engine, kind):
+def test_a_column_whose_type_differs_between_files_is_counted_right_or_refused(parts, kind):
     rows, folder = parts
     rows.iloc[1::3].astype({"target": kind}).to_parquet(folder / "1.parquet")
-    try:
-        counted = Contingency.from_frame(engine(folder / "*.parquet"), **COLUMNS)
-    except Exception as error:
-        # Text is no number, and polars takes no type for another.
-        assert engine is lazy_polars or kind == "str"
-        assert "mismatch" in str(error) or "target" in str(error)
-        return
-    assert counted == Contingency.from_frame(rows, **COLUMNS)
+    whole = folder / "*.parquet"
+    assert Contingency.from_frame(duckdb(whole), **COLUMNS) == Contingency.from_frame(
+        rows, **COLUMNS
+    )
+    with pytest.raises(Exception, match="data type mismatch for column target"):
+        Contingency.from_frame(lazy_polars(whole), **COLUMNS)
 
 
 def test_a_number_that_the_first_file_has_no_room_for_is_an_error(parts):
@@ -135,7 +132,7 @@ def test_a_number_that_the_first_file_has_no_room_for_is_an_error(parts):
     wide = rows.iloc[1::3].astype({"target": "int64"})
     wide["target"] += 300
     wide.to_parquet(folder / "1.parquet")
-    with pytest.raises(Exception, match="300|301"):
+    with pytest.raises(Exception, match=r"300|301"):
         Contingency.from_frame(duckdb(folder / "*.parquet"), **COLUMNS)
 
 
