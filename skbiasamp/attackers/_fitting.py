@@ -15,6 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from skbiasamp._labels import Array
 from skbiasamp.attackers._exact import ExactAttacker
+from skbiasamp.attackers._networks import shown
 
 NAMES = ("auto", "exact", "mlp")
 # Rows of a distinct input, on average, from which a table is the attacker that "auto" takes.
@@ -106,15 +107,7 @@ def answers(
     told = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_answer)(attacker, lesson, shares) for lesson in lessons
     )
-    return list(_progress(told, len(lessons)) if verbose else told)
-
-
-def _progress(told: Iterator[Array], n: int) -> Iterator[Array]:
-    try:
-        from rich.progress import track
-    except ImportError as error:
-        raise ImportError("verbose=1 needs rich: pip install 'skbiasamp[cli]'") from error
-    yield from track(told, "attackers", total=n)
+    return list(shown(told, "attackers", len(lessons)) if verbose else told)
 
 
 def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> list[Array]:
@@ -128,21 +121,13 @@ def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> li
         first = lessons[batch[0]]
         weight = np.stack([lessons[i].weight for i in batch])
         seeds = [lessons[i].seed for i in batch]
-        options: dict[str, Any] = {}
-        n_rows = first.n_rows
-        if attacker.early_stopping:
-            worth = weight * first.rows_per_weight
-            held = weight * _held_out(worth, attacker.validation_fraction, seeds)
-            weight, options["validation_weight"] = weight - held, held
-            n_rows = max(1, round(n_rows * (1 - attacker.validation_fraction)))
         bundle = attacker.fit_many(
             first.inputs,
             np.stack([lessons[i].target for i in batch]),
             weight,
             classes=np.arange(first.n_classes) if first.n_classes else None,
-            n_rows=n_rows,
+            n_rows=first.n_rows,
             random_state=seeds,
-            **options,
         )
         found = bundle.predict_proba(first.asked) if first.n_classes else None
         if found is None:
@@ -151,16 +136,6 @@ def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> li
             found = np.eye(first.n_classes)[found.argmax(axis=-1)]
         told.update(zip(batch, found, strict=True))
     return [told[i] for i in range(len(lessons))]
-
-
-def _held_out(worth: Array, fraction: float, seeds: Sequence[int]) -> Array:
-    """Draw the share of each network's rows on which its best epoch is chosen."""
-    rows = np.maximum(np.rint(worth), worth > 0).astype(np.int64)
-    drawn = [
-        np.random.default_rng((seed, 1)).binomial(n, fraction)
-        for n, seed in zip(rows, seeds, strict=True)
-    ]
-    return np.divide(drawn, rows, out=np.zeros(rows.shape), where=rows > 0)
 
 
 def _answer(attacker: Any, lesson: Lesson, shares: bool) -> Array:

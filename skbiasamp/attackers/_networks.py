@@ -340,7 +340,10 @@ def train(
         inputs = torch.tensor(pool, device=device)
         for steps, size, members in batches:
             batch = _Batch(design, inputs, [lessons[i] for i in members], steps, size, device)
-            for epoch in _shown(range(design.max_epochs), len(members), verbose):
+            epochs: Iterable[int] = range(design.max_epochs)
+            if verbose:
+                epochs = shown(epochs, f"{len(members)} networks", design.max_epochs)
+            for epoch in epochs:
                 loss[members, epoch] = batch.learn()
                 if judgements is not None:
                     judgements[members, epoch] = batch.judge()
@@ -495,11 +498,10 @@ class _Batch:
         return found.cpu().numpy() + spread
 
 
-def _shown(epochs: range, n_networks: int, verbose: int) -> Iterable[int]:
-    if not verbose:
-        return epochs
+def shown(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
+    """Show how far a loop has come, for verbose=1."""
     try:
         from rich.progress import track
     except ImportError as error:
         raise ImportError("verbose=1 needs rich: pip install 'skbiasamp[cli]'") from error
-    return track(epochs, f"{n_networks} networks")
+    return track(items, what, total=total)
