@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import sklearn
 from sklearn.base import clone
-from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
@@ -21,12 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._compat import HasMethods
 from skbiasamp._labels import Array, to_native
 from skbiasamp.auditors import DirectionalAuditor
-from skbiasamp.compose._columns import names_of, sensitive_values, without_sensitive
-from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params
+from skbiasamp.compose._columns import sensitive_values, without_sensitive
+from skbiasamp.compose._wrapper import HidingWrapper, fit_params
 from skbiasamp.results import AuditReport, AuditResult
 
 
-class AuditedClassifier(ClassifierWrapper):
+class AuditedClassifier(HidingWrapper):
     """A classifier that can tell whether it amplifies the bias of its own training rows.
 
     It fits any classifier and, on the same rows, an auditor: in a cross-validation or a search
@@ -172,12 +171,7 @@ class AuditedClassifier(ClassifierWrapper):
             The fitted classifier.
         """
         self._validate_params()
-        if self.drop_sensitive and (self.sensitive is None or callable(self.sensitive)):
-            raise ValueError(
-                "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
-                f"{self.sensitive!r} names none. Name the columns, or leave drop_sensitive=False "
-                "if the attribute is not among the features."
-            )
+        features = self._hide(X)
         auditors = self._auditors()
         metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         routed = fit_params(self, ["estimator", "sensitive_estimator"], metadata, params)
@@ -192,11 +186,7 @@ class AuditedClassifier(ClassifierWrapper):
                     y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                 )
             self._fit_sensitive(X, attribute, routed["sensitive_estimator"])
-        if self.drop_sensitive:
-            self._hidden = names_of(X, self.sensitive)
-        self.estimator_ = clone(self.estimator).fit(self._features(X), y, **inner)
-        # Keeps count and names of the columns, of which the classifier saw only some.
-        self._saw_X = FunctionTransformer().fit(X) if self.drop_sensitive else None
+        self.estimator_ = clone(self.estimator).fit(features, y, **inner)
         return self
 
     def audit(
@@ -329,9 +319,6 @@ class AuditedClassifier(ClassifierWrapper):
                 ".set_fit_request(sensitive_features=False)."
             )
         return sensitive_values(X, self.sensitive)
-
-    def _features(self, X: Any) -> Any:
-        return without_sensitive(X, self._hidden, may_lack=True) if self.drop_sensitive else X
 
     def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:
         """Train the classifier of the attribute."""

@@ -7,12 +7,14 @@ from typing import Any, TypeVar
 
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skbiasamp._labels import quote
+from skbiasamp.compose._columns import names_of, without_sensitive
 
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 
@@ -92,6 +94,33 @@ class ClassifierWrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _features(self, X: Any) -> Any:
         """Return what the classifier inside sees of X."""
         return X
+
+
+class HidingWrapper(ClassifierWrapper):
+    """One that can hide the columns of the protected attribute from the classifier inside."""
+
+    sensitive: Any
+    drop_sensitive: bool
+    _hidden: Any = None
+
+    def _hide(self, X: Any) -> Any:
+        """Return what the classifier inside sees of the training data, now and from now on."""
+        self._saw_X = self._hidden = None
+        if not self.drop_sensitive:
+            return X
+        if self.sensitive is None or callable(self.sensitive):
+            raise ValueError(
+                "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
+                f"{self.sensitive!r} names none. Name the columns, or leave drop_sensitive=False "
+                "if the attribute is not among the features."
+            )
+        self._hidden = names_of(X, self.sensitive)
+        # Keeps count and names of the columns, of which the classifier sees only some.
+        self._saw_X = FunctionTransformer().fit(X)
+        return self._features(X)
+
+    def _features(self, X: Any) -> Any:
+        return X if self._hidden is None else without_sensitive(X, self._hidden, may_lack=True)
 
 
 def fit_params(

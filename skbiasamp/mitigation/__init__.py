@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skbiasamp.mitigation._balance import RatioBalancer
+    from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
     from skbiasamp.mitigation._noise import NoiseRandomizer
     from skbiasamp.mitigation._oversample import GroupOverSampler
     from skbiasamp.mitigation._repair import DataRepair
 
 # Public name -> its file; imported when it is first asked for.
 _FILES = {
+    "CorpusConstraintClassifier": "_corpus",
     "DataRepair": "_repair",
     "GroupOverSampler": "_oversample",
     "NoiseRandomizer": "_noise",
@@ -18,6 +20,7 @@ _FILES = {
 }
 
 __all__ = [
+    "CorpusConstraintClassifier",
     "DataRepair",
     "GroupOverSampler",
     "NoiseRandomizer",

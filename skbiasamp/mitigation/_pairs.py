@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array, Names, as_bytes, read_rows, require_groups, to_native
+from skbiasamp._labels import (
+    Array,
+    Names,
+    Rows,
+    as_bytes,
+    check_known,
+    read_rows,
+    recode,
+    require_groups,
+    to_native,
+)
 from skbiasamp.compose import ROUTING, sensitive_values
 
 
@@ -63,13 +73,27 @@ def named(names: Names) -> pd.Index:
     return pd.Index(list(names), tupleize_cols=False)
 
 
+def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
+    """Read the attribute of rows without labels, as positions among known groups."""
+    rows = _read(np.zeros(n_rows, int), attribute)
+    group, names = rows.group.codes, rows.group.names
+    assert group is not None
+    heights = dict(zip(names, np.bincount(group, minlength=len(names)), strict=True))
+    check_known(names, known, role="group", rows=heights)
+    return recode(group, names, known)
+
+
+def _read(y: Any, attribute: Any) -> Rows:
+    # Halves are no counts, so that every row remains a cell of its own, in its place.
+    n = max(len(to_native(y, "y")), 1)
+    return read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
+
+
 def read_pairs(y: Any, attribute: Any) -> Pairs:
     """Read labels and attribute, row by row."""
-    n = max(len(to_native(y, "y")), 1)
-    # Halves are no counts, so that every row remains a cell of its own, in its place.
-    rows = read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
+    rows = _read(y, attribute)
     assert rows.group.codes is not None
-    group, groups = rows.group.codes, rows.group.names
+    group, groups, n = rows.group.codes, rows.group.names, len(rows.weight)
     require_groups(groups, np.bincount(group, minlength=len(groups)), n, declared=False)
     if rows.task.codes is not None:
         member = rows.task.codes[:, None] == np.arange(len(rows.task.names))

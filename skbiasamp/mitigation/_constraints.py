@@ -1,0 +1,246 @@
+"""Predictions whose group ratios lie within margins, at the least loss of score."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from skbiasamp._labels import Array
+
+# The maximum over predictions is smoothed, less and less, so that its gradient tells where to go.
+_TEMPERATURES = (1.0, 0.3, 0.1, 0.03)
+_MOST_STEPS = 50  # at each
+_CLOSE = 1e-3  # scores that differ by less are the same
+_TINY = 1e-9
+_REACH = 4  # how many rows are moved at once to mend one task, at most
+_SHIFTS = 1_000  # in how many ways
+
+
+class Constrained(NamedTuple):
+    """Predictions that were brought within bounds."""
+
+    chosen: Array  # rows × tasks, bool
+    shifts: Array  # groups × tasks: what multipliers add to scores
+    unmet: Array  # tasks whose bounds are not kept
+
+
+class Bounds(NamedTuple):
+    """Between what shares of a task's predictions each group must have; groups × tasks."""
+
+    low: Array
+    high: Array
+
+    def excess(self, table: Array) -> Array:
+        """Return by how many rows each task is out of bounds."""
+        total = table.sum(axis=0)
+        over = np.maximum(table - self.high * total - _TINY * total, 0)
+        under = np.maximum(self.low * total - table - _TINY * total, 0)
+        return (over + under).sum(axis=0)
+
+
+def constrain(scores: Array, group: Array, bounds: Bounds, *, exclusive: bool) -> Constrained:
+    """Choose tasks for rows: the best sum of scores within bounds.
+
+    Of exclusive tasks each row has the one with the greatest score, of others all with scores
+    above 0. Tasks without bounds have (0, 1).
+    """
+    within = (np.arange(len(bounds.low))[:, None] == group).astype(float)
+    # A group that is not here cannot have its share.
+    absent = (bounds.low > 0) & (within.sum(axis=1) == 0)[:, None]
+    hopeless = absent.any(axis=0)
+    bounds = Bounds(np.where(hopeless, 0, bounds.low), np.where(hopeless, 1, bounds.high))
+    chosen = choose(scores, exclusive=exclusive)
+    shifts = np.zeros(bounds.low.shape)
+    broken: Array = np.asarray(bounds.excess(within @ chosen) > 0)
+    if exclusive and broken.any():
+        shifts = _shifts(scores, group, within, bounds)
+        shifted = scores + shifts[group]
+        chosen = _mend(choose(shifted, exclusive=True), shifted, group, within, bounds)
+    elif not exclusive:
+        for task in np.flatnonzero(broken):  # each stands alone
+            chosen[:, task], shifts[:, task] = _best_of_one(
+                scores[:, task], group, bounds.low[:, task], bounds.high[:, task]
+            )
+    return Constrained(chosen, shifts, hopeless | (bounds.excess(within @ chosen) > 0))
+
+
+def choose(scores: Array, *, exclusive: bool) -> Array:
+    """Choose tasks for rows, without bounds."""
+    if not exclusive:
+        return scores > 0
+    return scores.argmax(axis=1)[:, None] == np.arange(scores.shape[1])
+
+
+def _best_of_one(scores: Array, group: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Choose the rows of one task with the best sum of scores within bounds.
+
+    With a given number of rows, bounds are limits for each group's number, and best are the
+    first rows of one order of all, but for groups that have reached a limit. So for every number
+    of rows a bisection finds how far to go in that order, and the best number is chosen.
+    """
+    n, one = len(scores), np.arange(len(low))[:, None]
+    order = np.argsort(-scores, kind="stable")
+    mine = one == group[order]
+    ahead = np.pad(mine.cumsum(axis=1), ((0, 0), (1, 0)))  # each group's rows of the first 0..n
+    total = np.arange(n + 1)
+    least = np.ceil(low[:, None] * total - _TINY * total).astype(int)
+    most = np.floor(high[:, None] * total + _TINY * total).astype(int)
+    most = np.minimum(most, ahead[:, [n]])
+    fits = (least <= most).all(axis=0) & (least.sum(axis=0) <= total) & (total <= most.sum(axis=0))
+    total, least, most = total[fits], least[:, fits], most[:, fits]
+    few, many = np.zeros(len(total), int), np.full(len(total), n)
+    while (few < many).any():
+        half = (few + many) // 2
+        enough = np.clip(ahead[:, half], least, most).sum(axis=0) >= total
+        few, many = np.where(enough, few, half + 1), np.where(enough, half, many)
+    counts = np.clip(ahead[:, few], least, most)
+    own = np.sort(np.where(mine, -scores[order], np.inf), axis=1)  # each group's, best first
+    sums = np.pad(np.cumsum(np.where(np.isfinite(own), -own, 0), axis=1), ((0, 0), (1, 0)))
+    best = int(np.argmax(sums[one, counts].sum(axis=0)))
+    count = counts[:, [best]]
+    chosen = np.zeros(n, bool)
+    chosen[order] = (mine & (ahead[:, :-1] < count)).any(axis=0)
+    # The least shift of each group's scores that makes them so.
+    beyond = np.pad(own, ((0, 0), (1, 1)), constant_values=(-np.inf, np.inf))
+    shift = np.clip(0, beyond[one, count], beyond[one, count + 1])
+    return chosen, shift[:, 0]
+
+
+def _shifts(scores: Array, group: Array, within: Array, bounds: Bounds) -> Array:
+    """Minimise the Lagrangian dual of exclusive tasks; return how its multipliers shift scores."""
+    bound = ((bounds.low > 0) | (bounds.high < 1)).any(axis=0)
+    low, high = bounds.low[:, bound], bounds.high[:, bound]
+    n = len(scores)
+
+    def shifts(flat: Array) -> Array:
+        up, down = flat.reshape(2, *low.shape)
+        every = np.zeros(bounds.low.shape)
+        every[:, bound] = down - up + (up * high - down * low).sum(axis=0)
+        return every
+
+    def dual(flat: Array, temperature: float) -> tuple[float, Array]:
+        z = (scores + shifts(flat)[group]) / temperature
+        top = z.max(axis=1, keepdims=True)
+        share = np.exp(z - top)
+        norm = share.sum(axis=1, keepdims=True)
+        value = np.sum(np.log(norm) + top)
+        table = (within @ (share / norm))[:, bound]
+        total = table.sum(axis=0)
+        slope = np.stack([high * total - table, table - low * total])
+        return temperature * value / n, slope.ravel() / n
+
+    flat = np.zeros(2 * low.size)
+    for temperature in _TEMPERATURES:
+        flat = minimize(
+            dual,
+            flat,
+            args=(temperature,),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0, None)] * flat.size,
+            options={"maxiter": _MOST_STEPS},
+        ).x
+    return shifts(flat)
+
+
+def _changes(table: Array, bounds: Bounds) -> tuple[Array, Array, Array]:
+    """Return each task's excess, and how one row less, or more, of each group changes it."""
+    excess = bounds.excess(table)
+    ones = np.eye(len(table))[:, :, None]
+    less = np.stack([bounds.excess(np.maximum(table - one, 0)) for one in ones]) - excess
+    more = np.stack([bounds.excess(table + one) for one in ones]) - excess
+    return excess, less, more
+
+
+def _mend(chosen: Array, scores: Array, group: Array, within: Array, bounds: Bounds) -> Array:
+    """Move rows to other tasks where it mends most for its score; else several at once."""
+    every = np.arange(len(scores))
+    while True:
+        table = within @ chosen
+        excess, less, more = _changes(table, bounds)
+        if not excess.any():
+            return chosen
+        now = chosen.argmax(axis=1)
+        change = less[group, now][:, None] + more[group]
+        change[every, now] = 0
+        loss = scores[every, now][:, None] - scores
+        worth = np.where(change < -_TINY, change / (loss + _CLOSE), 0)
+        to = worth.argmin(axis=1)
+        worth = worth[every, to]
+        untouched = np.ones(scores.shape[1], bool)
+        for row in np.argsort(worth, kind="stable")[: np.sum(worth < 0)]:
+            if untouched[now[row]] and untouched[to[row]]:
+                untouched[[now[row], to[row]]] = False
+                chosen[row, now[row]], chosen[row, to[row]] = False, True
+        if untouched.all():
+            better = _mend_one(chosen, scores, group, within, bounds)
+            if better is None:
+                return chosen
+            chosen = better
+
+
+def _mend_one(
+    chosen: Array, scores: Array, group: Array, within: Array, bounds: Bounds
+) -> Array | None:
+    """Bring one task within bounds by several moves that harm no other; None where none do."""
+    table = within @ chosen
+    for task in np.flatnonzero(bounds.excess(table)):
+        for step in _steps(table[:, task], bounds.low[:, task], bounds.high[:, task]):
+            trial = chosen.copy()
+            if all(
+                _move(trial, scores, group, within, bounds, one, int(task), joins=n > 0)
+                for one, n in enumerate(step)
+                for _ in range(abs(n))
+            ):
+                return trial
+    return None
+
+
+def _steps(column: Array, low: Array, high: Array) -> list[tuple[int, ...]]:
+    """Return what rows of each group may join or leave a task to bring it within bounds."""
+    reach = _REACH
+    while (2 * reach + 1) ** len(column) > _SHIFTS and reach > 1:
+        reach -= 1
+    steps = np.array(list(product(range(-reach, reach + 1), repeat=min(len(column), 6))))
+    steps = np.pad(steps, ((0, 0), (0, len(column) - steps.shape[1])))
+    after = (column + steps).T
+    inside = Bounds(low[:, None], high[:, None]).excess(after) == 0
+    steps = steps[inside & (after >= 0).all(axis=0)]
+    order = np.argsort(np.abs(steps).sum(axis=1), kind="stable")
+    return [tuple(step) for step in steps[order][:20].tolist()]
+
+
+def _move(
+    chosen: Array,
+    scores: Array,
+    group: Array,
+    within: Array,
+    bounds: Bounds,
+    one: int,
+    task: int,
+    *,
+    joins: bool,
+) -> bool:
+    """Move a row of the group into the task, or out of it, if another task can do with it."""
+    _, less, more = _changes(within @ chosen, bounds)
+    now = chosen.argmax(axis=1)
+    if joins:
+        loss = scores[np.arange(len(scores)), now] - scores[:, task]
+        able = (group == one) & (now != task) & (less[group, now] <= _TINY)
+        if not able.any():
+            return False
+        row, to = int(np.argmin(np.where(able, loss, np.inf))), task
+    else:
+        rows = np.flatnonzero((group == one) & (now == task))
+        able = more[one] <= _TINY
+        able[task] = False
+        if not len(rows) or not able.any():
+            return False
+        loss = np.where(able, scores[rows, [task]][:, None] - scores[rows], np.inf)
+        at, to = divmod(int(np.argmin(loss)), loss.shape[1])
+        row = int(rows[at])
+    chosen[row, now[row]], chosen[row, to] = False, True
+    return True

@@ -1,0 +1,371 @@
+"""Classifiers that are to amplify less: what they promise of their predictions."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from halving import parity
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from skbiasamp import AuditedClassifier, MALSAuditor
+from skbiasamp.mitigation import CorpusConstraintClassifier
+
+MARGIN = 0.05
+
+
+BATCH = "a row's prediction depends on the rest of its batch"
+# Every entry is a check that cannot hold, and why.
+EXPECTED_FAILED_CHECKS = {
+    "CorpusConstraintClassifier": {
+        "check_methods_subset_invariance": BATCH,
+    },
+}
+
+
+def expected_failed(estimator):
+    return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
+
+
+with sklearn.config_context(enable_metadata_routing=True):
+    ROUTED = LogisticRegression().set_fit_request(sample_weight=True)
+
+
+@parametrize_with_checks(
+    [CorpusConstraintClassifier(LogisticRegression(), sensitive=parity)],
+    expected_failed_checks=expected_failed,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@parametrize_with_checks(
+    [CorpusConstraintClassifier(ROUTED, sensitive=parity)],
+    expected_failed_checks=expected_failed,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_scikit_learns_checks_under_metadata_routing(estimator, check):
+    with sklearn.config_context(enable_metadata_routing=True):
+        check(estimator)
+
+
+# ---------------------------------------------------------------- CorpusConstraintClassifier
+
+
+class Oracle(ClassifierMixin, BaseEstimator):
+    """Says the probabilities that X holds."""
+
+    def fit(self, X, y):
+        self.n_features_in_ = X.shape[1]
+        self.classes_ = np.unique(y) if np.ndim(y) == 1 else [np.array([0, 1])] * np.shape(y)[1]
+        return self
+
+    def predict_proba(self, X):
+        X = np.asarray(X)
+        return X if np.ndim(self.classes_) == 1 else [np.column_stack([1 - p, p]) for p in X.T]
+
+    def predict(self, X):
+        return self.classes_[np.asarray(X).argmax(axis=1)]
+
+
+def problem(rng, kind, n_rows=None, n_tasks=None, n_groups=None):
+    """Return a fitted classifier and a batch whose own labels keep the bounds.
+
+    Its scores tell something of the labels, and exaggerate what tells the groups apart.
+    """
+    n_rows = n_rows or rng.integers(200, 1500)
+    n_tasks = n_tasks or rng.integers(2, 15)
+    n_groups = n_groups or rng.integers(2, 4)
+    group = rng.integers(0, n_groups, n_rows)
+    if kind == "multiclass":
+        shares = rng.dirichlet(np.full(n_tasks, 1.0 if n_tasks < 100 else 20.0), n_groups)
+        y = (rng.random((n_rows, 1)) > shares.cumsum(axis=1)[group, :-1]).sum(axis=1)
+        member = y[:, None] == np.arange(n_tasks)
+    else:
+        y = member = (
+            rng.random((n_rows, n_tasks)) < rng.uniform(0.02, 0.6, (n_groups, n_tasks))[group]
+        )
+    bias = rng.normal(size=(n_groups, n_tasks))
+    score = rng.normal(0, 1.5, member.shape) + 1.5 * member + bias[group]
+    if kind == "multiclass":
+        score = np.exp(score)
+        score /= score.sum(axis=1, keepdims=True)
+    else:
+        score = 1 / (1 + np.exp(1.5 - score))
+    # Labels of training are those of the batch but for a few.
+    noisy = rng.random(n_rows) < 0.02
+    train = np.where(noisy if y.ndim == 1 else noisy[:, None], rng.permutation(y), y).astype(int)
+    model = CorpusConstraintClassifier(Oracle(), margin=MARGIN)
+    model.fit(score, train, sensitive_features=group)
+    return model, score, group, member
+
+
+def shares(member, group, n_groups):
+    table = np.stack([member[group == one].sum(axis=0) for one in range(n_groups)])
+    total = table.sum(axis=0)
+    return table / np.where(total > 0, total, np.nan)
+
+
+def within_margin(model, member, group):
+    """Return for each task whether groups have their shares of it, to within the margin."""
+    off = np.abs(shares(member, group, len(model.groups_)) - model.ratios_.to_numpy())
+    return ~(off > MARGIN + 1e-9).any(axis=0)
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "multilabel"])
+def test_feasible_problems_are_solved_and_others_reported(kind):
+    rng = np.random.default_rng(0)
+    solved = []
+    while len(solved) < 100:
+        model, score, group, member = problem(rng, kind, n_rows=int(rng.integers(20, 1500)))
+        if (
+            member.shape[1] != model.ratios_.shape[1]
+            or not within_margin(model, member, group).all()
+        ):
+            continue  # a class is missing, or nothing says that it can be solved
+        found = model.constrain(score, sensitive_features=group)
+        y_pred = found.y_pred
+        chosen = y_pred if y_pred.ndim == 2 else y_pred[:, None] == model.classes_
+        kept = within_margin(model, chosen, group)
+        assert_array_equal(found.table["met"], np.tile(kept, len(model.groups_)))
+        solved.append(kept.all())
+    assert np.mean(solved) >= (0.95 if kind == "multiclass" else 1)
+
+
+def best_by_linear_program(model, score, group):
+    """Return the best sum of scores with a fraction of every row for every class."""
+    n_rows, n_classes = score.shape
+    log, ratio = np.log(score), model.ratios_.to_numpy()
+    rows = []
+    for a in range(len(ratio)):
+        for t in range(n_classes):
+            column = np.zeros((n_rows, n_classes))
+            column[:, t] = (group == a) - min(ratio[a, t] + MARGIN, 1)
+            rows.append(column.ravel())
+            column = np.zeros((n_rows, n_classes))
+            column[:, t] = max(ratio[a, t] - MARGIN, 0) - (group == a)
+            rows.append(column.ravel())
+    each = np.kron(np.eye(n_rows), np.ones(n_classes))
+    found = linprog(-log.ravel(), np.array(rows), np.zeros(len(rows)), each, np.ones(n_rows))
+    return -found.fun
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_predictions_within_bounds_have_much_better_scores(seed):
+    rng = np.random.default_rng(seed)
+    model, score, group, _ = problem(rng, "multiclass", 300, 4)
+    found = model.constrain(score, sensitive_features=group)
+    assert found.table["met"].all()
+    code = np.searchsorted(model.classes_, found.y_pred)
+    reached = np.log(score[np.arange(300), code]).sum()
+    alone = np.log(score.max(axis=1)).sum()
+    best = best_by_linear_program(model, score, group)
+    assert reached <= best + 1e-6 <= alone + 2e-6
+    # Of what the bounds cost at least, little more is paid.
+    assert alone - reached <= 1.1 * (alone - best) + 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_one_task_is_chosen_as_integer_programming_does(seed):
+    rng = np.random.default_rng(seed)
+    n, n_groups = rng.integers(20, 80), 2 + seed % 3
+    group = rng.integers(0, n_groups, n)
+    # Rounded, so that some scores tie.
+    score = np.round(rng.normal(0, 2, n) + rng.normal(0, 1, n_groups)[group], 1)
+    target = rng.dirichlet(np.full(n_groups, 3.0))
+    rows = np.repeat(np.arange(n_groups), np.maximum(np.round(200 * target), 1).astype(int))
+    model = CorpusConstraintClassifier(Oracle())
+    negative = np.zeros((n_groups, 2))
+    model.fit(
+        np.concatenate([np.zeros((len(rows), 2)), negative]),
+        np.repeat([1, 0], [len(rows), n_groups]),
+        sensitive_features=np.concatenate([rows, np.arange(n_groups)]),
+    )
+    probability = 1 / (1 + np.exp(-score))
+    found = model.constrain(
+        np.column_stack([1 - probability, probability]), sensitive_features=group
+    )
+    ratio = model.ratios_[1].to_numpy()[:, None]
+    mine = np.arange(n_groups)[:, None] == group
+    inside = np.concatenate(
+        [mine - np.minimum(ratio + MARGIN, 1), np.maximum(ratio - MARGIN, 0) - mine]
+    )
+    best = milp(
+        -score,
+        constraints=LinearConstraint(inside, -np.inf, 1e-9),
+        bounds=Bounds(0, 1),
+        integrality=np.ones(n),
+        options={"mip_rel_gap": 0},
+    )
+    assert found.table["met"].all()
+    assert score[found.y_pred == 1].sum() == pytest.approx(-best.fun, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "multilabel"])
+def test_a_thousand_tasks_take_bounded_time(kind):
+    rng = np.random.default_rng(1)
+    model, score, group, _ = problem(rng, kind, 1000, 1000)
+    score = score[:, -model.ratios_.shape[1] :]
+    found = model.constrain(score, sensitive_features=group)
+    assert found.table["met"].mean() > 0.95
+    assert np.isfinite(found.shifts.to_numpy()).all()
+
+
+def test_nothing_changes_where_shares_are_kept_already():
+    rng = np.random.default_rng(0)
+    model, score, group, _ = problem(rng, "multilabel")
+    model.set_params(margin=0.99)
+    found = model.constrain(score, sensitive_features=group)
+    assert found.n_changed == 0
+    assert (found.shifts == 0).all(axis=None)
+    assert_array_equal(found.y_pred, score > 0.5)
+    assert_array_equal(found.table["before"], found.table["after"])
+
+
+def test_of_two_groups_that_with_too_much_is_held_back_and_the_other_pushed():
+    rng = np.random.default_rng(0)
+    model, score, group, _ = problem(rng, "multilabel", n_groups=2)
+    found = model.constrain(score, sensitive_features=group)
+    before = found.table["before"].to_numpy().reshape(found.shifts.shape)
+    far = (before - model.ratios_).abs() > 2 * MARGIN
+    assert far.to_numpy().sum() >= 6
+    off = np.sign(before - model.ratios_)
+    assert ((found.shifts * off <= 0) | ~far).all(axis=None)
+    assert (found.shifts != 0).any(axis=0)[far.any(axis=0)].all()
+
+
+@pytest.fixture
+def people():
+    """Return features (with the sex), labels and sex; skill is measured worse of women."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 2000, p=[0.4, 0.6])
+    skill = rng.normal(size=2000)
+    hired = (skill + 0.8 * (sex == "m") + rng.normal(0, 0.5, 2000) > 0.8).astype(int)
+    X = pd.DataFrame({"sex": sex, "test": skill + rng.normal(0, 1, 2000), "tall": sex == "m"})
+    return X.astype({"tall": float}), hired, sex
+
+
+def test_amplification_is_removed_on_people_of_the_same_kind(people):
+    X, hired, _ = people
+    train, test = X.iloc[:1000], X.iloc[1000:]
+    inner = AuditedClassifier(
+        LogisticRegression(),
+        auditor=MALSAuditor(interval=None),
+        sensitive="sex",
+        drop_sensitive=True,
+    )
+    alone = inner.fit(train, hired[:1000]).audit(test, hired[1000:]).value
+    model = CorpusConstraintClassifier(
+        LogisticRegression(), margin=0.01, sensitive="sex", drop_sensitive=True
+    )
+    model.fit(train, hired[:1000])
+    auditor = MALSAuditor(interval=None).fit(hired[:1000], sensitive_features=train["sex"])
+    held = auditor.score(hired[1000:], model.predict(test), sensitive_features=test["sex"])
+    assert abs(held) <= 0.01 + 1e-9 < alone / 4
+    assert model.score(test, hired[1000:]) > 0.7
+    assert_array_equal(model.feature_names_in_, X.columns)
+
+
+def test_columns_and_metadata_predict_the_same(people):
+    X, hired, sex = people
+    by_column = CorpusConstraintClassifier(
+        LogisticRegression(), sensitive="sex", drop_sensitive=True
+    ).fit(X, hired)
+    features = X[["test", "tall"]]
+    passed = CorpusConstraintClassifier(LogisticRegression())
+    passed.fit(features, hired, sensitive_features=sex)
+    y_pred = by_column.predict(X)
+    assert_array_equal(y_pred, passed.predict(features, sensitive_features=sex))
+    with sklearn.config_context(enable_metadata_routing=True):
+        scores = cross_val_score(clone(passed), features, hired, params={"sensitive_features": sex})
+    drawn = cross_val_score(clone(by_column), X, hired)
+    assert_allclose(scores, drawn)
+
+
+def test_labels_of_any_kind(people):
+    X, hired, sex = people
+    features = X[["test", "tall"]]
+    words = np.where(hired, "yes", "no")
+    model = CorpusConstraintClassifier(LogisticRegression())
+    y_pred = model.fit(features, words, sensitive_features=sex).predict(
+        features, sensitive_features=sex
+    )
+    assert set(y_pred) == {"yes", "no"}
+    assert list(model.ratios_.columns) == ["yes"]
+    both = np.column_stack([hired, X["test"] > 0, np.zeros(2000, int)])
+    both[0] = 1
+    several = CorpusConstraintClassifier(MultiOutputClassifier(LogisticRegression()))
+    several.fit(features, both, sensitive_features=np.column_stack([sex, sex == "f"]))
+    assert several.predict(
+        features, sensitive_features=np.column_stack([sex, sex == "f"])
+    ).shape == (2000, 3)
+
+
+def test_what_cannot_be_met_is_said(people):
+    X, hired, sex = people
+    features = X[["test", "tall"]]
+    model = CorpusConstraintClassifier(LogisticRegression())
+    model.fit(features, hired, sensitive_features=sex)
+    men = sex == "m"
+    with pytest.warns(ConvergenceWarning, match=r"of 1 of 1 tasks: 1\. Larger batches"):
+        y_pred = model.predict(features[men], sensitive_features=sex[men])
+    assert_array_equal(y_pred, model.estimator_.predict(features[men]))
+    found = model.constrain(features[men], sensitive_features=sex[men])
+    assert not found.table["met"].any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(features, sensitive_features=sex)
+
+
+def test_weights_count_as_repetition(people):
+    X, hired, sex = people
+    features = X[["test", "tall"]].to_numpy()
+    weight = np.random.default_rng(0).integers(0, 3, 2000)
+    weighted = CorpusConstraintClassifier(LogisticRegression())
+    weighted.fit(features, hired, sensitive_features=sex, sample_weight=weight)
+    rows = np.repeat(np.arange(2000), weight)
+    repeated = CorpusConstraintClassifier(LogisticRegression())
+    repeated.fit(features[rows], hired[rows], sensitive_features=sex[rows])
+    assert_allclose(weighted.ratios_, repeated.ratios_)
+    assert_allclose(weighted.estimator_.coef_, repeated.estimator_.coef_, atol=1e-3)
+
+
+def test_bad_input_of_constraints(people):
+    X, hired, sex = people
+    features = X[["test", "tall"]]
+    model = CorpusConstraintClassifier(LogisticRegression())
+    with pytest.raises(ValueError, match=r"CorpusConstraintClassifier\.fit needs the protected"):
+        model.fit(features, hired)
+    model.fit(features, hired, sensitive_features=sex)
+    with pytest.raises(
+        ValueError, match=r"CorpusConstraintClassifier\.predict needs the protected"
+    ):
+        model.predict(features)
+    with pytest.raises(ValueError, match="group 'x' is in the audited data"):
+        model.predict(features, sensitive_features=np.where(sex == "f", "x", "m"))
+    with pytest.raises(ValueError, match="one group only"):
+        clone(model).fit(features, hired, sensitive_features=["f"] * 2000)
+    with pytest.raises(ValueError, match="'margin' parameter of CorpusConstraintClassifier"):
+        clone(model).set_params(margin=-0.1).fit(features, hired, sensitive_features=sex)
+
+
+def test_columns_that_are_hidden_must_be_named(people):
+    X, hired, sex = people
+    with pytest.raises(ValueError, match="drop_sensitive=True hides the columns that sensitive="):
+        CorpusConstraintClassifier(LogisticRegression(), drop_sensitive=True).fit(
+            X[["test"]], hired, sensitive_features=sex
+        )
+    by_place = CorpusConstraintClassifier(LogisticRegression(), sensitive=0, drop_sensitive=True)
+    by_place.fit(X, hired)
+    by_name = clone(by_place).set_params(sensitive="sex").fit(X, hired)
+    assert_array_equal(by_place.predict(X), by_name.predict(X))
+    assert_array_equal(by_place.predict_proba(X), by_name.predict_proba(X[["test", "tall"]]))
