@@ -26,8 +26,9 @@ def load(name):
 @pytest.mark.torch
 def test_a_network_of_skorch_attacks_as_documented():
     pytest.importorskip("skorch")
-    page = (FOLDER.parent / "docs" / "predictability.md").read_text()
-    (block,) = re.findall(r"```python\n(.*?NeuralNetClassifier.*?)```", page, re.DOTALL)
+    page = (FOLDER.parent / "docs" / "attackers.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (block,) = (block for block in blocks if "NeuralNetClassifier" in block)
     names = {}
     exec(block, names)
     sex = ["f"] * 150 + ["m"] * 150
