@@ -6,18 +6,23 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from halving import parity
+from halving import halves, parity
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp import AuditedClassifier, MALSAuditor
-from skbiasamp.mitigation import CorpusConstraintClassifier
+from skbiasamp.mitigation import CorpusConstraintClassifier, DomainIndependentClassifier
 
 MARGIN = 0.05
 
@@ -28,6 +33,17 @@ EXPECTED_FAILED_CHECKS = {
     "CorpusConstraintClassifier": {
         "check_methods_subset_invariance": BATCH,
     },
+    "DomainIndependentClassifier": dict.fromkeys(
+        (
+            "check_estimators_overwrite_params",
+            "check_estimators_fit_returns_self",
+            "check_readonly_memmap_input",
+            "check_estimators_dtypes",
+            "check_sample_weight_equivalence_on_dense_data",
+            "check_sample_weight_equivalence_on_sparse_data",
+        ),
+        "draws few labels at random, and some class has rows of one group only",
+    ),
 }
 
 
@@ -40,7 +56,10 @@ with sklearn.config_context(enable_metadata_routing=True):
 
 
 @parametrize_with_checks(
-    [CorpusConstraintClassifier(LogisticRegression(), sensitive=parity)],
+    [
+        CorpusConstraintClassifier(LogisticRegression(), sensitive=parity),
+        DomainIndependentClassifier(LogisticRegression(), sensitive=halves, calibration=None),
+    ],
     expected_failed_checks=expected_failed,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -49,7 +68,10 @@ def test_scikit_learns_checks(estimator, check):
 
 
 @parametrize_with_checks(
-    [CorpusConstraintClassifier(ROUTED, sensitive=parity)],
+    [
+        CorpusConstraintClassifier(ROUTED, sensitive=parity),
+        DomainIndependentClassifier(ROUTED, sensitive=halves, calibration=None),
+    ],
     expected_failed_checks=expected_failed,
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -369,3 +391,163 @@ def test_columns_that_are_hidden_must_be_named(people):
     by_name = clone(by_place).set_params(sensitive="sex").fit(X, hired)
     assert_array_equal(by_place.predict(X), by_name.predict(X))
     assert_array_equal(by_place.predict_proba(X), by_name.predict_proba(X[["test", "tall"]]))
+
+
+# --------------------------------------------------------------- DomainIndependentClassifier
+
+
+def heads_by_hand(X, y, sex):
+    return [LogisticRegression().fit(X[sex == one], y[sex == one]) for one in "fm"]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("prior", ["uniform", "training", {"f": 3, "m": 1}])
+def test_the_classifiers_of_groups_are_summed(people, n_classes, prior):
+    X, hired, sex = people
+    features = X[["test", "tall"]].to_numpy()
+    y = hired + (n_classes == 3) * (features[:, 0] > 1)
+    weight = {"uniform": [0.5, 0.5], "training": [np.mean(sex == one) for one in "fm"]}
+    weight = weight[prior] if isinstance(prior, str) else [0.75, 0.25]
+    each = np.stack([one.predict_proba(features) for one in heads_by_hand(features, y, sex)])
+    model = DomainIndependentClassifier(
+        LogisticRegression(), calibration=None, combine="probability", group_prior=prior
+    ).fit(features, y, sensitive_features=sex)
+    assert_allclose(model.predict_proba(features), np.average(each, axis=0, weights=weight))
+    model.set_params(combine="score")
+    scores = np.average(np.log(each), axis=0, weights=weight)
+    assert_array_equal(model.predict(features), scores.argmax(axis=1))
+    assert_allclose(model.predict_proba(features).sum(axis=1), 1)
+    assert_array_equal(model.predict_proba(features).argmax(axis=1), scores.argmax(axis=1))
+
+
+@pytest.mark.parametrize("combine", ["score", "probability"])
+def test_several_labels_a_row_are_summed_too(people, combine):
+    X, hired, sex = people
+    features = X[["test", "tall"]].to_numpy()
+    both = np.column_stack([hired, features[:, 0] > 1])
+    inside = MultiOutputClassifier(LogisticRegression())
+    model = DomainIndependentClassifier(inside, calibration=None, combine=combine)
+    model.fit(features, both, sensitive_features=sex)
+    for task in range(2):
+        one = clone(model).set_params(estimator=LogisticRegression())
+        one.fit(features, both[:, task].astype(int), sensitive_features=sex)
+        assert_allclose(
+            model.predict_proba(features)[:, task], one.predict_proba(features)[:, 1], rtol=1e-6
+        )
+        assert_array_equal(model.predict(features)[:, task], one.predict(features))
+
+
+def test_calibrated_classifiers_are_those_of_scikit_learn(people):
+    X, hired, sex = people
+    features = X[["test", "tall"]].to_numpy()
+    both = np.column_stack([hired, features[:, 0] + features[:, 1] > 1])
+    model = DomainIndependentClassifier(GaussianNB()).fit(features, hired, sensitive_features=sex)
+    for one, head in zip("fm", model.estimators_, strict=True):
+        alone = CalibratedClassifierCV(GaussianNB(), cv=5)
+        alone.fit(features[sex == one], hired[sex == one])
+        assert_allclose(head.predict_proba(features), alone.predict_proba(features))
+    # Each task is calibrated on its own, whether or not the classifier takes several.
+    several = [
+        DomainIndependentClassifier(inside).fit(features, both, sensitive_features=sex)
+        for inside in (GaussianNB(), MultiOutputClassifier(GaussianNB()))
+    ]
+    assert_allclose(*[one.predict_proba(features) for one in several])
+    assert_allclose(several[0].predict_proba(features)[:, 0], model.predict_proba(features)[:, 1])
+
+
+def test_what_only_tells_of_the_group_is_not_learned(people):
+    X, hired, _ = people
+    features = X[["test", "tall"]]
+    model = DomainIndependentClassifier(LogisticRegression(), sensitive="sex").fit(X, hired)
+    blind = LogisticRegression().fit(features, hired)
+    women, men = (features.assign(tall=value) for value in (0.0, 1.0))
+    told = np.abs(blind.predict_proba(women) - blind.predict_proba(men)).max()
+    assert told > 0.25
+    assert np.abs(model.predict_proba(women) - model.predict_proba(men)).max() < told / 100
+    # Nothing about the group is needed to predict, not even its column.
+    assert_array_equal(model.predict(X), model.predict(features))
+    assert_array_equal(model.feature_names_in_, X.columns)
+
+
+def test_groups_by_column_by_metadata_and_in_parallel_are_the_same(people):
+    X, hired, sex = people
+    features = X[["test", "tall"]]
+    by_column = DomainIndependentClassifier(LogisticRegression(), sensitive="sex")
+    passed = DomainIndependentClassifier(LogisticRegression(), n_jobs=2)
+    passed.fit(features, hired, sensitive_features=sex)
+    assert_array_equal(by_column.fit(X, hired).predict_proba(X), passed.predict_proba(features))
+    by_place = DomainIndependentClassifier(LogisticRegression(), sensitive=0)
+    assert_array_equal(by_place.fit(X, hired).predict_proba(X), passed.predict_proba(features))
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), clone(passed).set_params(n_jobs=None))
+        scores = cross_val_score(pipeline, features, hired, params={"sensitive_features": sex})
+    scaled = ColumnTransformer(
+        [("number", StandardScaler(), ["test", "tall"])], remainder="passthrough"
+    )
+    scaled.set_output(transform="pandas")
+    at = make_pipeline(scaled, clone(by_column).set_params(sensitive="remainder__sex"))
+    assert_allclose(scores, cross_val_score(at, X, hired))
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_weights_of_rows_are_those_of_each_group(people, routed):
+    X, hired, sex = people
+    features = X[["test", "tall"]].to_numpy()
+    weight = np.random.default_rng(0).integers(0, 3, 2000)
+    rows = np.repeat(np.arange(2000), weight)
+    options = {"calibration": None, "group_prior": "training"}
+    with sklearn.config_context(enable_metadata_routing=routed):
+        inside = LogisticRegression(tol=1e-8)
+        inside = inside.set_fit_request(sample_weight=True) if routed else inside
+        weighted = DomainIndependentClassifier(inside, **options)
+        weighted.fit(features, hired, sensitive_features=sex, sample_weight=weight)
+    repeated = DomainIndependentClassifier(LogisticRegression(tol=1e-8), **options)
+    repeated.fit(features[rows], hired[rows], sensitive_features=sex[rows])
+    assert_allclose(weighted.group_prior_, repeated.group_prior_)
+    assert_allclose(weighted.predict_proba(features), repeated.predict_proba(features), rtol=1e-4)
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_weights_reach_calibrated_tasks(people, routed):
+    X, hired, sex = people
+    features = X[["test", "tall"]].to_numpy()
+    both = np.column_stack([hired, features[:, 0] > 1])
+    weight = np.where(hired, 3.0, 1.0)
+    with sklearn.config_context(enable_metadata_routing=routed):
+        inside = GaussianNB().set_fit_request(sample_weight=True) if routed else GaussianNB()
+        model = DomainIndependentClassifier(inside)
+        plain = clone(model).fit(features, both, sensitive_features=sex)
+        model.fit(features, both, sensitive_features=sex, sample_weight=weight)
+    assert (model.predict_proba(features)[:, 0] > plain.predict_proba(features)[:, 0]).all()
+
+
+def test_bad_input_of_groups_classifiers(people):
+    X, hired, sex = people
+    features = X[["test", "tall"]]
+    model = DomainIndependentClassifier(LogisticRegression())
+    with pytest.raises(ValueError, match=r"DomainIndependentClassifier\.fit needs the protected"):
+        model.fit(features, hired)
+    with pytest.raises(ValueError, match="one group only"):
+        model.fit(features, hired, sensitive_features=["f"] * 2000)
+    kept = (sex == "m") | (hired == 0)
+    with pytest.raises(ValueError, match=r"group 'f' with task 1: the group's own classifier"):
+        model.fit(features[kept], hired[kept], sensitive_features=sex[kept])
+    always = np.column_stack([hired, (sex == "f") | (X["test"] > 0)])
+    with pytest.raises(ValueError, match=r"All \d+ rows of group 'f' have task 1: the group's own"):
+        model.fit(features, always, sensitive_features=sex)
+    few = (sex == "m") | (hired == 0)
+    few[np.flatnonzero(~few)[0]] = True
+    with pytest.raises(
+        ValueError, match="Group 'f' has 1 row of task 1, and calibration needs two"
+    ):
+        model.fit(features[few], hired[few], sensitive_features=sex[few])
+    clone(model).set_params(calibration=None).fit(
+        features[few], hired[few], sensitive_features=sex[few]
+    )
+    for prior, message in (
+        ({"f": 1}, r"weights of 'f', and the groups are 'f' and 'm'"),
+        ({"f": 1, "m": -1}, "must be numbers of at least 0"),
+        ({"f": 0, "m": 0}, "not all 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(model).set_params(group_prior=prior).fit(features, hired, sensitive_features=sex)

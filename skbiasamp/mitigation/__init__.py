@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from skbiasamp.mitigation._balance import RatioBalancer
     from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
+    from skbiasamp.mitigation._domains import DomainIndependentClassifier
     from skbiasamp.mitigation._noise import NoiseRandomizer
     from skbiasamp.mitigation._oversample import GroupOverSampler
     from skbiasamp.mitigation._repair import DataRepair
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _FILES = {
     "CorpusConstraintClassifier": "_corpus",
     "DataRepair": "_repair",
+    "DomainIndependentClassifier": "_domains",
     "GroupOverSampler": "_oversample",
     "NoiseRandomizer": "_noise",
     "RatioBalancer": "_balance",
@@ -22,6 +24,7 @@ _FILES = {
 __all__ = [
     "CorpusConstraintClassifier",
     "DataRepair",
+    "DomainIndependentClassifier",
     "GroupOverSampler",
     "NoiseRandomizer",
     "RatioBalancer",
