@@ -103,7 +103,7 @@ class MLPAttacker(BaseEstimator):
         The network, a bundle of one.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where `X` had them.
     n_iter_ : int
         Epochs behind the weights that were kept.
@@ -202,11 +202,11 @@ class MLPAttacker(BaseEstimator):
     def preset(cls, name: str, **overrides: Any) -> Self:
         """Return the attacker of a paper.
 
-        "dpa" [2]_ has one hidden layer of 4 and sigmoids; the paper names no more, so 100 epochs
-        of Adam at 0.01 in batches of 64 are ours. "leakage" [1]_ has four linear layers, 300 wide,
-        with batch normalisation and leaky ReLU between them, and trains for 100 epochs at 5e-5 in
-        batches of 128, keeping the epoch that is best on held-out rows (by loss); the paper does
-        not name its weight decay, 1e-5.
+        "dpa" (Tokas et al., 2024) has one hidden layer of 4 and sigmoids; the paper names no more,
+        so 100 epochs of Adam at 0.01 in batches of 64 are ours. "leakage" (Wang et al., 2019) has
+        four linear layers, 300 wide, with batch normalisation and leaky ReLU between them, and
+        trains for 100 epochs at 5e-5 in batches of 128, keeping the epoch that is best on held-out
+        rows (by loss); the paper does not name its weight decay, 1e-5.
 
         Parameters
         ----------
