@@ -42,7 +42,7 @@ sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
     "gallery_dirs": ["auto_examples"],
     "filename_pattern": r"/plot_",
-    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
+    "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "within_subsection_order": "ExampleTitleSortKey",
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("skbiasamp",),

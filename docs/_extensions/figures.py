@@ -4,6 +4,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from skbiasamp import DirectionalAuditor
+from skbiasamp.plotting import AmplificationDisplay
+
 WOMEN, MEN, INK, PALE = "#D55E00", "#0072B2", "#222222", "#999999"
 
 
@@ -95,10 +98,22 @@ def signs():
     return figure
 
 
+def first_audit():
+    """The audit of "Getting started"."""
+    sex = ["f"] * 400 + ["m"] * 400
+    cooks = [1] * 300 + [0] * 100 + [1] * 100 + [0] * 300
+    predicted = [1] * 340 + [0] * 60 + [1] * 70 + [0] * 330
+    auditor = DirectionalAuditor(random_state=0).fit(cooks, sensitive_features=sex)
+    figure, (axes,) = _sheet(6.0, 2.0)
+    result = auditor.audit(cooks, predicted, sensitive_features=sex)
+    AmplificationDisplay.from_result(result, ax=axes)
+    return figure
+
+
 def draw(app):
     folder = Path(app.srcdir) / "generated" / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (contingency, directions, signs):
+    for make in (contingency, directions, signs, first_audit):
         # No date and no random ids: the same picture at each build.
         figure = make()
         figure.savefig(folder / f"{make.__name__}.svg", metadata={"Date": None})

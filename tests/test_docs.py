@@ -1,0 +1,137 @@
+"""The pages say what is so: code on them runs, every public name is in the reference."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import skbiasamp
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+SUBMODULES = [name for name in skbiasamp.__all__ if inspect.ismodule(getattr(skbiasamp, name))]
+NAMES = sorted(
+    f"{module.__name__}.{name}"
+    for module in (skbiasamp, *(getattr(skbiasamp, name) for name in SUBMODULES))
+    for name in module.__all__
+    if name not in SUBMODULES
+)
+DATA = Path(os.environ.get("SKBIASAMP_DATA", DOCS.parents[1] / "shared" / "data"))
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+def look_up(name):
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def blocks(page):
+    """Return the Python in a page's fences, in order, each without its indentation."""
+    found = re.findall(r"^( *)```python\n(.*?)^\1```", page.read_text("utf-8"), re.DOTALL | re.M)
+    return [inspect.cleandoc(code) for _, code in found]
+
+
+# --------------------------------------------------------------------------- the pages
+
+
+@every_page
+def test_examples_are_fenced_and_end_with_an_empty_line(page):
+    """Else the closing fence is what doctest expects, or Markdown takes >>> for a quotation."""
+    text = page.read_text("utf-8")
+    prompts = len(re.findall(r"^ *>>> ", text, re.M))
+    fenced = re.findall(r"^ *```python\n( *>>> .*?)^ *```", text, re.DOTALL | re.M)
+    assert sum(len(re.findall(r"^ *>>> ", block, re.M)) for block in fenced) == prompts
+    assert all(re.search(r"\n *\n\Z", block) for block in fenced)
+
+
+def test_doctest_sees_every_page_with_examples(pytestconfig):
+    patterns = pytestconfig.getoption("doctestglob")
+    with_examples = [page for page in PAGES if ">>> " in page.read_text("utf-8")]
+    assert len(with_examples) > 10
+    assert all(any(page.match(pattern) for pattern in patterns) for page in with_examples)
+    collected = {path for path in pytestconfig.getini("testpaths") if path.startswith("docs/")}
+    assert collected == {"docs/*.md"}
+    assert not [page for page in DOCS.glob("*/*.md") if ">>> " in page.read_text("utf-8")]
+
+
+PLAIN = [page for page in PAGES if any(">>>" not in block for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", PLAIN, ids=lambda page: page.name)
+def test_code_without_prompts_runs_too(page, tmp_path, monkeypatch):
+    """After the examples that stand above it on the page."""
+    monkeypatch.chdir(tmp_path)
+    text = "\n".join(blocks(page))
+    for package in ("torch", "skorch", "matplotlib", "jinja2"):
+        if re.search(rf"import {package}|from {package}|needs {package}", text):
+            pytest.importorskip(package)
+    if "matplotlib" in text or "plotting" in text:
+        importlib.import_module("matplotlib").use("Agg")
+    names = {"__name__": page.stem}
+    for block in blocks(page):
+        if ">>>" in block:
+            for example in doctest.DocTestParser().get_examples(block):
+                exec(compile(example.source, page.name, "single"), names)
+        else:
+            exec(compile(block, page.name, "exec"), names)
+
+
+@every_page
+def test_pictures_are_described(page):
+    pictures = re.findall(r"!\[(.*?)\]\(.*?\)", page.read_text("utf-8"), re.DOTALL)
+    assert all(len(alt) > 40 for alt in pictures)
+
+
+@every_page
+def test_links_between_pages_lead_somewhere(page):
+    made = {"api", "auto_examples/index"}
+    for target in re.findall(r"\]\(([^)#\s]+\.md)", page.read_text("utf-8")):
+        assert (DOCS / target).is_file() or target in made, f"{page.name} links to {target}"
+
+
+# --------------------------------------------------------------------------- the reference
+
+
+def test_every_public_name_is_in_the_reference():
+    """Names that are public in two places stand there once."""
+    listed, module = [], ""
+    for line in (DOCS / "api.rst").read_text("utf-8").splitlines():
+        if line.startswith(".. currentmodule::"):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   \w+", line):
+            listed.append(f"{module}.{line.strip()}")
+    assert len(listed) == len({id(look_up(name)) for name in listed})
+    there = {id(look_up(name)) for name in listed}
+    assert not [name for name in NAMES if id(look_up(name)) not in there]
+    assert set(listed) <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_has_an_example_that_runs(name):
+    """Doctest runs them; here is checked that they are there, and do something."""
+    examples = doctest.DocTestParser().get_examples(inspect.getdoc(look_up(name)) or "")
+    calls = [node for one in examples for node in ast.walk(ast.parse(one.source))]
+    assert any(isinstance(node, ast.Call) for node in calls), f"{name} has no example"
+
+
+@pytest.mark.parametrize("name", ["fetch_compas", "fetch_imsitu_annotations"])
+def test_examples_that_need_files_run_where_the_files_are(name, monkeypatch):
+    """Doctest skips them."""
+    file = {"fetch_compas": "compas-scores-two-years.csv"}.get(name, "imsitu_train.csv.gz")
+    if not (DATA / file).is_file():
+        pytest.skip(f"{file} is not in SKBIASAMP_DATA")
+    monkeypatch.setenv("SKBIASAMP_DATA", str(DATA))
+    function = getattr(skbiasamp.datasets, name)
+    (test,) = (one for one in doctest.DocTestFinder().find(function, name) if one.examples)
+    for example in test.examples:
+        example.options.pop(doctest.SKIP, None)
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    said = []
+    doctest.DocTestRunner(optionflags=flags).run(test, out=said.append)
+    assert not said, "".join(said)

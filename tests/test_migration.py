@@ -1,0 +1,36 @@
+"""What the page about other programs says of our numbers and of the formulas."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module")
+def migration():
+    sys.path.insert(0, str(PROJECT / "benchmarks"))
+    try:
+        import migration
+    finally:
+        sys.path.pop(0)
+    return migration
+
+
+def test_ours_are_the_published_formulas(migration):
+    for what, _, formula, _, ours in migration.measure(None):
+        assert ours == pytest.approx(formula, abs=1e-12), what
+
+
+def test_the_page_has_these_numbers(migration):
+    page = (PROJECT / "docs" / "migration.md").read_text("utf-8")
+    between = page.split(migration.BEGIN)[1].split(migration.END)[0]
+    cells = [line.split("|")[1:-1] for line in between.strip().splitlines()[2:]]
+    found = migration.measure(None)
+    assert len(cells) == len(found)
+    for (what, name, formula, peer, ours), row in zip(cells, found, strict=True):
+        assert (what.strip(), name.strip()) == (row[0], f"`{row[1]}`")
+        assert [float(formula), float(ours)] == pytest.approx([row[2], row[4]], abs=5e-5)
+        assert re.fullmatch(r" 0\.\d{4} ", peer)
