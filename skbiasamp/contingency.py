@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -10,7 +11,18 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from skbiasamp._engines import COUNT, count_cells
+from skbiasamp._engines import (
+    COUNT,
+    MOST_JOINT,
+    Moments,
+    Opened,
+    count_cells,
+    names_of,
+    open_frame,
+    sum_scores,
+    sum_tasks,
+    sum_weights,
+)
 from skbiasamp._labels import (
     Array,
     Names,
@@ -41,6 +53,10 @@ from skbiasamp._sums import (
 
 SideName = Literal["group", "task", "task_pred", "group_pred"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
+# What an engine was asked for in place of rows, where it was.
+Summed = Literal["tasks", "scores", "weights"]
+# Of a sum of several kinds, the one of which least is known.
+_SUMMED: tuple[Summed, ...] = ("tasks", "scores", "weights")
 
 
 class Contingency:
@@ -63,6 +79,10 @@ class Contingency:
         Number of cells held: distinct rows, where rows repeat.
     n_dropped : float
         Rows left out because the protected attribute was missing and ``missing="drop"``.
+    summed : {"tasks", "scores", "weights", None}
+        What an engine summed in place of counting rows. Cells then have its sums, and sums of
+        squares: of every task by itself (which tasks occur together is not known), of
+        probabilities, or of fractional weights. What needs rows refuses them.
 
     Examples
     --------
@@ -83,8 +103,13 @@ class Contingency:
     3     m     1          0  1
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(
+        self, rows: Rows, *, summed: Summed | None = None, moments: Moments | None = None
+    ) -> None:
         self.weight: Array = rows.weight
+        self.summed = summed
+        self.moments = moments
+        self._repeats = rows.repeats
         self._sides: dict[SideName, Side] = {
             name: side
             for name, side in zip(SIDES, rows[1:5], strict=True)
@@ -148,20 +173,32 @@ class Contingency:
         -------
         contingency : Contingency
         """
-        sides = None if like is None else (like._sides["group"], like._sides["task"])
-        return cls(
-            read_rows(
-                y_true,
-                y_pred,
-                sensitive_features=sensitive_features,
-                sensitive_pred=sensitive_pred,
-                sample_weight=sample_weight,
-                groups=groups,
-                missing=missing,
-                like=sides,
-                scores=scores,
-            )
+        return cls._read(
+            y_true,
+            y_pred,
+            sensitive_features=sensitive_features,
+            sensitive_pred=sensitive_pred,
+            sample_weight=sample_weight,
+            groups=groups,
+            missing=missing,
+            like=like,
+            scores=scores,
         )
+
+    @classmethod
+    def _read(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        like: Contingency | None = None,
+        summed: Summed | None = None,
+        moments: Moments | None = None,
+        **labels: Any,
+    ) -> Contingency:
+        sides = None if like is None else (like._sides["group"], like._sides["task"])
+        rows = read_rows(y_true, y_pred, like=sides, **labels)
+        return cls(rows, summed=summed, moments=moments)
 
     @classmethod
     def from_counts(
@@ -223,10 +260,14 @@ class Contingency:
         groups: str = "intersection",
         missing: str = "error",
         like: Contingency | None = None,
+        joint: bool | None = None,
+        moments: tuple[Any, bool] | None = None,
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
         The engine groups and counts; only the cells come back, however many rows there are.
+        Where rows of a query do not repeat, it sums: many 0/1 columns task by task,
+        probabilities and fractional weights with their squares (`summed` then says so).
 
         Parameters
         ----------
@@ -249,6 +290,14 @@ class Contingency:
             What to do where the attribute is missing.
         like : Contingency, optional
             Training labels: groups and tasks then come from there.
+        joint : bool, optional
+            Whether to keep which of several 0/1 columns occur together, or to sum each task by
+            itself. By default it is kept of frames in memory, and of queries with up to 12 such
+            columns.
+        moments : (array of shape (n_groups, n_tasks), bool), optional
+            Signs of the pairs of `like`, where tasks are summed: the squares of what rows add to
+            a mean over tasks are then summed in the same pass, of T̂ − T, or of T̂ if the second
+            is False. `DirectionalAuditor` asks for them with ``interval="analytic"``.
 
         Returns
         -------
@@ -268,32 +317,112 @@ class Contingency:
             "group": sensitive,
             "group_pred": sensitive_prediction,
         }
-        cells, columns = count_cells(frame, sides, weight)
+        opened = open_frame(frame)
+        opened.check_columns({**sides, "weight": weight})
+        how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
+        several = not isinstance(target, str) and len(target) > 1
+        many = several and len(names_of(target) + names_of(prediction)) > MOST_JOINT
+        in_memory = opened.eager is not None
+        if several and not (in_memory or not many if joint is None else joint):
+            return cls._of_tasks(opened, sides, weight, moments, how)
+        fractions = opened.fractional([*names_of(prediction), *names_of(weight)])
+        if in_memory and (many or fractions):
+            return cls._of_rows(opened, sides, weight, how)
+        summed: Summed | None = None
+        repeats = None
+        if isinstance(prediction, str) and prediction in fractions:
+            if weight in fractions:
+                raise ValueError(
+                    f"Both {prediction!r} and the weights in {weight!r} are fractions, and sums do "
+                    "not hold what they make together. Read these columns into memory."
+                )
+            cells, summed = sum_scores(opened, sides, weight), "scores"
+        elif weight in fractions:
+            cells, summed = sum_weights(opened, sides, str(weight)), "weights"
+            repeats = cells["rows"].to_numpy()
+        else:
+            cells = count_cells(opened, sides, weight)
         if cells.empty:
             raise ValueError("The frame has no rows: there is nothing to audit.")
-        if (cells[COUNT] != cells[COUNT].round()).any():
-            # Summed, they would pass for the weights of single rows.
-            raise ValueError(
-                f"The weights in {weight!r} are no whole numbers, and an engine would only return "
-                "their sums. Read the rows into memory and pass them as sample_weight."
-            )
 
         def side(name: str) -> Any:
-            names = columns[name]
-            if not names:
+            named = names_of(sides[name])
+            if not named:
                 return None
-            held = cells[[f"{name} {i}" for i in range(len(names))]].set_axis(names, axis=1)
+            held = cells[[f"{name} {i}" for i in range(len(named))]].set_axis(named, axis=1)
             return held.iloc[:, 0] if isinstance(sides[name], str) else held
 
-        return cls.from_labels(
+        return cls._read(
             side("task"),
             side("task_pred"),
             sensitive_features=side("group"),
             sensitive_pred=side("group_pred"),
             sample_weight=cells[COUNT].to_numpy(),
-            groups=groups,
-            missing=missing,
-            like=like,
+            repeats=repeats,
+            summed=summed,
+            **how,
+        )
+
+    @classmethod
+    def _of_tasks(
+        cls,
+        opened: Opened,
+        sides: dict[str, Any],
+        weight: str | None,
+        moments: tuple[Array, bool] | None,
+        how: dict[str, Any],
+    ) -> Contingency:
+        """Sum every task by itself."""
+        if weight is not None and opened.fractional([weight]):
+            raise ValueError(
+                f"The weights in {weight!r} are no whole numbers, and sums task by task do not "
+                "hold what these make of intervals. Pass joint=True, or whole weights."
+            )
+        asked = None
+        like = how["like"]
+        if moments is not None and like is not None and not like.indicator:
+            asked = Moments(like.groups, *moments)
+        cells = sum_tasks(opened, sides, weight, asked)
+        if not len(cells.weight):
+            raise ValueError("The frame has no rows: there is nothing to audit.")
+
+        def side(name: str) -> Any:
+            named = names_of(sides[name])
+            if not named:
+                return None
+            held = cells.keys[[f"{name} {i}" for i in range(len(named))]].set_axis(named, axis=1)
+            return held.iloc[:, 0] if isinstance(sides[name], str) else held
+
+        predictions = None
+        if cells.predictions is not None:
+            predictions = pd.DataFrame(cells.predictions, columns=names_of(sides["task_pred"]))
+        return cls._read(
+            pd.DataFrame(cells.labels, columns=names_of(sides["task"])),
+            predictions,
+            sensitive_features=side("group"),
+            sensitive_pred=side("group_pred"),
+            sample_weight=cells.weight,
+            summed="tasks",
+            moments=cells.moments,
+            **how,
+        )
+
+    @classmethod
+    def _of_rows(
+        cls, opened: Opened, sides: dict[str, Any], weight: str | None, how: dict[str, Any]
+    ) -> Contingency:
+        """Read columns that are in memory as labels, rows and all."""
+
+        def side(named: str | list[str] | None) -> Any:
+            return None if named is None else opened.eager[named].to_native()
+
+        return cls.from_labels(
+            side(sides["task"]),
+            side(sides["task_pred"]),
+            sensitive_features=side(sides["group"]),
+            sensitive_pred=side(sides["group_pred"]),
+            sample_weight=side(weight),
+            **how,
         )
 
     # ------------------------------------------------------------------ what it holds
@@ -312,7 +441,20 @@ class Contingency:
     @cached_property
     def whole(self) -> bool:
         """Whether all weights are whole numbers, so that sums and ties are exact."""
-        return bool(np.array_equal(self.weight, np.rint(self.weight)))
+        return self._repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
+
+    @cached_property
+    def rows(self) -> Array:
+        """How many rows each cell is: its weight, or one where weights are fractional."""
+        if self._repeats is not None:
+            return self._repeats
+        return self.weight if self.whole else np.ones(self.n_cells)
+
+    @cached_property
+    def row_weight(self) -> Array:
+        """What each row of a cell weighs."""
+        none = np.zeros(self.weight.shape)
+        return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
 
     @cached_property
     def rows_per_weight(self) -> float:
@@ -320,7 +462,9 @@ class Contingency:
 
         Fractional weights have no unit of their own; theirs is Kish's effective sample size.
         """
-        return 1.0 if self.whole else float(self.weight.sum() / (self.weight**2).sum())
+        if self.whole:
+            return 1.0
+        return float(self.weight.sum() / (self.weight @ self.row_weight))
 
     @property
     def indicator(self) -> bool:
@@ -425,6 +569,7 @@ class Contingency:
         counts : ndarray, shape (..., n_patterns, 1 + n_groups * len(by))
             All rows with that set, then those of each group of each side in `by`.
         """
+        self.require_rows("Which sets of tasks occur", but=("scores", "weights"))
         view = self._view(side)
         if view.codes is not None:
             distinct, code = np.unique(view.codes, return_inverse=True)
@@ -477,46 +622,93 @@ class Contingency:
             )
             for name, side in self._sides.items()
         }
-        return self._with(weight, sides)
+        repeats = None if self._repeats is None else self._repeats[cells]
+        return self._with(weight, sides, repeats=repeats)
 
     def _with(
-        self, weight: Array, sides: dict[SideName, Side], n_dropped: float | None = None
+        self, weight: Array, sides: dict[SideName, Side], *, repeats: Array | None = None
     ) -> Contingency:
-        dropped = self.n_dropped if n_dropped is None else n_dropped
-        return Contingency(
-            Rows(
-                weight,
-                sides["group"],
-                sides["task"],
-                sides.get("task_pred"),
-                sides.get("group_pred"),
-                dropped,
-            )
+        if repeats is None and weight is self.weight:
+            repeats = self._repeats
+        rows = Rows(
+            weight,
+            sides["group"],
+            sides["task"],
+            sides.get("task_pred"),
+            sides.get("group_pred"),
+            self.n_dropped,
+            repeats,
         )
+        return Contingency(rows, summed=self.summed)
 
     def __add__(self, other: Contingency) -> Contingency:
         """Return the contingency of both data sets together."""
         if not isinstance(other, Contingency):
             return NotImplemented
-        if set(self._sides) != set(other._sides):
-            lacking = sorted(set(self._sides) ^ set(other._sides))
-            raise ValueError(
-                f"Only one of the two contingencies has {quote(lacking)}: both must hold the same "
-                "of labels, predictions and predicted attribute to be added."
-            )
-        groups = _union(self, other, "group")
-        tasks = _union(self, other, "task")
-        mine, theirs = self._onto(groups, tasks), other._onto(groups, tasks)
+        return Contingency.sum([self, other])
+
+    @classmethod
+    def sum(cls, contingencies: Iterable[Contingency]) -> Contingency:
+        """Return the contingency of several data sets together, as adding them up does.
+
+        All are merged at once, which is faster where there are many.
+
+        Parameters
+        ----------
+        contingencies : iterable of Contingency
+            Of days, of workers, of chunks. Groups and classes may differ: the sum has all.
+
+        Returns
+        -------
+        contingency : Contingency
+
+        Examples
+        --------
+        >>> from skbiasamp import Contingency
+        >>> days = [
+        ...     Contingency.from_labels([0, 1], sensitive_features=["f", "m"]) for _ in range(365)
+        ... ]
+        >>> Contingency.sum(days)
+        Contingency(730 rows in 2 cells: 2 groups x 1 task, labels)
+        """
+        every = list(contingencies)
+        if not every:
+            raise ValueError("There is no contingency to sum: the list is empty.")
+        first = every[0]
+        for other in every[1:]:
+            if set(first._sides) != set(other._sides):
+                lacking = sorted(set(first._sides) ^ set(other._sides))
+                raise ValueError(
+                    f"Only one of two contingencies has {quote(lacking)}: all must hold the same "
+                    "of labels, predictions and predicted attribute to be added."
+                )
+        groups, tasks = _union(every, "group"), _union(every, "task")
+        parts = [one._onto(groups, tasks) for one in every]
         sides = {
             name: replace(
                 side,
-                codes=_stack(side.codes, theirs[name].codes),
-                matrix=_stack(side.matrix, theirs[name].matrix),
+                codes=_stack([part[name].codes for part in parts]),
+                matrix=_stack([part[name].matrix for part in parts]),
             )
-            for name, side in mine.items()
+            for name, side in parts[0].items()
         }
-        weight = np.concatenate([self.weight, other.weight])
-        return self._with(weight, sides, self.n_dropped + other.n_dropped).distinct()
+        # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
+        split = any(not one.whole for one in every)
+        rows = Rows(
+            np.concatenate([one.weight for one in every]),
+            sides["group"],
+            sides["task"],
+            sides.get("task_pred"),
+            sides.get("group_pred"),
+            math.fsum(one.n_dropped for one in every),
+            np.concatenate([one.rows for one in every]) if split else None,
+        )
+        kinds = [one.summed for one in every]
+        summed = next((kind for kind in _SUMMED if kind in kinds), None)
+        moments = _added([one.moments for one in every])
+        merged = Contingency(rows, summed=summed).distinct()
+        merged.moments = moments if groups == first.groups and tasks == first.tasks else None
+        return merged
 
     def __radd__(self, other: object) -> Contingency:
         """Let `sum()` start from 0."""
@@ -569,7 +761,26 @@ class Contingency:
                 "One of training and audited groups overlap (groups='indicator' or 'marginal'), "
                 "the other do not: make both contingencies with the same groups=."
             )
-        return self._with(self.weight, self._onto(like.groups, tasks))
+        conformed = self._with(self.weight, self._onto(like.groups, tasks))
+        if (conformed.groups, conformed.tasks) == (self.groups, self.tasks):
+            conformed.moments = self.moments
+        return conformed
+
+    def require_rows(self, what: str, *, but: tuple[Summed, ...] = ()) -> None:
+        """Raise if an engine's sums stand for rows that `what` needs."""
+        if self.summed is None or self.summed in but:
+            return
+        held = {
+            "tasks": "each task by itself, not which tasks occur together in a row",
+            "scores": "sums of probabilities, not the probability of each row",
+            "weights": "sums of fractional weights, not the weight of each row",
+        }[self.summed]
+        instead = (
+            "Count with Contingency.from_frame(..., joint=True)."
+            if self.summed == "tasks"
+            else "Read these columns into memory."
+        )
+        raise ValueError(f"{what} needs rows, and this contingency holds {held}. {instead}")
 
     def select(
         self,
@@ -644,22 +855,27 @@ class Contingency:
         """
         if self.weight.ndim == 2:
             raise ValueError("This contingency is resampled already.")
-        weight = self._draw(1 if n_resamples is None else n_resamples, generator(random_state))
-        return self._with(weight[0] if n_resamples is None else weight, self._sides)
+        rng = generator(random_state)
+        weight, rows = self._draw(1 if n_resamples is None else n_resamples, rng)
+        if n_resamples is not None:
+            return self._with(weight, self._sides)
+        return self._with(weight[0], self._sides, repeats=None if rows is None else rows[0])
 
-    def _draw(self, n_draws: int, rng: np.random.Generator) -> Array:
-        n = int(self.total) if self.whole else self.n_cells
-        if self.whole and 8 * self.n_cells < n:
-            return rng.multinomial(n, self.weight / self.total, size=n_draws).astype(float)
+    def _draw(self, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
+        """Return drawn weights, and of how many rows each is if weights do not tell."""
+        n = int(self.rows.sum())
+        if 8 * self.n_cells < n:
+            rows = rng.multinomial(n, self.rows / n, size=n_draws).astype(float)
+            return (rows, None) if self.whole else (rows * self.row_weight, rows)
         # As many cells as rows: drawing row numbers is faster than drawing counts.
-        owner = np.repeat(np.arange(self.n_cells), self.weight.astype(int)) if self.whole else None
+        owner = np.repeat(np.arange(self.n_cells), self.rows.astype(int))
         single = self.whole and n < 2**24
-        weight = np.empty((n_draws, self.n_cells), np.float32 if single else np.float64)
-        for draw in weight:
-            rows = rng.integers(0, n, size=n, dtype=np.int32 if n < 2**31 else np.int64)
-            cells = rows if owner is None or len(owner) == self.n_cells else owner[rows]
+        rows = np.empty((n_draws, self.n_cells), np.float32 if single else np.float64)
+        for draw in rows:
+            drawn = rng.integers(0, n, size=n, dtype=np.int32 if n < 2**31 else np.int64)
+            cells = drawn if len(owner) == self.n_cells else owner[drawn]
             draw[:] = np.bincount(cells, minlength=self.n_cells)
-        return weight if self.whole else weight * self.weight
+        return (rows, None) if self.whole else (rows * self.row_weight, rows)
 
     def by_group(self) -> Contingency:
         """Return the same cells ordered by group, so that each group's are a slice."""
@@ -671,6 +887,7 @@ class Contingency:
 
     def of_sets(self, sets: Array) -> Contingency:
         """Return the contingency whose tasks are sets of tasks, present when all of them are."""
+        self.require_rows("Which sets of tasks occur", but=("scores", "weights"))
         sides = dict(self._sides)
         names = tuple(range(len(sets)))
         size = sets.sum(axis=1)
@@ -701,8 +918,8 @@ class Contingency:
         both: dict[SideName, Side] = {
             name: replace(
                 side,
-                codes=_stack(side.codes, swapped[name].codes),
-                matrix=_stack(side.matrix, swapped[name].matrix),
+                codes=_stack([side.codes, swapped[name].codes]),
+                matrix=_stack([side.matrix, swapped[name].matrix]),
             )
             for name, side in self._sides.items()
         }
@@ -712,8 +929,9 @@ class Contingency:
     def flips(self, n_draws: int, rng: np.random.Generator) -> Array:
         """Draw how much of each cell's weight a fair coin a row would pick."""
         shape = (n_draws, self.n_cells)
-        if self.whole and (self.weight > 1).any():
-            return rng.binomial(self.weight.astype(np.int64), 0.5, size=shape).astype(float)
+        if (self.rows > 1).any():
+            picked = rng.binomial(self.rows.astype(np.int64), 0.5, size=shape).astype(float)
+            return picked if self.whole else picked * self.row_weight
         bits = np.frombuffer(rng.bytes(n_draws * -(-self.n_cells // 8)), np.uint8)
         coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=self.n_cells)
         return coins * self.weight
@@ -778,40 +996,56 @@ class Contingency:
         return pd.DataFrame(columns)
 
 
-def _stack(mine: Array | None, theirs: Array | None) -> Array | None:
-    if mine is None or theirs is None:
+def _stack(parts: list[Array | None]) -> Array | None:
+    held = [part for part in parts if part is not None]
+    return np.concatenate(held) if held else None
+
+
+def _added(every: list[Moments | None]) -> Moments | None:
+    """Return sums of squares of the same scores added up."""
+    first, *others = every
+    if first is None:
         return None
-    return np.concatenate([mine, theirs])
+    squares = first.squares
+    for other in others:
+        alike = other is not None and (first.groups, first.change) == (other.groups, other.change)
+        if other is None or not alike or not np.array_equal(first.signs, other.signs):
+            return None
+        squares = squares + other.squares
+    return first._replace(squares=squares)
 
 
-def _union(one: Contingency, other: Contingency, name: SideName) -> Names:
-    """Return the names of both; indicator columns must be the same ones."""
-    mine, theirs = one._sides[name], other._sides[name]
-    same_form = (mine.codes is None) == (theirs.codes is None) and (
-        mine.one_label == theirs.one_label
-    )
+def _union(every: list[Contingency], name: SideName) -> Names:
+    """Return the names of all; indicator columns must be the same ones."""
+    first, *others = every
+    mine = first._sides[name]
+    names: dict[Hashable, None] = dict.fromkeys(mine.names)
     predicted: SideName = "task_pred" if name == "task" else "group_pred"
-    if predicted in one._sides:
-        a, b = one._sides[predicted], other._sides[predicted]
-        same_form &= (a.codes is None) == (b.codes is None)
-    if not same_form:
-        raise ValueError(
-            f"The two contingencies hold {name}s of different kinds (one column of labels, "
-            "indicator columns, probabilities) and cannot be added."
+    for other in others:
+        theirs = other._sides[name]
+        same_form = (mine.codes is None) == (theirs.codes is None) and (
+            mine.one_label == theirs.one_label
         )
-    _check_attributes(mine, theirs)
-    check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
-    if mine.names == theirs.names:
-        return mine.names
-    if not mine.open:
-        only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
-        if only:
+        if predicted in first._sides:
+            a, b = first._sides[predicted], other._sides[predicted]
+            same_form &= (a.codes is None) == (b.codes is None)
+        if not same_form:
+            raise ValueError(
+                f"The two contingencies hold {name}s of different kinds (one column of labels, "
+                "indicator columns, probabilities) and cannot be added."
+            )
+        _check_attributes(mine, theirs)
+        if mine.names == theirs.names:
+            continue
+        check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
+        if not mine.open and set(mine.names) != set(theirs.names):
+            only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
             raise ValueError(
                 f"The two contingencies have different {name} columns: {quote(only)} is in only "
                 "one of them."
             )
-        return mine.names
-    return sort_names(mine.names + theirs.names)
+        names |= dict.fromkeys(theirs.names)
+    return mine.names if len(names) == len(mine.names) else sort_names(names)
 
 
 def _check_attributes(one: Side, other: Side) -> None:

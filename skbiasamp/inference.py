@@ -217,10 +217,9 @@ def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
 def _moments(cells: Contingency, influence: Array) -> tuple[float, float]:
     """Return the variance of a sum of influences, and its acceleration for BCa."""
     # A whole weight is that many rows; a fractional one is one row that counts so much.
-    square = cells.weight if cells.whole else cells.weight**2
-    cube = cells.weight if cells.whole else cells.weight**3
-    variance = float(square @ influence**2)
-    third = float(cube @ influence**3)
+    part = cells.row_weight * influence
+    variance = float(cells.weight @ (part * influence))
+    third = float(cells.weight @ (part**2 * influence))
     return variance, third / (6 * variance**1.5) if variance > 0 else 0.0
 
 
@@ -233,6 +232,31 @@ def pair_moments(cells: Contingency, pairs: Pairs) -> tuple[Array, Array]:
     return variance, acceleration
 
 
+def value_variances(cells: Contingency, pairs: Pairs) -> tuple[float, float]:
+    """Return the variance of the value, and of the sum of rows' parts if each may change its sign.
+
+    They are NaN where tasks were summed by themselves and the squares that it takes were not.
+    """
+    if cells.summed != "tasks":
+        return (
+            _moments(cells, value_scores(cells, pairs, centred=True))[0],
+            _moments(cells, value_scores(cells, pairs, centred=False))[0],
+        )
+    moments = cells.moments
+    if moments is None or pairs.observed_rate != ("task_pred", "group"):
+        return float("nan"), float("nan")
+    signs = pairs.gradient / pairs.share  # 0 in groups without rows
+    n = cells.count("group")
+    same = np.array_equal(moments.signs[n > 0], signs[n > 0])
+    if not same or moments.change != (pairs.base_rate is not None):
+        return float("nan"), float("nan")
+    base = pairs.base if moments.change else 0.0
+    mean = np.where(n > 0, np.nansum(signs * (pairs.observed - base), axis=1), 0.0)
+    spread = np.maximum(moments.squares - n * mean**2, 0.0)
+    parts = np.divide(pairs.share.ravel(), n, out=np.zeros(len(n)), where=n > 0) ** 2
+    return float(parts @ spread), float(parts @ moments.squares)
+
+
 # --------------------------------------------------------------------------- intervals
 
 
@@ -242,7 +266,7 @@ def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bo
     variance, _ = pair_moments(cells, pairs)
     factor = np.abs(_slope(pairs))
     half = z * np.sqrt(variance) * factor
-    value_variance, _ = _moments(cells, value_scores(cells, pairs, centred=True))
+    value_variance, _ = value_variances(cells, pairs)
     reach = z * value_variance**0.5
     bounds = Bounds(
         pairs.amplification - half,
@@ -558,9 +582,9 @@ def value_p_value(
     """Test that the model does not move the value, a sum over rows."""
     if np.isnan(pairs.value):
         return float("nan")
-    if own_base:
-        variance, _ = _moments(cells, value_scores(cells, pairs, centred=True))
-        return float(_normal_p_values(pairs.value, variance))
+    if own_base or cells.summed == "tasks":
+        centred, swapped = value_variances(cells, pairs)
+        return float(_normal_p_values(pairs.value, centred if own_base else swapped))
     scores = value_scores(cells, pairs, centred=False)
     observed = float(cells.weight @ scores)
     moved = np.flatnonzero(scores)
@@ -609,6 +633,8 @@ def assess(
         unknown = Bounds(nothing, nothing, np.nan, np.nan, {"standard_error": np.nan})
         return Uncertainty(unknown, nothing, nothing, np.nan)
     cells = test if pairs.sets is None else test.of_sets(pairs.sets)
+    if interval == "bca":
+        test.require_rows("interval='bca'")
     rng = generator(random_state)
     side, given = pairs.observed_rate
     role: Any = side.partition("_")[0]
@@ -633,6 +659,11 @@ def assess(
             random_state=rng,
             n_jobs=n_jobs,
         )
+        drawn = (test, train, labels) if resample == "both" else (test,)
+        if any(one.summed == "tasks" for one in drawn):
+            # How tasks depend on one another in these draws is made up.
+            unknown_statistics = dict.fromkeys(bounds.statistics, float("nan"))
+            bounds = Bounds(bounds.low, bounds.high, np.nan, np.nan, unknown_statistics)
     bounds = widen_degenerate(
         bounds,
         pairs,
@@ -651,6 +682,7 @@ def assess(
         if swaps:
             sides = ("task", "group") if test.has("group_pred") else ("task",)
             p_value, value_p = swap_p_values(tested, paired, test, sides, **options)
+            value_p = float("nan") if test.summed == "tasks" else value_p
         else:
             p_value = pair_p_values(cells, tested, moved, own_base=own_base)
             if pairs.sets is None:

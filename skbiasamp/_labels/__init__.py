@@ -14,6 +14,7 @@ from skbiasamp._labels._containers import check_lengths, columns_of, to_native
 from skbiasamp._labels._errors import (
     DIRECTIONS,
     GROUPS,
+    MISSING,
     MISSING_POLICIES,
     Array,
     Names,
@@ -28,6 +29,7 @@ from skbiasamp._labels._errors import (
     check_sizes,
     check_table,
     check_train,
+    plain,
     quote,
     require_group_pred,
     require_groups,
@@ -50,6 +52,7 @@ from skbiasamp._labels._tables import read_counts
 __all__ = [
     "DIRECTIONS",
     "GROUPS",
+    "MISSING",
     "MISSING_POLICIES",
     "Array",
     "Names",
@@ -69,6 +72,7 @@ __all__ = [
     "check_table",
     "check_train",
     "columns_of",
+    "plain",
     "quote",
     "read_counts",
     "read_rows",

@@ -90,7 +90,10 @@ def as_bytes(rows: Array) -> Array:
 
 
 class Rows(NamedTuple):
-    """Label rows, distinct where they can be, with their weights."""
+    """Label rows, distinct where they can be, with their weights.
+
+    `repeats` says how many rows each is where weights are fractional and do not tell.
+    """
 
     weight: Array
     group: Side
@@ -98,6 +101,7 @@ class Rows(NamedTuple):
     task_pred: Side | None
     group_pred: Side | None
     n_dropped: float
+    repeats: Array | None = None
 
 
 def sort_names(names: Iterable[Hashable]) -> Names:
@@ -174,7 +178,16 @@ class _Reader:
         labels = {key: self._present(key, codes) for key, codes in positions.items()}
         task, task_pred = self._task_sides(labels, weight)
         group, group_pred = self._group_sides(labels, weight)
-        return Rows(weight, group, task, task_pred, group_pred, n_dropped)
+        repeats = self.matrices.get("repeats")
+        return Rows(
+            weight,
+            group,
+            task,
+            task_pred,
+            group_pred,
+            n_dropped,
+            None if repeats is None else repeats[:, 0],
+        )
 
     # ---- containers to codes
 
@@ -554,10 +567,12 @@ def read_rows(
     missing: str = "error",
     like: tuple[Side, Side] | None = None,
     scores: bool = False,
+    repeats: Array | None = None,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
-    With `scores`, labels may be numbers that are no classes, and predictions any scores.
+    With `scores`, labels may be numbers that are no classes, and predictions any scores. With
+    `repeats`, the weight of a row is that of so many rows.
     """
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
@@ -579,4 +594,7 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    return _Reader(native, groups, missing, like, scores).read(weight)
+    reader = _Reader(native, groups, missing, like, scores)
+    if repeats is not None:
+        reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
+    return reader.read(weight)

@@ -54,6 +54,13 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+_NO_INTERVAL = (
+    "Each task was summed by itself, so how tasks depend on one another is not known: pairs have "
+    "intervals, and their mean has none. For A->T, a fitted auditor with interval='analytic' has "
+    "the engine sum what it takes; otherwise count with joint=True, or read the rows into memory."
+)
+
+
 class Audited(NamedTuple):
     """The labels that give signs, the training labels, the audited rows, and what was found."""
 
@@ -370,7 +377,12 @@ class BaseAuditor(ABC, BaseEstimator):
         if named:
             check_frame_columns(named, others)
             return Contingency.from_frame(
-                y_true, **named, groups=self.groups, missing=self.missing, like=like
+                y_true,
+                **named,
+                groups=self.groups,
+                missing=self.missing,
+                like=like,
+                **self._asked(like),
             )
         if not isinstance(y_true, Contingency):
             return Contingency.from_labels(
@@ -390,6 +402,10 @@ class BaseAuditor(ABC, BaseEstimator):
                 "alone."
             )
         return y_true if like is None else y_true.conform(like)
+
+    def _asked(self, like: Contingency | None) -> dict[str, Any]:
+        """Return what an engine is asked for beside counts; `like` are the training labels."""
+        return {"joint": True}
 
     @property
     def _fitted(self) -> bool:
@@ -478,6 +494,8 @@ class CooccurrenceAuditor(BaseAuditor):
                 "reliable": reliable,
             }
             warn_uncertain(pairs, certain, reliable, stacklevel=3)
+            if np.isnan(low) and not np.isnan(pairs.value):
+                warnings.warn(_NO_INTERVAL, UncertaintyWarning, stacklevel=3)
         return AuditResult(
             metric=self.metric,
             direction=self.direction,

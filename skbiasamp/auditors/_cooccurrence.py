@@ -143,6 +143,9 @@ class MALSAuditor(CooccurrenceAuditor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def _asked(self, like: Contingency | None) -> dict[str, Any]:
+        return {}
+
     def _sign(self, labels: Contingency) -> Array:
         return mals_sign(labels)
 
@@ -288,6 +291,13 @@ class DirectionalAuditor(CooccurrenceAuditor):
         self.adjust = adjust
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    def _asked(self, like: Contingency | None) -> dict[str, Any]:
+        if like is None or self.reference == "test" or self.interval != "analytic":
+            return {}
+        if self.direction == "T->A":
+            return {}
+        return {"moments": (self._sign(like), isinstance(self.base, str) and self.base == "test")}
 
     def _sign(self, labels: Contingency) -> Array:
         return directional_sign(
@@ -472,6 +482,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _check(self, test: Contingency) -> None:
         check_sides(test, direction=self.direction, metric="multi-attribute amplification")
+        test.require_rows("Multi-attribute amplification", but=("scores", "weights"))
         check_hard(test)
 
     def _base(self, signs: Contingency, train: Contingency, test: Contingency) -> Any:

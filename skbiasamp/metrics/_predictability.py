@@ -65,6 +65,8 @@ def stage(
     warned: by default who called the function that calls this one.
     """
     check_settings(settings)
+    for cells in (test,) if train is None else (test, train):
+        cells.require_rows("Leakage" if direction is None else "DPA")
     role: SideName = "group" if direction == "T->A" else "task"
     predicted: SideName = "group_pred" if direction == "T->A" else "task_pred"
     leakage = direction is None
@@ -294,10 +296,10 @@ def leakage_amplification(
     attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
         Who attacks. "exact" is the best table; "auto" takes it where each distinct input has 20
         rows or more on average, and a logistic regression otherwise.
-    quality : {"accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss"} or \
-callable, default="accuracy"
-        How well the attribute is told. A callable gets true and told codes (and, where it takes
-        it, ``sample_weight``); larger is better, and never negative.
+    quality : str or callable, default="accuracy"
+        How well the attribute is told: "accuracy", "balanced_accuracy", "f1", "inverse_rmse" or
+        "inverse_log_loss". A callable gets true and told codes (and, where it takes it,
+        ``sample_weight``); larger is better, and never negative.
     equalize : {"f1", "accuracy", None}, default="f1"
         In what the perturbed labels equal the model.
     balanced : bool, default=True
@@ -475,9 +477,9 @@ def dpa_amplification(
     attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
         Who attacks. "exact" is the best table; "auto" takes it where each distinct input has 20
         rows or more on average, and a logistic regression otherwise.
-    quality : {"accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss"} or \
-callable, default="accuracy"
-        How well it is told. A callable gets true and told codes (and, where it takes it,
+    quality : str or callable, default="accuracy"
+        How well it is told: "accuracy", "balanced_accuracy", "f1", "inverse_rmse" or
+        "inverse_log_loss". A callable gets true and told codes (and, where it takes it,
         ``sample_weight``); larger is better, and never negative.
     equalize : {"f1", "accuracy", None}, default="accuracy"
         In what the perturbed labels equal the predictions. Numbers get normal noise instead, as

@@ -1,0 +1,370 @@
+"""Where rows of a query do not repeat, engines sum: tasks by themselves, fractions by squares."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skbiasamp import (
+    Contingency,
+    DirectionalAuditor,
+    DPAAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+)
+from skbiasamp._engines import two_values
+from skbiasamp.inference import UncertaintyWarning
+
+N_TASKS = 8
+LABELS = [f"t{i}" for i in range(N_TASKS)]
+PREDICTIONS = [f"p{i}" for i in range(N_TASKS)]
+MANY = {"target": LABELS, "prediction": PREDICTIONS, "sensitive": "group"}
+
+
+def simulate(n, seed):
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b", "c"], n)
+    common = rng.random((n, 1))  # tasks depend on one another
+    rates = np.linspace(0.1, 0.5, N_TASKS) + 0.2 * (group == "a")[:, None]
+    labels = (0.6 * common + 0.4 * rng.random((n, N_TASKS))) < rates
+    predictions = labels ^ (rng.random((n, N_TASKS)) < 0.15 * common)
+    frame = pd.DataFrame(labels.astype(np.int8), columns=LABELS)
+    frame[PREDICTIONS] = predictions.astype(np.int8)
+    scores = np.clip(0.7 * predictions + 0.3 * rng.beta(0.4, 0.4, (n, N_TASKS)), 0, 1)
+    frame[[f"s{i}" for i in range(N_TASKS)]] = scores
+    frame["weight"] = rng.gamma(0.5, 2, n)
+    frame["repeated"] = rng.integers(0, 4, n)
+    frame["region"] = rng.choice([1, 2], n)
+    frame["group"] = group
+    frame["group_pred"] = np.where(rng.random(n) < 0.1, "b", group)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def train():
+    return simulate(3000, 0)
+
+
+@pytest.fixture(scope="module")
+def test():
+    return simulate(4000, 1)
+
+
+def lazy_polars(rows):
+    return pytest.importorskip("polars").from_pandas(rows).lazy()
+
+
+def duckdb(rows):
+    pytest.importorskip("pyarrow")
+    return pytest.importorskip("duckdb").connect().from_df(rows)
+
+
+def dask(rows):
+    return pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=3)
+
+
+def ibis(rows):
+    table = pytest.importorskip("pyarrow").Table.from_pandas(rows)
+    return pytest.importorskip("ibis").memtable(table)
+
+
+every_engine = pytest.mark.parametrize("engine", [lazy_polars, duckdb, dask, ibis])
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:fetch_arrow_table:DeprecationWarning",  # Ibis calls what DuckDB has renamed
+)
+
+
+def held(rows, columns, weight=None, like=None, **options):
+    """Return what labels in memory give."""
+    prediction = columns.get("prediction")
+    predicted = columns.get("sensitive_prediction")
+    return Contingency.from_labels(
+        rows[columns["target"]],
+        None if prediction is None else rows[prediction].to_numpy(),
+        sensitive_features=rows[columns["sensitive"]],
+        sensitive_pred=None if predicted is None else rows[predicted],
+        sample_weight=None if weight is None else rows[weight],
+        like=like,
+        **options,
+    )
+
+
+SIDES = ("group", "task", "task_pred", "group_pred")
+
+
+def assert_same_pairs(one, other, tolerance=0.0):
+    """All that pairs of group and task are made of is equal."""
+    assert (one.groups, one.tasks) == (other.groups, other.tasks)
+    np.testing.assert_allclose(one.total, other.total, rtol=tolerance)
+    for side in SIDES:
+        assert one.has(side) == other.has(side)
+        if not one.has(side):
+            continue
+        np.testing.assert_allclose(one.count(side), other.count(side), rtol=tolerance)
+        for given_ in SIDES:
+            if one.has(given_) and side.partition("_")[0] != given_.partition("_")[0]:
+                pairs = [cells.joint(side, given_) for cells in (one, other)]
+                np.testing.assert_allclose(*pairs, rtol=tolerance, atol=1e-9 if tolerance else 0)
+
+
+# --------------------------------------------------------------------------- many tasks
+
+
+@every_engine
+@pytest.mark.parametrize("weight", [None, "repeated"])
+@pytest.mark.parametrize(
+    "sides",
+    [{}, {"sensitive": ["group", "region"]}, {"sensitive_prediction": "group_pred"}],
+    ids=["one", "intersection", "predicted"],
+)
+def test_tasks_summed_by_themselves_have_the_pairs_of_memory(test, engine, weight, sides):
+    columns = MANY | sides
+    counted = Contingency.from_frame(engine(test), weight=weight, **columns)
+    expected = held(test, columns, weight)
+    assert counted.summed == "tasks"
+    assert counted.n_cells <= len(counted.groups) * 3 * (3 * N_TASKS + 1)
+    assert_same_pairs(counted, expected)
+    for role in ("task", "group") if counted.has("group_pred") else ("task",):
+        both = [cells.both(role).count(f"{role}_pred") for cells in (counted, expected)]
+        np.testing.assert_array_equal(*both)
+
+
+@pytest.mark.parametrize("groups", ["marginal", "indicator"])
+def test_tasks_can_be_summed_in_overlapping_groups(test, groups):
+    rows = test.assign(region=test["region"] - 1, old=(test["group"] == "a").astype(int))
+    columns = MANY | {"sensitive": ["region", "old"]}
+    counted = Contingency.from_frame(lazy_polars(rows), groups=groups, **columns)
+    assert_same_pairs(counted, held(rows, columns, groups=groups))
+
+
+@every_engine
+def test_the_audit_of_summed_tasks_is_that_of_rows(train, test, engine):
+    columns = {"target": LABELS, "sensitive": "group"}
+    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor.fit(engine(train), **columns)
+    found = auditor.audit(engine(test), prediction=PREDICTIONS, **columns)
+    again = DirectionalAuditor(interval="analytic", random_state=0)
+    again.fit(train[LABELS], sensitive_features=train["group"])
+    expected = again.audit(
+        test[LABELS], test[PREDICTIONS].to_numpy(), sensitive_features=test["group"]
+    )
+    pd.testing.assert_frame_equal(found.table, expected.table, rtol=1e-10)
+    assert found.value == expected.value
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), rel=1e-10)
+    # The permutation test of rows is drawn; of summed tasks there is its normal form.
+    assert found.p_value == pytest.approx(expected.p_value, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"base": "train"},
+        {"ties": "negative"},
+        {"sign": pd.DataFrame(1, list("abc"), LABELS)},
+        {"base": pd.DataFrame(0.3, list("abc"), LABELS)},
+    ],
+    ids=["base", "ties", "sign", "own"],
+)
+@pytest.mark.parametrize("predicted", ["p", "s"], ids=["labels", "probabilities"])
+def test_second_moments_serve_every_base_and_sign(train, test, options, predicted):
+    predictions = [f"{predicted}{i}" for i in range(N_TASKS)]
+    auditor = DirectionalAuditor(interval="analytic", random_state=0, **options)
+    auditor.fit(train[LABELS], sensitive_features=train["group"])
+    columns = MANY | {"prediction": predictions}
+    found = auditor.audit(duckdb(test), **columns)
+    expected = auditor.audit(held(test, columns, like=auditor.contingency_))
+    names = ["n", "base", "observed", "delta", "amplification", "low", "high"]
+    pd.testing.assert_frame_equal(found.table[names], expected.table[names], rtol=1e-10)
+    ends = (expected.value, expected.low, expected.high)
+    assert (found.value, found.low, found.high) == pytest.approx(ends, rel=1e-10)
+
+
+def test_a_mean_whose_interval_is_not_known_has_none(train, test):
+    for auditor in (
+        DirectionalAuditor(n_resamples=99, random_state=0),
+        DirectionalAuditor(interval="analytic", reference="test", n_resamples=99),
+        MALSAuditor(n_resamples=99, random_state=0),
+    ):
+        auditor.fit(lazy_polars(train), target=LABELS, sensitive="group")
+        with pytest.warns(UncertaintyWarning, match="Each task was summed by itself"):
+            found = auditor.audit(lazy_polars(test), **MANY)
+        assert np.isnan([found.low, found.high, found.p_value]).all()
+        assert found.table[["low", "high", "p_value"]].notna().all().all()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UncertaintyWarning)
+            known = auditor.audit(
+                Contingency.from_frame(
+                    lazy_polars(test), joint=True, like=auditor.contingency_, **MANY
+                )
+            )
+        assert known.value == pytest.approx(found.value, rel=1e-12)
+        assert np.isfinite([known.low, known.high]).all()
+
+
+def test_what_needs_rows_refuses_sums(test):
+    cells = Contingency.from_frame(lazy_polars(test), **MANY)
+    for auditor in (MultiAttributeAuditor(reference="test"), LeakageAuditor(), DPAAuditor()):
+        with pytest.raises(ValueError, match=r"needs rows, and .* each task by itself.*joint=True"):
+            auditor.audit(cells)
+    # Asked for a frame, they have its rows counted.
+    auditor = MultiAttributeAuditor(reference="test", interval=None)
+    value = auditor.score(lazy_polars(test), **MANY)
+    assert value == auditor.score(held(test, MANY))
+    with pytest.raises(ValueError, match="interval='bca' needs rows"):
+        DirectionalAuditor(reference="test", interval="bca").audit(cells)
+    with pytest.raises(ValueError, match="needs rows"):
+        cells.patterns("task", ())
+
+
+def test_frames_in_memory_keep_their_rows(test):
+    counted = Contingency.from_frame(test, **MANY)
+    assert counted.summed is None
+    assert counted == held(test, MANY)
+    assert Contingency.from_frame(test, joint=False, **MANY).summed == "tasks"
+
+
+@every_engine
+def test_what_is_no_indicator_is_refused(test, engine):
+    for column, value, message in (
+        ("t3", 2, "0/1 indicator of one label, but one holds 2"),
+        ("p3", -1, "one holds -1"),
+    ):
+        wrong = test.copy()
+        wrong.loc[17, column] = value
+        with pytest.raises(ValueError, match=message):
+            Contingency.from_frame(engine(wrong), **MANY)
+    with pytest.raises(ValueError, match=r"'t3' of several for target .* holds fractions"):
+        Contingency.from_frame(engine(test.assign(t3=test["s3"])), **MANY)
+    for column in ("t3", "p3"):
+        holed = test.astype({column: "Int64" if engine is not dask else float})
+        holed.loc[17, column] = None
+        with pytest.raises(ValueError, match="missing values in the columns of target"):
+            Contingency.from_frame(engine(holed), **MANY)
+    with pytest.raises(ValueError, match="target has 8 columns but prediction has 7"):
+        Contingency.from_frame(engine(test), **MANY | {"prediction": PREDICTIONS[1:]})
+    with pytest.raises(ValueError, match="'group' is one of several"):
+        Contingency.from_frame(engine(test), **MANY | {"target": [*LABELS[1:], "group"]})
+    with pytest.raises(ValueError, match="'weight' are no whole numbers"):
+        Contingency.from_frame(engine(test), weight="weight", **MANY)
+
+
+@every_engine
+def test_missing_groups_of_summed_tasks(test, engine):
+    rows = test.assign(group=test["group"].where(test["group"] != "c", None))
+    for missing in ("drop", "group"):
+        counted = Contingency.from_frame(engine(rows), missing=missing, **MANY)
+        expected = held(rows, MANY, missing=missing)
+        assert counted.n_dropped == expected.n_dropped
+        assert_same_pairs(counted, expected)
+
+
+def test_truths_and_floats_of_0_and_1_count_alike(test):
+    expected = held(test, MANY)
+    for kind in (bool, float, "int64"):
+        rows = test.astype(dict.fromkeys(LABELS + PREDICTIONS, kind))
+        counted = Contingency.from_frame(duckdb(rows), **MANY)
+        assert not counted.soft("task_pred")
+        assert_same_pairs(counted, expected)
+
+
+# --------------------------------------------------------------------------- fractions
+
+ONE = {"target": "t0", "prediction": "s0", "sensitive": ["group", "region"]}
+
+
+@every_engine
+@pytest.mark.parametrize("weight", [None, "repeated"])
+def test_probabilities_by_their_sums_and_squares(train, test, engine, weight):
+    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor.fit(train["t0"], sensitive_features=train[["group", "region"]])
+    found = auditor.audit(engine(test), weight=weight, **ONE)
+    expected = auditor.audit(held(test, ONE, weight, like=auditor.contingency_))
+    names = ["n", "base", "observed", "delta", "amplification", "low", "high", "p_value"]
+    pd.testing.assert_frame_equal(found.table[names], expected.table[names], rtol=1e-10)
+    ends = (expected.value, expected.low, expected.high)
+    assert (found.value, found.low, found.high) == pytest.approx(ends, rel=1e-10)
+
+
+@every_engine
+def test_fractional_weights_by_their_sums_and_squares(train, test, engine):
+    columns = ONE | {"prediction": "p0"}
+    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor.fit(train["t0"], sensitive_features=train[["group", "region"]])
+    counted = Contingency.from_frame(
+        engine(test), weight="weight", like=auditor.contingency_, **columns
+    )
+    assert counted.summed == "weights"
+    assert counted.n_cells <= 2 * 2 * 2 * 6
+    expected = held(test, columns, "weight", like=auditor.contingency_)
+    assert_same_pairs(counted, expected, tolerance=1e-10)
+    assert counted.rows_per_weight == pytest.approx(expected.rows_per_weight, rel=1e-10)
+    assert counted.rows.sum() == len(test)
+    one, other = auditor.audit(counted), auditor.audit(expected)
+    names = ["n", "base", "observed", "delta", "amplification", "low", "high", "p_value"]
+    pd.testing.assert_frame_equal(one.table[names], other.table[names], rtol=1e-9)
+    ends = (other.value, other.low, other.high)
+    assert (one.value, one.low, one.high) == pytest.approx(ends, rel=1e-10)
+
+
+def test_a_bootstrap_of_summed_weights_is_that_of_rows(test):
+    columns = ONE | {"prediction": "p0"}
+    auditor = DirectionalAuditor(reference="test", n_resamples=4000, random_state=0)
+    one = auditor.audit(Contingency.from_frame(duckdb(test), weight="weight", **columns))
+    other = auditor.audit(held(test, columns, "weight"))
+    error = one.statistics["standard_error"], other.statistics["standard_error"]
+    # Of 4,000 draws a standard deviation is known to about 1.1 %.
+    assert error[0] == pytest.approx(error[1], rel=0.06)
+    assert one.p_value == pytest.approx(other.p_value, abs=0.03)
+
+
+def test_fractions_of_weights_and_of_predictions_together_are_refused(test):
+    with pytest.raises(ValueError, match="are fractions, and sums do not hold"):
+        Contingency.from_frame(duckdb(test), weight="weight", **ONE)
+    # In memory they are read as labels are.
+    counted = Contingency.from_frame(test, weight="weight", **ONE)
+    assert counted == held(test, ONE, "weight")
+
+
+@every_engine
+def test_what_is_no_probability_is_refused(test, engine):
+    for value, message in ((1.5, "1.5 is a probability outside"), (-0.2, "-0.2 is a")):
+        wrong = test.copy()
+        wrong.loc[3, "s0"] = value
+        with pytest.raises(ValueError, match=message):
+            Contingency.from_frame(engine(wrong), **ONE)
+    holed = test.copy()
+    holed.loc[3, "s0"] = None
+    with pytest.raises(ValueError, match="missing values in column 's0'"):
+        Contingency.from_frame(engine(holed), **ONE)
+    wrong = test.assign(weight=test["weight"] - 0.5)
+    with pytest.raises(ValueError, match="negative"):
+        Contingency.from_frame(engine(wrong), weight="weight", target="t0", sensitive="group")
+
+
+def test_sums_of_probabilities_are_no_scores(test):
+    cells = Contingency.from_frame(duckdb(test), **ONE)
+    for auditor in (LeakageAuditor(), DPAAuditor()):
+        with pytest.raises(ValueError, match=r"needs rows, and .* sums of probabilities"):
+            auditor.audit(cells)
+
+
+numbers = st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.77, 1.0]), min_size=1, max_size=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(numbers)
+def test_few_values_have_the_sums_of_many(x):
+    x = np.array(x)
+    for most in (1.0, np.inf):
+        values, counts = two_values(len(x), x.sum(), (x**2).sum(), most=most)
+        assert (counts == np.rint(counts)).all()
+        assert (counts >= 0).all()
+        assert counts.sum() == len(x)
+        assert (values >= 0).all()
+        assert (values <= most).all()
+        assert values @ counts == pytest.approx(x.sum(), abs=1e-7)
+        assert values**2 @ counts == pytest.approx((x**2).sum(), abs=1e-7)
