@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from skbiasamp.mitigation._balance import RatioBalancer
+    from skbiasamp.mitigation._compare import MitigationComparison, compare_mitigations
     from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
     from skbiasamp.mitigation._domains import DomainIndependentClassifier
     from skbiasamp.mitigation._noise import NoiseRandomizer
@@ -17,8 +18,10 @@ _FILES = {
     "DataRepair": "_repair",
     "DomainIndependentClassifier": "_domains",
     "GroupOverSampler": "_oversample",
+    "MitigationComparison": "_compare",
     "NoiseRandomizer": "_noise",
     "RatioBalancer": "_balance",
+    "compare_mitigations": "_compare",
 }
 
 __all__ = [
@@ -26,8 +29,10 @@ __all__ = [
     "DataRepair",
     "DomainIndependentClassifier",
     "GroupOverSampler",
+    "MitigationComparison",
     "NoiseRandomizer",
     "RatioBalancer",
+    "compare_mitigations",
 ]
 
 

@@ -220,12 +220,12 @@ def cross_audit(
         )
     metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     metadata = {key: value for key, value in metadata.items() if value is not None}
-    strata = y if stratify == "task" else _joint(y, attribute)
+    strata = y if stratify == "task" else joint_strata(y, attribute)
     rng = check_random_state(random_state)
     auditors = model._auditors()
     repeats = []
     for _ in range(n_repeats):
-        splits = list(_splitter(cv, strata, rng).split(X, strata, groups))
+        splits = list(splitter(cv, strata, rng).split(X, strata, groups))
         seeded = [_seeded(one, rng) for one in auditors.values()]
         fitted = cross_validate(
             _seeded(clone(model).set_params(auditor=seeded), rng),
@@ -287,7 +287,7 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
         judge = copy.copy(auditor).set_params(interval=None) if overlap else auditor
         pooled.append(judge.audit(cells))
     table = pd.DataFrame(rows)
-    value, low, high = _over_folds(table, auditor.confidence_level, overlap=overlap)
+    value, low, high = over_folds(table, "value", auditor.confidence_level, overlap=overlap)
     return CrossAuditResult(
         folds=folds,
         pooled=pooled[0] if len(pooled) == 1 else auditor._over_runs(pooled, "t"),
@@ -299,15 +299,15 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
     )
 
 
-def _over_folds(
-    table: pd.DataFrame, confidence_level: float, *, overlap: bool
+def over_folds(
+    table: pd.DataFrame, measure: str, confidence_level: float, *, overlap: bool
 ) -> tuple[float, float, float]:
-    """Return the mean over folds and its interval.
+    """Return the mean of a column over folds and its interval.
 
     Folds of one repeat have rows of their own. Repeats make their variance better known, but
     bring no further rows.
     """
-    values = table["value"].to_numpy().reshape(table["repeat"].nunique(), -1)
+    values = table[measure].to_numpy().reshape(table["repeat"].nunique(), -1)
     mean, (n_repeats, n_folds) = float(values.mean()), values.shape
     if n_folds == 1:
         return mean, float("nan"), float("nan")
@@ -317,7 +317,7 @@ def _over_folds(
     return mean, mean - reach, mean + reach
 
 
-def _splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
+def splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
     """Return what makes the folds; a number of them makes shuffled ones."""
     if not isinstance(cv, Integral):
         return check_cv(cv, strata, classifier=True)
@@ -327,7 +327,7 @@ def _splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
     )
 
 
-def _joint(y: Any, attribute: Any) -> Array:
+def joint_strata(y: Any, attribute: Any) -> Array:
     """Return a number for each combination of labels and attribute."""
     tables = [
         pd.DataFrame(to_native(value, name)).reset_index(drop=True)

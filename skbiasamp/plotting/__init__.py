@@ -3,9 +3,11 @@
 from skbiasamp.plotting._curve import AmplificationCurveDisplay
 from skbiasamp.plotting._forest import AmplificationDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
+from skbiasamp.plotting._tradeoff import MitigationDisplay
 
 __all__ = [
     "AmplificationCurveDisplay",
     "AmplificationDisplay",
     "AmplificationHeatmapDisplay",
+    "MitigationDisplay",
 ]

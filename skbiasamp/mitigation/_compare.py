@@ -1,0 +1,367 @@
+"""compare_mitigations: what remedies take off amplification, and what they cost."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import sklearn
+from sklearn.base import clone
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import check_random_state
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import check_is_fitted
+
+from skbiasamp._compat import take_rows
+from skbiasamp._labels import Array, check_lengths, check_option, quote
+from skbiasamp.auditors import DirectionalAuditor
+from skbiasamp.compose import ClassifierWrapper
+from skbiasamp.mitigation._noise import NoiseRandomizer
+from skbiasamp.model_selection import CrossAuditResult, cross_audit
+from skbiasamp.model_selection._cross_audit import STRATIFY, joint_strata, over_folds, splitter
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MitigationComparison:
+    """Remedies side by side, as `compare_mitigations` makes it.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row a remedy and a measure: ``remedy``, ``noise`` (its scale; NaN for what is no
+        noise), ``measure``, the mean over folds as ``value`` with ``low`` and ``high``, and how
+        much that is more than the baseline's on the same folds, ``change``, with ``change_low``
+        and ``change_high``.
+    scores : list of str
+        The measures that are scores.
+    amplifications : list of str
+        The measures that are amplifications.
+    baseline : str
+        The remedy that is none.
+    confidence_level : float
+        The level of the intervals.
+    audits : dict of str to dict of str to CrossAuditResult
+        The audits of each remedy, by the auditor's name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skbiasamp.mitigation import RatioBalancer, compare_mitigations
+    >>> rng = np.random.default_rng(0)
+    >>> sex, skill = rng.integers(0, 2, 600), rng.normal(size=600)
+    >>> hired = (skill + sex + rng.normal(size=600) > 0.5).astype(int)
+    >>> found = compare_mitigations(
+    ...     np.column_stack([skill, sex]),
+    ...     hired,
+    ...     sex,
+    ...     {"none": LogisticRegression(), "balanced": (RatioBalancer(), LogisticRegression())},
+    ...     noise=(),
+    ...     random_state=0,
+    ... )
+    >>> found.scores, found.amplifications, found.baseline
+    (['accuracy', 'f1'], ['directional A->T'], 'none')
+    >>> changes = found.table[found.table["remedy"] == "balanced"]
+    >>> changes[["measure", "change", "change_low", "change_high"]].round(2)
+                measure  change  change_low  change_high
+    3          accuracy   -0.04       -0.06        -0.01
+    4                f1   -0.03       -0.06        -0.01
+    5  directional A->T   -0.12       -0.17        -0.07
+    """
+
+    table: pd.DataFrame
+    scores: list[str]
+    amplifications: list[str]
+    baseline: str
+    confidence_level: float
+    audits: dict[str, dict[str, CrossAuditResult]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        cells = self.table.assign(
+            cell=[
+                f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
+                for row in self.table.itertuples(index=False)
+            ]
+        )
+        wide = cells.pivot(index="remedy", columns="measure", values="cell")
+        order = self.table["remedy"].unique(), self.scores + self.amplifications
+        return wide.loc[order].rename_axis(index=None, columns=None).to_string()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a remedy and a measure.
+
+        Returns
+        -------
+        frame : DataFrame
+            A copy of ``table``.
+        """
+        return self.table.copy()
+
+
+def compare_mitigations(
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    estimators: Mapping[str, Any],
+    auditors: Any = None,
+    cv: Any = 5,
+    *,
+    baseline: str | None = None,
+    noise: Iterable[float] = (0.25, 0.5, 1, 2, 4),
+    scoring: Mapping[str, Any] | None = None,
+    stratify: str = "task",
+    groups: Any = None,
+    confidence_level: float = 0.95,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> MitigationComparison:
+    """Tell what remedies take off amplification, and what they cost.
+
+    All are trained and audited on the same folds. Beside them stands the baseline with growing
+    noise, which takes off amplification too, and accuracy with it: a remedy is worth its name
+    where it does better than that [1]_.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+        Data.
+    y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+        Labels.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        The protected attribute. Remedies that ask for it get it, in training and in prediction,
+        also inside pipelines; those that find it in a column of `X` by ``sensitive=`` take it
+        from there.
+    estimators : dict of str to classifier
+        The remedies by name, and the classifier without any. A pipeline of imbalanced-learn may
+        have samplers; a pair ``(sampler, classifier)`` needs none.
+    auditors : auditor or list of auditors, default=None
+        What measures; None is ``DirectionalAuditor()``.
+    cv : int, cross-validation splitter or iterable of splits, default=5
+        The folds. A number makes shuffled ones.
+    baseline : str, default=None
+        Which of `estimators` is without remedy; None is the first.
+    noise : sequence of float, default=(0.25, 0.5, 1, 2, 4)
+        How much noise `NoiseRandomizer` adds to what the baseline's last step sees. Empty: no
+        noise, for what takes no numbers.
+    scoring : dict of str to scorer, default=None
+        What else is scored on the held-out rows; None is accuracy (of several tasks, of whole
+        label sets) and F1 (the mean over classes or tasks).
+    stratify : {"task", "joint"}, default="task"
+        Whether folds have equal shares of each class of `y`, or of each pair of group and class.
+    groups : array-like of shape (n_samples,), default=None
+        For splitters that keep rows together, such as ``GroupKFold``.
+    confidence_level : float, default=0.95
+        Level of the intervals.
+    n_jobs : int, default=None
+        Jobs that share the folds.
+    random_state : int, RandomState instance or None, default=None
+        Where seeds come from. The numbers do not depend on `n_jobs`.
+
+    Returns
+    -------
+    comparison : MitigationComparison
+
+    See Also
+    --------
+    skbiasamp.cross_audit : What is done with each of them.
+    skbiasamp.plotting.MitigationDisplay : Draws it.
+
+    Notes
+    -----
+    Intervals are those of `cross_audit`, for models trained on other samples of this size. Of
+    two remedies on the same folds the difference is known better than either, which is why
+    ``change`` has an interval of its own.
+
+    References
+    ----------
+    .. [1] Wang, Zhao, Yatskar, Chang, Ordonez. Balanced datasets are not enough. ICCV 2019, Fig. 5.
+
+    Examples
+    --------
+    Men are hired more often. Of skill little is known, but height tells who is a man:
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skbiasamp.mitigation import DomainIndependentClassifier, compare_mitigations
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], 1000)
+    >>> skill, height = rng.normal(size=1000), (sex == "m") + rng.normal(0, 0.3, 1000)
+    >>> hired = (skill + (sex == "m") + rng.normal(0, 0.5, 1000) > 0.5).astype(int)
+    >>> compare_mitigations(
+    ...     np.column_stack([skill + rng.normal(0, 3, 1000), height]),
+    ...     hired,
+    ...     sex,
+    ...     {
+    ...         "none": LogisticRegression(),
+    ...         "domain independent": DomainIndependentClassifier(LogisticRegression()),
+    ...     },
+    ...     noise=[2],
+    ...     random_state=0,
+    ... )
+                                    accuracy                    f1         directional A->T
+    none                0.674 [0.649, 0.699]  0.672 [0.648, 0.696]     0.146 [0.082, 0.211]
+    domain independent  0.606 [0.574, 0.638]  0.605 [0.573, 0.637]  -0.111 [-0.164, -0.058]
+    noise 2             0.554 [0.525, 0.583]  0.547 [0.513, 0.582]  -0.080 [-0.135, -0.026]
+    """
+    check_option("stratify", stratify, STRATIFY)
+    check_lengths({"X": range(_n_rows(X)), "y": y, "sensitive_features": sensitive_features})
+    if not estimators:
+        raise ValueError("estimators is empty: name a classifier without remedy, and some with.")
+    baseline = next(iter(estimators)) if baseline is None else baseline
+    if baseline not in estimators:
+        raise ValueError(
+            f"baseline={baseline!r} is none of estimators, which are {quote(list(estimators))}: "
+            "name the one without remedy."
+        )
+    if auditors is None:
+        auditors = DirectionalAuditor()
+    auditors = [_point(one) for one in (auditors if isinstance(auditors, list) else [auditors])]
+    if scoring is None:
+        f1 = make_scorer(f1_score, average="macro", zero_division=0)
+        scoring = {"accuracy": "accuracy", "f1": f1}
+    noisy = {f"noise {scale:g}": (scale, _noisy(estimators[baseline], scale)) for scale in noise}
+    entries = {name: (np.nan, one) for name, one in estimators.items()} | noisy
+    rng = check_random_state(random_state)
+    strata = y if stratify == "task" else joint_strata(y, sensitive_features)
+    splits = list(splitter(cv, strata, rng).split(X, strata, groups))
+    seed = rng.randint(2**31 - 1)
+    data = _Data(X, sensitive_features)
+    audits: dict[str, dict[str, CrossAuditResult]] = {}
+    for name, (_, remedy) in entries.items():
+        found = cross_audit(
+            _Informed(*_parts(name, remedy), data=data),
+            np.arange(_n_rows(X))[:, None],
+            y,
+            sensitive_features=sensitive_features,
+            auditor=auditors,
+            cv=splits,
+            scoring=dict(scoring),
+            n_jobs=n_jobs,
+            random_state=seed,  # the same draws for all
+        )
+        assert isinstance(found, dict)
+        audits[name] = found
+    scores, amplifications = list(scoring), list(audits[baseline])
+    overlap = bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
+    folds = {name: _of_folds(found, scores) for name, found in audits.items()}
+    rows = []
+    for name, (scale, _) in entries.items():
+        for measure in scores + amplifications:
+            table, reference = folds[name], folds[baseline]
+            change = table.assign(**{measure: table[measure] - reference[measure]})
+            value, low, high = over_folds(table, measure, confidence_level, overlap=overlap)
+            more, least, most = over_folds(change, measure, confidence_level, overlap=overlap)
+            rows.append((name, scale, measure, value, low, high, more, least, most))
+    columns = ["remedy", "noise", "measure", "value", "low", "high"]
+    return MitigationComparison(
+        table=pd.DataFrame(rows, columns=[*columns, "change", "change_low", "change_high"]),
+        scores=scores,
+        amplifications=amplifications,
+        baseline=baseline,
+        confidence_level=confidence_level,
+        audits=audits,
+    )
+
+
+class _Data:
+    """The rows that numbers stand for; copies of an estimator share it."""
+
+    def __init__(self, X: Any, attribute: Any) -> None:
+        self.X = X
+        self.attribute = attribute
+
+    def __deepcopy__(self, memo: Any) -> _Data:
+        return self
+
+
+class _Informed(ClassifierWrapper):
+    """A classifier of row numbers: it finds there whatever the remedy inside asks for."""
+
+    def __init__(self, sampler: Any, estimator: Any, *, data: _Data) -> None:
+        self.sampler = sampler
+        self.estimator = estimator
+        self.data = data
+
+    def fit(self, X: Any, y: Any) -> Self:
+        rows, features = np.ravel(X), self._features(X)
+        with sklearn.config_context(enable_metadata_routing=True):
+            if self.sampler is not None:
+                sampler = clone(self.sampler)
+                asked = inspect.signature(sampler.fit_resample).parameters
+                asks = "sensitive_features" in asked and not _finds(sampler)
+                features, y = sampler.fit_resample(features, y, **self._attribute(rows, asks))
+                rows = rows[getattr(sampler, "sample_indices_", slice(None))]
+            asks = _asks(self.estimator, "fit")
+            self.estimator_ = clone(self.estimator)
+            self.estimator_.fit(features, y, **self._attribute(rows, asks))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        check_is_fitted(self)
+        with sklearn.config_context(enable_metadata_routing=True):
+            given = self._attribute(np.ravel(X), _asks(self.estimator, "predict"))
+            return self.estimator_.predict(self._features(X), **given)
+
+    def _features(self, X: Any) -> Any:
+        return take_rows(self.data.X, np.ravel(X))
+
+    def _attribute(self, rows: Array, asked: bool) -> dict[str, Any]:
+        return {"sensitive_features": take_rows(self.data.attribute, rows)} if asked else {}
+
+
+def _asks(estimator: Any, method: str) -> bool:
+    """Tell whether a method, or one inside it, takes the attribute and has it from nowhere else."""
+    asked = get_routing_for_object(estimator).consumes(method, ["sensitive_features"])
+    return bool(asked) and not _finds(estimator)
+
+
+def _finds(estimator: Any) -> bool:
+    """Tell whether an estimator finds the attribute in a column by itself."""
+    return any(
+        name.rpartition("__")[2] == "sensitive" and value is not None
+        for name, value in estimator.get_params(deep=True).items()
+    )
+
+
+def _parts(name: str, remedy: Any) -> tuple[Any, Any]:
+    """Return a sampler, if there is one, and a classifier."""
+    sampler, estimator = remedy if isinstance(remedy, tuple) else (None, remedy)
+    if not hasattr(estimator, "predict") or (sampler and not hasattr(sampler, "fit_resample")):
+        raise TypeError(
+            f"estimators[{name!r}] is {remedy!r}, which does not predict. Pass a classifier, or "
+            "with a sampler a pair: (RatioBalancer(), LogisticRegression())."
+        )
+    return sampler, estimator
+
+
+def _noisy(remedy: Any, scale: float) -> Any:
+    """Return the same with noise before the last step."""
+    if isinstance(remedy, tuple):
+        return (*remedy[:-1], _noisy(remedy[-1], scale))
+    noise = NoiseRandomizer(scale)
+    if not isinstance(remedy, Pipeline):
+        return make_pipeline(noise, remedy)
+    steps = [*remedy.steps[:-1], ("noiserandomizer", noise), remedy.steps[-1]]
+    return clone(remedy).set_params(steps=steps)
+
+
+def _point(auditor: Any) -> Any:
+    """Return an auditor whose folds have no intervals; folds together give one."""
+    return clone(auditor).set_params(interval=None)
+
+
+def _of_folds(audits: dict[str, CrossAuditResult], scores: list[str]) -> pd.DataFrame:
+    """Return every measure of every fold."""
+    table = next(iter(audits.values())).table[["repeat", "n_train", "n_test", *scores]]
+    return table.assign(**{name: found.table["value"] for name, found in audits.items()})
+
+
+def _n_rows(X: Any) -> int:
+    return X.shape[0] if hasattr(X, "shape") else len(X)

@@ -1,0 +1,414 @@
+"""compare_mitigations and its Display: the same folds for all, and nothing hidden from remedies."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold
+from sklearn.multioutput import MultiOutputClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skbiasamp import (
+    DirectionalAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+    cross_audit,
+)
+from skbiasamp.mitigation import (
+    CorpusConstraintClassifier,
+    DomainIndependentClassifier,
+    GroupOverSampler,
+    NoiseRandomizer,
+    RatioBalancer,
+    compare_mitigations,
+)
+from skbiasamp.plotting import MitigationDisplay
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Return features, labels and sex; height tells the sex, and skill is hardly known."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 1200)
+    skill = rng.normal(size=1200)
+    hired = (skill + (sex == "m") + rng.normal(0, 0.5, 1200) > 0.5).astype(int)
+    height = (sex == "m") + rng.normal(0, 0.3, 1200)
+    return np.column_stack([skill + rng.normal(0, 3, 1200), height]), hired, sex
+
+
+def values(comparison, remedy, measure, column="value"):
+    table = comparison.table
+    return table[(table["remedy"] == remedy) & (table["measure"] == measure)][column].item()
+
+
+def test_what_is_measured_is_what_happens_on_each_fold(people):
+    X, y, sex = people
+    splits = list(StratifiedKFold(4).split(X, y))
+    estimators = {"none": LogisticRegression(), "forest": RandomForestClassifier(random_state=0)}
+    found = compare_mitigations(X, y, sex, estimators, cv=splits, noise=())
+    folds = {}
+    for name, estimator in estimators.items():
+        rows = []
+        for train, test in splits:
+            y_pred = estimator.fit(X[train], y[train]).predict(X[test])
+            auditor = DirectionalAuditor(interval=None).fit(y[train], sensitive_features=sex[train])
+            rows.append(
+                {
+                    "accuracy": accuracy_score(y[test], y_pred),
+                    "f1": f1_score(y[test], y_pred, average="macro"),
+                    "directional A->T": auditor.score(
+                        y[test], y_pred, sensitive_features=sex[test]
+                    ),
+                }
+            )
+        folds[name] = pd.DataFrame(rows)
+    for row in found.table.itertuples():
+        column = folds[row.remedy][row.measure]
+        assert row.value == pytest.approx(column.mean())
+        inside = stats.ttest_1samp(column, 0).confidence_interval(0.95)
+        assert_allclose([row.low, row.high], [inside.low, inside.high])
+        change = column - folds["none"][row.measure]
+        assert row.change == pytest.approx(change.mean())
+        if row.remedy != "none":
+            inside = stats.ttest_1samp(change, 0).confidence_interval(0.95)
+            assert_allclose([row.change_low, row.change_high], [inside.low, inside.high])
+    assert found.scores == ["accuracy", "f1"]
+    assert found.amplifications == ["directional A->T"]
+    assert found.baseline == "none"
+
+
+def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
+    X, y, sex = people
+    frame = pd.DataFrame(X, columns=["test", "height"])
+    with_sex = frame.assign(sex=sex)
+    drop = make_column_transformer(("passthrough", ["test", "height"]))
+    held = CorpusConstraintClassifier(LogisticRegression(), margin=0.01)
+    alone = DomainIndependentClassifier(LogisticRegression())
+    found = compare_mitigations(
+        with_sex,
+        y,
+        sex,
+        {
+            "none": make_pipeline(drop, LogisticRegression()),
+            "constraints": make_pipeline(drop, held),
+            "constraints by column": CorpusConstraintClassifier(
+                LogisticRegression(), margin=0.01, sensitive="sex", drop_sensitive=True
+            ),
+            "groups": make_pipeline(drop, StandardScaler(), alone),
+            "groups by column": DomainIndependentClassifier(
+                make_pipeline(StandardScaler(), LogisticRegression()), sensitive="sex"
+            ),
+        },
+        [DirectionalAuditor(), MALSAuditor()],
+        noise=(),
+        random_state=0,
+    )
+    for remedy in ("constraints", "groups"):
+        passed, by_column = (
+            found.table[found.table["remedy"] == name]["value"]
+            for name in (remedy, f"{remedy} by column")
+        )
+        # Each group is standardised on its own in one of them.
+        assert_allclose(passed, by_column, atol=0.01)
+    # Constraints are kept in the predictions of held-out rows, which takes their attribute.
+    assert abs(values(found, "constraints", "MALS")) < 0.04
+    assert values(found, "none", "MALS") > 0.1
+    assert values(found, "groups", "directional A->T", "change_high") < -0.1
+
+
+def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
+    pipeline = pytest.importorskip("imblearn.pipeline")
+    X, y, sex = people
+    balancer = RatioBalancer(random_state=0)
+    found = compare_mitigations(
+        X,
+        y,
+        sex,
+        {
+            "none": LogisticRegression(),
+            "pair": (balancer, LogisticRegression()),
+            "pipeline": pipeline.make_pipeline(balancer, LogisticRegression()),
+            "repeated": (GroupOverSampler(random_state=0), LogisticRegression()),
+            "both": (balancer, DomainIndependentClassifier(LogisticRegression())),
+            "by column": (
+                RatioBalancer(sensitive=lambda X: X[:, 1] > 0.5, random_state=0),
+                LogisticRegression(),
+            ),
+        },
+        noise=(),
+        random_state=0,
+    )
+    by_name = {name: part["value"].to_numpy() for name, part in found.table.groupby("remedy")}
+    assert_allclose(by_name["pair"], by_name["pipeline"], rtol=0, atol=0)
+    for name in ("pair", "repeated", "both", "by column"):
+        assert values(found, name, "directional A->T", "change_high") < 0
+
+
+def test_noise_goes_before_the_last_step(people):
+    X, y, sex = people
+    found = compare_mitigations(
+        X,
+        y,
+        sex,
+        {
+            "other": RandomForestClassifier(5),
+            "scaled": make_pipeline(StandardScaler(), LogisticRegression()),
+        },
+        baseline="scaled",
+        noise=[0, 3, 1],
+        random_state=0,
+    )
+    names = ["other", "scaled", "noise 0", "noise 3", "noise 1"]
+    assert found.table["remedy"].unique().tolist() == names
+    assert_allclose(found.table["noise"].to_numpy()[::3], [np.nan, np.nan, 0, 3, 1])
+    by_name = {name: part["value"].to_numpy() for name, part in found.table.groupby("remedy")}
+    assert_allclose(by_name["noise 0"], by_name["scaled"], atol=1e-12)
+    assert values(found, "noise 0", "accuracy", "change") == pytest.approx(0)
+    assert by_name["noise 3"][0] < by_name["noise 1"][0] < by_name["scaled"][0]
+    audited = found.audits["noise 3"]["directional A->T"].folds
+    assert len(audited) == 5
+    # Between the scaler and the classifier, where it was put by hand.
+    again = compare_mitigations(
+        X,
+        y,
+        sex,
+        {
+            "scaled": make_pipeline(
+                StandardScaler(), NoiseRandomizer(3, random_state=1), LogisticRegression()
+            )
+        },
+        noise=(),
+        random_state=0,
+    )
+    assert values(again, "scaled", "accuracy") == pytest.approx(by_name["noise 3"][0], abs=0.05)
+
+
+def test_jobs_and_seeds_do_not_change_numbers(people):
+    X, y, sex = people
+    estimators = {
+        "none": RandomForestClassifier(5),
+        "pair": (RatioBalancer(), LogisticRegression()),
+    }
+    tables = [
+        compare_mitigations(
+            X, y, sex, estimators, noise=[1], cv=3, random_state=0, n_jobs=jobs
+        ).to_frame()
+        for jobs in (None, 2)
+    ]
+    pd.testing.assert_frame_equal(*tables)
+    other = compare_mitigations(X, y, sex, estimators, noise=[1], cv=3, random_state=1).table
+    assert not np.allclose(other["value"], tables[0]["value"])
+
+
+def test_labels_of_several_classes_and_of_several_a_row(people):
+    X, y, sex = people
+    three = y + (X[:, 0] > 1)
+    found = compare_mitigations(
+        X,
+        np.array(["no", "perhaps", "yes"])[three],
+        sex,
+        {"none": LogisticRegression(), "groups": DomainIndependentClassifier(LogisticRegression())},
+        [LeakageAuditor(n_draws=2), DirectionalAuditor()],
+        cv=3,
+        noise=(),
+        random_state=0,
+    )
+    assert found.amplifications == ["leakage", "directional A->T"]
+    both = np.column_stack([y, X[:, 0] + X[:, 1] > 0.5])
+    model = MultiOutputClassifier(LogisticRegression())
+    found = compare_mitigations(
+        X,
+        both,
+        sex,
+        {
+            "none": model,
+            "groups": DomainIndependentClassifier(model),
+            "constraints": CorpusConstraintClassifier(model),
+            "pair": (RatioBalancer(random_state=0), model),
+        },
+        [DirectionalAuditor(), MultiAttributeAuditor()],
+        cv=3,
+        noise=[1],
+        stratify="joint",
+        random_state=0,
+    )
+    assert np.isfinite(found.table["value"]).all()
+    assert len(found.table) == 5 * 4
+    one = cross_audit(
+        model,
+        X,
+        both,
+        sensitive_features=sex,
+        auditor=[DirectionalAuditor(interval=None), MultiAttributeAuditor(interval=None)],
+        cv=3,
+        stratify="joint",
+        random_state=0,
+    )
+    for name in found.amplifications:
+        assert values(found, "none", name) == pytest.approx(one[name].value)
+
+
+def test_folds_that_overlap_say_less(people):
+    X, y, sex = people
+    estimators = {"none": LogisticRegression()}
+    cv = ShuffleSplit(6, test_size=0.4, random_state=0)
+    found = compare_mitigations(X, y, sex, estimators, cv=cv, noise=())
+    one = cross_audit(LogisticRegression(), X, y, sensitive_features=sex, cv=cv)
+    row = found.table[found.table["measure"] == "directional A->T"]
+    assert_allclose(row[["value", "low", "high"]].to_numpy()[0], [one.value, one.low, one.high])
+
+
+def test_a_comparison_is_read_as_a_table(people):
+    X, y, sex = people
+    found = compare_mitigations(
+        X, y, sex, {"none": LogisticRegression()}, noise=[2], random_state=0
+    )
+    lines = repr(found).splitlines()
+    assert lines[0].split() == ["accuracy", "f1", "directional", "A->T"]
+    assert [line.split("  ")[0].strip() for line in lines[1:]] == ["none", "noise 2"]
+    assert f"{values(found, 'none', 'accuracy'):.3f} [" in lines[1]
+    frame = found.to_frame()
+    frame["value"] = 0.0
+    assert (found.table["value"] != 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"baseline": "nothing"}, ValueError, "baseline='nothing' is none of estimators"),
+        ({"estimators": {}}, ValueError, "estimators is empty"),
+        ({"estimators": {"a": RatioBalancer()}}, TypeError, r"\['a'\] is RatioBalancer\(\)"),
+        (
+            {"estimators": {"a": (LogisticRegression(), LogisticRegression())}},
+            TypeError,
+            "which does not predict",
+        ),
+        ({"stratify": "all"}, ValueError, "stratify"),
+        ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features"),
+    ],
+    ids=["baseline", "empty", "sampler", "pair", "stratify", "lengths"],
+)
+def test_what_cannot_be_compared_is_said(people, options, error, message):
+    X, y, sex = people
+    given = {"sensitive_features": sex, "estimators": {"none": LogisticRegression()}, **options}
+    with pytest.raises(error, match=message):
+        compare_mitigations(X, y, **given)
+
+
+# ------------------------------------------------------------------------------------ Display
+
+
+@pytest.fixture(scope="module")
+def comparison(people):
+    X, y, sex = people
+    return compare_mitigations(
+        X,
+        y,
+        sex,
+        {
+            "none": LogisticRegression(),
+            "groups": DomainIndependentClassifier(LogisticRegression()),
+        },
+        [DirectionalAuditor(), MALSAuditor()],
+        noise=[4, 1],
+        random_state=0,
+    )
+
+
+@pytest.fixture
+def plt():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    plt = pytest.importorskip("matplotlib.pyplot")
+    yield plt
+    plt.close("all")
+
+
+def drawn(container):
+    """Return the points of error bars, and the ends of their bars."""
+    line, _, bars = container
+    return line.get_xydata(), [bar.get_segments() for bar in bars]
+
+
+def test_remedies_are_drawn_with_intervals_on_both_sides(comparison, plt):
+    display = MitigationDisplay.from_result(comparison)
+    assert list(display.points_) == ["none", "groups"]
+    for remedy in ("none", "groups"):
+        (point,), ((across,), (along,)) = drawn(display.points_[remedy])
+        told = {
+            (measure, column): values(comparison, remedy, measure, column)
+            for measure in ("accuracy", "directional A->T")
+            for column in ("value", "low", "high")
+        }
+        x = [told["accuracy", column] for column in ("value", "low", "high")]
+        y = [told["directional A->T", column] for column in ("value", "low", "high")]
+        assert_allclose(point, [x[0], y[0]])
+        assert_allclose(across, [[x[1], y[0]], [x[2], y[0]]])
+        assert_allclose(along, [[x[0], y[1]], [x[0], y[2]]])
+    assert display.zero_line_.get_ydata() == [0, 0]
+    assert display.ax_.get_xlabel() == "accuracy"
+    assert display.ax_.get_ylabel() == "directional A→T"
+
+
+def test_the_line_of_noise_begins_at_the_baseline_and_grows(comparison, plt):
+    display = MitigationDisplay.from_result(comparison, score="f1", amplification="MALS")
+    points, _ = drawn(display.noise_line_)
+    expected = [
+        [values(comparison, name, measure) for measure in ("f1", "MALS")]
+        for name in ("none", "noise 1", "noise 4")
+    ]
+    assert_allclose(points, expected)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert texts == ["noise 1 to 4", "none", "groups"]
+
+
+def test_remedies_look_different_and_nothing_is_cut_off(plt):
+    names = [f"a remedy whose name is long, number {k}" for k in range(9)]
+    table = pd.DataFrame(
+        [
+            (name, np.nan, measure, 0.1 * k, 0.1 * k - 0.05, 0.1 * k + 0.05)
+            for k, name in enumerate(names)
+            for measure in ("accuracy", "MALS")
+        ],
+        columns=["remedy", "noise", "measure", "value", "low", "high"],
+    )
+    display = MitigationDisplay(table, score="accuracy", amplification="MALS").plot()
+    assert display.noise_line_ is None
+    looks = {
+        (line.get_color(), line.get_marker())
+        for line, _, _ in (display.points_[name] for name in names)
+    }
+    assert len(looks) == 9
+    display.figure_.draw_without_rendering()
+    legend = display.ax_.get_legend()
+    assert display.figure_.bbox.contains(*legend.get_window_extent().min)
+    assert display.figure_.bbox.contains(*legend.get_window_extent().max)
+    assert len({text.get_text() for text in legend.get_texts()}) == 9
+
+
+def test_axes_and_options_of_one_s_own(comparison, plt):
+    _, ax = plt.subplots()
+    display = MitigationDisplay.from_result(
+        comparison, ax=ax, point_kwargs={"markersize": 11}, noise_kwargs={"color": "red"}
+    )
+    assert display.ax_ is ax
+    assert display.points_["none"][0].get_markersize() == 11
+    assert display.noise_line_[0].get_color() == "red"
+
+
+def test_what_cannot_be_drawn_is_said(comparison):
+    with pytest.raises(ValueError, match="no measure 'leakage'; it has 'accuracy'"):
+        MitigationDisplay.from_result(comparison, amplification="leakage")
+    with pytest.raises(TypeError, match="compare_mitigations returned, got DataFrame"):
+        MitigationDisplay.from_result(comparison.table)
+    with pytest.raises(ValueError, match="lacks the columns 'remedy'"):
+        MitigationDisplay(
+            comparison.table.drop(columns="remedy"), score="accuracy", amplification="MALS"
+        )
