@@ -591,7 +591,7 @@ def test_a_fitted_classifier_keeps_its_fit(frozen):
 @pytest.mark.parametrize(
     "inner",
     [
-        RandomForestClassifier(20, max_depth=3, random_state=0),
+        RandomForestClassifier(50, min_samples_leaf=10, random_state=0),
         MultiOutputClassifier(LogisticRegression()),
         OneVsRestClassifier(LogisticRegression()),
         MLPClassifier((4,), activation="tanh", solver="lbfgs", max_iter=20, random_state=0),
