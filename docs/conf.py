@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     # Our own, in _extensions.
+    "examples",
     "figures",
     "mathml",
     "members",
