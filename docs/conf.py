@@ -33,10 +33,12 @@ templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 
+default_role = "literal"
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc's Parameters say it in words
 numpydoc_show_class_members = False  # autodoc lists them, see the template of classes
 numpydoc_xref_param_type = False
+toc_object_entries_show_parents = "hide"
 copybutton_exclude = ".linenos, .gp, .go"
 
 sphinx_gallery_conf = {

@@ -3,7 +3,11 @@
 `make docs` builds it and runs these; where it was not built they are skipped.
 """
 
+import html
+import json
 import re
+import shutil
+import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -95,3 +99,46 @@ def test_formulas_are_drawn_by_the_browser(site):
         text = path.read_text("utf-8")
         assert not re.search(r"<script[^>]*mathjax", text, re.IGNORECASE), path.name
         assert not re.search(r"\\(?:frac|mathrm|sum)\b", re.sub(r"<pre>.*?</pre>", "", text)), path
+
+
+# Loads one page after the other into a frame of the width of a phone, and of a desk.
+PROBE = """<!doctype html><iframe id="frame" style="border: 0; height: 900px"></iframe>
+<pre id="found"></pre><script>
+const pages = PAGES, frame = document.getElementById("frame"), wide = [];
+function load(address, width) {
+  return new Promise(done => {
+    frame.onload = done;
+    frame.style.width = width + "px";
+    frame.src = address;
+  });
+}
+(async () => {
+  for (const address of pages) {
+    for (const width of [400, 1280]) {
+      await load(address, width);
+      const root = frame.contentDocument.documentElement;
+      if (root.scrollWidth > width) wide.push([address, width, root.scrollWidth]);
+    }
+  }
+  document.getElementById("found").textContent = JSON.stringify([pages.length, wide]);
+})();
+</script>"""
+
+
+def test_no_page_scrolls_sideways_on_a_phone_or_at_a_desk(tmp_path):
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium: widths were not looked at")
+    addresses = [page.as_uri() for page in PAGES]
+    probe = tmp_path / "probe.html"
+    probe.write_text(PROBE.replace("PAGES", json.dumps(addresses)), encoding="utf-8")
+    done = subprocess.run(
+        [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+         f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=600000", "--dump-dom",
+         probe.as_uri()],
+        capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    (found,) = re.findall(r'<pre id="found">(.+?)</pre>', done.stdout)
+    looked_at, wide = json.loads(html.unescape(found))
+    assert looked_at == len(PAGES)
+    assert not wide

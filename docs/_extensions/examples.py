@@ -1,4 +1,4 @@
-"""Code as the reader needs it: doctest wants an empty line before a closing fence, readers do not."""
+"""Code without the empty last line, which doctest wants before a closing fence."""
 
 from docutils import nodes
 

@@ -19,7 +19,7 @@ def convert(node, **options):
     tree = ElementTree.fromstring(written)
     for element in list(tree.iter(f"{{{NAMESPACE}}}munderover")):
         base, index, above = element
-        if above.text == "ˆ":
+        if above.text == "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}":
             hat = ElementTree.Element(f"{{{NAMESPACE}}}mover", accent="true")
             hat.extend([base, above])
             element.tag = f"{{{NAMESPACE}}}msub"
