@@ -128,3 +128,46 @@ def test_base_rate_thresholds_predict_as_many_and_amplify_no_less():
     assert abs(base[2] - labelled) < 0.03 < abs(half[2] - labelled)
     sizes = np.abs(example.over_splits(compas, 5))
     assert (sizes[:, 1] > sizes[:, 0]).all()
+
+
+@needs_compas
+def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    matplotlib.use("agg")
+    example = load("plot_mitigations_compas")
+    matplotlib.pyplot.close("all")
+
+    def change(comparison, remedy, measure):
+        rows = comparison.table.set_index(["remedy", "measure"])
+        return rows.loc[(remedy, measure), ["change_low", "change_high"]].tolist()
+
+    single, multi = "directional A->T", "multi-attribute A->T"
+    both = example.on_compas, example.on_table
+    for comparison in both:
+        for remedy in ("ratio balancer", "domain independent"):
+            assert change(comparison, remedy, single)[1] < 0 < change(comparison, remedy, multi)[0]
+            pooled = [comparison.audits[name][multi].pooled.value for name in ("none", remedy)]
+            assert pooled[0] < pooled[1]
+        for measure in ("MALS", "multi-attribute"):
+            assert change(comparison, "corpus constraints", measure)[1] < 0
+        values = comparison.table.set_index(["remedy", "measure"])["value"]
+        assert abs(values["corpus constraints", "MALS"]) < 0.012  # the margin is 0.01
+        lost = values["none", "accuracy"] - values["corpus constraints", "accuracy"]
+        assert change(comparison, "corpus constraints", "accuracy")[1] > 0 > -0.01 < -lost
+        assert values["none", "accuracy"] - values["ratio balancer", "accuracy"] > 0.025
+    on_compas, on_table = both
+    assert change(on_compas, "ratio balancer", "MALS")[0] > 0
+    assert change(on_compas, "base-rate thresholds", single)[0] > 0
+    assert change(on_compas, "base-rate thresholds", multi)[1] < 0
+    for measure in (single, multi):
+        assert np.abs(change(on_table, "base-rate thresholds", measure)).max() < 0.003
+    for remedy in ("ratio balancer", "domain independent"):
+        low, high = on_table.table.set_index(["remedy", "measure"]).loc[
+            (remedy, single), ["low", "high"]
+        ]
+        assert low < high < -0.05
+    low, high = on_compas.table.set_index(["remedy", "measure"]).loc[
+        ("none", single), ["low", "high"]
+    ]
+    assert low < 0 < high
