@@ -515,14 +515,14 @@ What to conclude:
 
 - Of values that are sums of signed changes (A→T, T→A, MALS, the signed mean of Multi→) bootstrap
   intervals held the truth in {spans[large, "bootstrap"]} % of data sets at n = {large:,}, analytic
-  ones in {spans[large, "analytic"]} %. The lowest is T→A where only some 150 rows have the label.
+  ones in {spans[large, "analytic"]} %.
 - At n = {small} the ranges are {spans[small, "bootstrap"]} % and {spans[small, "analytic"]} %. What
   is hard is A→T where label and prediction differ in next to no row of a group (rare group,
-  imbalance). Resamples hold no other rows than were seen, and percentiles alone held the truth in
-  just under 90 % there. Where fewer than 10 rows of a pair differ, intervals therefore reach at
-  least as far as exact bounds of the rows gained and lost. That errs on the side of too long: a
-  bound for one or two rows covers far more than 95 % of what is likely, and so does a mean of
-  groups that have one each. `reliable=False` marks only pairs of fewer than 10 rows, not those of
+  imbalance). Resamples hold no other rows than were seen, so that percentiles alone would be too
+  short. Where fewer than 10 rows of a pair differ, intervals therefore reach at least as far as
+  exact bounds of the rows gained and lost. That errs on the side of too long: a bound for one or
+  two rows covers far more than 95 % of what is likely, and so does a mean of groups that have one
+  each. `reliable=False` marks only pairs of fewer than 10 rows, not those of
   50 rows of which one differs.
 - BCa is no improvement. It is closer to 95 % than percentiles in {closer} of {len(compared)} such
   values, by {100 * gain:.1f} points at best, and {100 * loss:.1f} points further away at worst.
