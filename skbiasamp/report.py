@@ -17,7 +17,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, confusion_matrix
 
 import skbiasamp
-from skbiasamp._labels import Array, check_train, require_groups
+from skbiasamp._labels import Array, require_groups
 from skbiasamp._page import listed, name_of, verdict
 from skbiasamp.auditors import (
     DirectionalAuditor,
@@ -28,6 +28,7 @@ from skbiasamp.auditors import (
 )
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import FEW, UncertaintyWarning, paired_p_values
+from skbiasamp.metrics._pairs import read_train
 from skbiasamp.results import AuditReport, AuditResult, Finding
 
 # A difference between base rate and predicted rate that is worth a word, in points.
@@ -104,7 +105,11 @@ def audit(
     0.0875
     """
     options: dict[str, Any] = {"groups": groups, "missing": missing}
-    train = _read_train(y_train, sensitive_train, options)
+    train = (
+        y_train
+        if isinstance(y_train, Contingency)
+        else read_train(y_train, sensitive_train, **options)
+    )
     test = _read_test(
         y_true,
         y_pred,
@@ -144,15 +149,6 @@ def audit(
     )
     report.findings.extend(find(report, test, train, scores=y_score is not None))
     return report
-
-
-def _read_train(y_train: Any, sensitive_train: Any, options: dict[str, Any]) -> Contingency | None:
-    if isinstance(y_train, Contingency):
-        return y_train
-    check_train(y_train, sensitive_train)
-    if y_train is None:
-        return None
-    return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **options)
 
 
 def _read_test(y_true: Any, y_pred: Any, *, like: Contingency | None, **labels: Any) -> Contingency:

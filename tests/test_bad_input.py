@@ -93,13 +93,18 @@ def test_lengths_of_a_dict_of_columns_differ():
 
 @pytest.mark.parametrize("empty", [[], (), np.array([]), pd.Series([], dtype=float), pl.Series([])])
 def test_no_rows(empty):
-    for call in (
-        lambda: fitted(empty, empty),
-        lambda: score(empty, empty, empty),
-        lambda: directional_amplification(empty, empty, sensitive_features=empty),
-        lambda: DirectionalAuditor().partial_fit(empty, sensitive_features=empty),
+    audited = {"y_true": HIRED, "y_pred": HIRED, "sensitive_features": SEX}
+    for name, call in (
+        ("y", lambda: fitted(empty, empty)),
+        ("y_true", lambda: score(empty, empty, empty)),
+        ("y_true", lambda: directional_amplification(empty, empty, sensitive_features=empty)),
+        ("y", lambda: DirectionalAuditor().partial_fit(empty, sensitive_features=empty)),
+        (
+            "y_train",
+            lambda: directional_amplification(**audited, y_train=empty, sensitive_train=empty),
+        ),
     ):
-        with raises("y_true is empty: there are no rows to audit"):
+        with raises(f"^{name} is empty: there are no rows to audit"):
             call()
 
 
@@ -249,7 +254,7 @@ def test_missing_labels(hold, missing):
         score(sex=hold(first(missing, SEX)))
     with raises(r"sensitive_pred has missing values in 1 row, at position 0\. Every audited row"):
         score(auditor=fitted(direction="T->A"), sensitive_pred=hold(first(missing, SEX)))
-    with raises(r"y_true has missing values in 1 row"):
+    with raises(r"^y has missing values in 1 row"):
         fitted(hold(first(missing, HIRED)))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -37,6 +39,18 @@ def quote(names: Iterable[Hashable], most: int = 5) -> str:
 def rows_of(n: float) -> str:
     """Say how many rows: '1 row', '4,980 rows'."""
     return f"{n:,.0f} row" + ("" if n == 1 else "s")
+
+
+@contextmanager
+def renamed(**names: str) -> Iterator[None]:
+    """Let errors about labels name the parameters that their reader knows."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        text = re.sub("|".join(names), lambda found: names[found[0]], str(error))
+        if type(error) not in (TypeError, ValueError) or text == str(error):
+            raise
+        raise type(error)(text) from error
 
 
 def check_option(name: str, value: object, allowed: Sequence[object]) -> None:

@@ -22,6 +22,7 @@ from skbiasamp._labels import (
     Array,
     check_frame_columns,
     check_runs,
+    renamed,
     require_groups,
 )
 from skbiasamp.contingency import Contingency
@@ -119,14 +120,15 @@ class BaseAuditor(ABC, BaseEstimator):
             The fitted auditor.
         """
         self._validate_params()
-        cells = self._count(
-            y,
-            sensitive_features=sensitive_features,
-            sample_weight=sample_weight,
-            target=target,
-            sensitive=sensitive,
-            weight=weight,
-        )
+        with renamed(y_true="y"):
+            cells = self._count(
+                y,
+                sensitive_features=sensitive_features,
+                sample_weight=sample_weight,
+                target=target,
+                sensitive=sensitive,
+                weight=weight,
+            )
         self._require_groups(cells)
         return self._learn(cells)
 
@@ -159,14 +161,15 @@ class BaseAuditor(ABC, BaseEstimator):
             The auditor, as if fitted on the sum of all chunks.
         """
         self._validate_params()
-        cells = self._count(
-            y,
-            sensitive_features=sensitive_features,
-            sample_weight=sample_weight,
-            target=target,
-            sensitive=sensitive,
-            weight=weight,
-        )
+        with renamed(y_true="y"):
+            cells = self._count(
+                y,
+                sensitive_features=sensitive_features,
+                sample_weight=sample_weight,
+                target=target,
+                sensitive=sensitive,
+                weight=weight,
+            )
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._labels import Array, Names, check_train, quote, require_groups
+from skbiasamp._labels import Array, Names, check_train, quote, renamed, require_groups
 from skbiasamp.contingency import Contingency, SideName
 
 
@@ -146,6 +146,15 @@ def warn_undefined(message: str | None, *, stacklevel: int) -> None:
         warnings.warn(message, UndefinedMetricWarning, stacklevel=stacklevel + 1)
 
 
+def read_train(y_train: Any, sensitive_train: Any, **options: Any) -> Contingency | None:
+    """Return the contingency of training labels, or None where there are none."""
+    check_train(y_train, sensitive_train)
+    if y_train is None:
+        return None
+    with renamed(y_true="y_train", sensitive_features="sensitive_train"):
+        return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **options)
+
+
 def read_pair(
     y_true: Any,
     y_pred: Any,
@@ -162,11 +171,9 @@ def read_pair(
 
     Without training labels the audited labels stand in for them.
     """
-    check_train(y_train, sensitive_train)
     options: dict[str, Any] = {"groups": groups, "missing": missing}
-    train = None
-    if y_train is not None:
-        train = Contingency.from_labels(y_train, sensitive_features=sensitive_train, **options)
+    train = read_train(y_train, sensitive_train, **options)
+    if train is not None:
         require_groups(train.groups, train.count("group"), train.total, declared=train.declared)
     test = Contingency.from_labels(
         y_true,

@@ -15,7 +15,6 @@ from skbiasamp._labels import (
     Array,
     Names,
     check_option,
-    check_train,
     quote,
     require_group_pred,
     require_task_pred,
@@ -26,6 +25,7 @@ from skbiasamp.attackers._fitting import ENOUGH, NAMES, choose, describe
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._arena import Arena, Campaign, Qualities
 from skbiasamp.metrics._attack import MOST_BITS, Attack, Settings, expanded, make_attack
+from skbiasamp.metrics._pairs import read_train
 from skbiasamp.metrics._quality import EQUALIZERS, QUALITIES, relative_change
 
 
@@ -213,11 +213,8 @@ def read(
     missing: str,
 ) -> tuple[Contingency, Contingency | None]:
     """Return the audited rows, and the training labels where there are any."""
-    check_train(y_train, sensitive_train)
     options: dict[str, Any] = {"groups": groups, "missing": missing, "scores": True}
-    train = None
-    if y_train is not None:
-        train = Contingency.from_labels(y_train, sensitive_features=sensitive_train, **options)
+    train = read_train(y_train, sensitive_train, **options)
     test = Contingency.from_labels(
         y_true,
         y_pred,

@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._labels import Array, check_concentration, require_task_pred
+from skbiasamp._labels import Array, check_concentration, require_task_pred, to_native
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._pairs import compare_counts, mean_defined, read_pair, warn_undefined
+from skbiasamp.metrics._pairs import (
+    compare_counts,
+    mean_defined,
+    read_pair,
+    read_train,
+    warn_undefined,
+)
 
 
 def disparity(test: Contingency) -> Array:
@@ -349,11 +355,11 @@ def label_amplification(
     # One group for all: this measure only looks at the tasks.
     train = None
     if y_train is not None:
-        train = Contingency.from_labels(y_train, sensitive_features=np.zeros(len(y_train), int))
+        train = read_train(y_train, np.zeros(len(to_native(y_train, "y_train")), int))
     test = Contingency.from_labels(
         y_true,
         y_pred,
-        sensitive_features=np.zeros(len(y_true), int),
+        sensitive_features=np.zeros(len(to_native(y_true, "y_true")), int),
         sample_weight=sample_weight,
         like=train,
     )
