@@ -927,7 +927,7 @@ def test_a_contingency_where_labels_are_needed(metric):
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (lambda: count(), "Only one of the two contingencies has 'task_pred'"),
+        (lambda: count(), "Only one of two contingencies has 'task_pred'"),
         (lambda: count(HIRED, [0.5] * 8), "hold tasks of different kinds .*cannot be added"),
         (lambda: count(TAGS, TAGS), "hold tasks of different kinds .*cannot be added"),
         (
