@@ -255,7 +255,7 @@ def sum_tasks(opened: Opened, sides: Sides, weight: str | None, moments: Moments
     groups = {side: named for side, named in sides.items() if side.startswith("group")}
     true = [opened.number(name) for name in labels]
     predicted = [opened.number(name) for name in predictions]
-    sums = _products(opened, labels, predictions, true, predicted)
+    sums = _products(opened, predictions, true, predicted)
     if moments is not None:
         sums |= {f"score {i}": one * one for i, one in enumerate(_scores(true, predicted, moments))}
     if weight is not None:
@@ -264,35 +264,31 @@ def sum_tasks(opened: Opened, sides: Sides, weight: str | None, moments: Moments
     how = {name: nw.col(name).sum() for name in sums}
     if weight is None:
         how[COUNT] = nw.len()
-    every = list(dict.fromkeys([*labels, *predictions]))
-    numbers = [opened.number(name) for name in every]
-    holes = (nw.col(name).is_null() for name in every)
-    sums |= {
-        "least": nw.min_horizontal(*numbers),
-        "most": nw.max_horizontal(*numbers),
-        "holes": nw.any_horizontal(*holes, ignore_nulls=False).cast(nw.Int8),
+    allowed = {name: opened.number(name).is_between(0, 1) for name in predictions}
+    for name, label in zip(labels, true, strict=True):
+        whole = (label == 0) | (label == 1)
+        allowed[name] = whole if opened.fractions(name) else label.is_between(0, 1)
+    flags = {
+        "wrong": nw.any_horizontal(*(~one for one in allowed.values()), ignore_nulls=False),
+        "holes": nw.any_horizontal(
+            *(nw.col(name).is_null() for name in allowed), ignore_nulls=False
+        ),
     }
-    how |= {"least": nw.col("least").min(), "most": nw.col("most").max()}
-    strata = _grouped(opened, groups, sums, how | {"holes": nw.col("holes").sum()})
-    strata = strata[strata[COUNT] > 0]
-    if len(strata):
-        _check_memberships(strata, labels, every)
-    return _coupled(strata, len(labels), bool(predictions), moments)
+    how |= {name: nw.col(name).sum() for name in flags}
+    sums |= {name: flag.cast(nw.Int8) for name, flag in flags.items()}
+    strata = _grouped(opened, groups, sums, how)
+    if strata["holes"].any() or strata.drop(columns=_keys(strata)).isna().to_numpy().any():
+        raise _holes("the columns of target or prediction")
+    if strata["wrong"].any():
+        raise _no_indicator(opened, allowed)
+    return _coupled(strata[strata[COUNT] > 0], len(labels), bool(predictions), moments)
 
 
 def _products(
-    opened: Opened,
-    labels: list[str],
-    predictions: list[str],
-    true: list[nw.Expr],
-    predicted: list[nw.Expr],
+    opened: Opened, predictions: list[str], true: list[nw.Expr], predicted: list[nw.Expr]
 ) -> dict[str, nw.Expr]:
     """Return what is summed of each task: labels, predictions, both, and squares of fractions."""
-    sums: dict[str, nw.Expr] = {}
-    for i, (name, label) in enumerate(zip(labels, true, strict=True)):
-        sums[f"true {i}"] = label
-        if opened.fractions(name):
-            sums[f"true square {i}"] = label * label
+    sums = {f"true {i}": label for i, label in enumerate(true)}
     for i, (name, label, one) in enumerate(zip(predictions, true, predicted, strict=False)):
         sums |= {f"pred {i}": one, f"both {i}": label * one}
         if opened.fractions(name):
@@ -314,23 +310,17 @@ def _scores(true: list[nw.Expr], predicted: list[nw.Expr], moments: Moments) -> 
     return scores
 
 
-def _check_memberships(strata: pd.DataFrame, labels: list[str], every: list[str]) -> None:
-    sums = strata.drop(columns=_keys(strata))
-    if strata["holes"].any() or sums.isna().to_numpy().any():
-        raise _holes("the columns of target or prediction")
-    worst = strata["least"].min() if strata["least"].min() < 0 else strata["most"].max()
-    for i in range(len(labels)):
-        square = strata.get(f"true square {i}")
-        if square is not None and (square != strata[f"true {i}"]).any() and 0 <= worst <= 1:
-            raise ValueError(
-                f"Column {labels[i]!r} of several for target must be a 0/1 indicator of one "
-                "label, and holds fractions."
-            )
-    if not 0 <= worst <= 1:
-        raise ValueError(
-            f"target and prediction have {len(every)} columns, so each must be a 0/1 indicator of "
-            f"one label, but one holds {worst:.6g}. For one label a row name a single column."
-        )
+def _no_indicator(opened: Opened, allowed: Mapping[str, nw.Expr]) -> ValueError:
+    """Return the error for the first column that holds what it must not."""
+    for name, right in allowed.items():
+        seen = opened.frame.filter(~right).select(nw.col(name)).head(1).collect()
+        if len(seen):
+            break
+    return ValueError(
+        f"There are {len(allowed)} columns of target and prediction, so each must be a 0/1 "
+        f"indicator of one label, but {name!r} holds {float(seen[name].to_list()[0]):.6g}. For one "
+        "label a row name a single column."
+    )
 
 
 def _keys(strata: pd.DataFrame) -> list[str]:
