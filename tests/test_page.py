@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -451,25 +452,46 @@ def test_rates_run_from_their_ring_to_their_dot(plain):
     assert [text for text, _ in rates.rows[1].cells] == ["25.0%", "17.5%", "−7.5", "70.0%", "0.0%"]
 
 
-def test_a_browser_shows_the_page_without_overflow_and_sorts_it(hostile_page, tmp_path):
+def in_chromium(content, folder):
+    """Return what a page that was opened in a browser left in <pre id="found">."""
     chromium = shutil.which("chromium")
     if chromium is None:
-        pytest.skip("no chromium: widths and sorting were not looked at")
-    content = json.dumps(hostile_page).replace("<", "\\u003c")
-    probe = PROBE.replace(
-        "<pre", f'<script type="application/json" id="content">{content}</script><pre', 1
-    )
-    file = tmp_path / "probe.html"
-    file.write_text(probe, encoding="utf-8")
+        pytest.skip("no chromium: the page was not looked at")
+    file = folder / "probe.html"
+    file.write_text(content, encoding="utf-8")
     done = subprocess.run(
         [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--window-size=1400,900",
-         f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=20000", "--dump-dom",
+         f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=20000", "--dump-dom",
          file.as_uri()],
         capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     (found,) = re.findall(r'<pre id="found">(.+?)</pre>', done.stdout)
-    phone, desk = json.loads(html.unescape(found))
+    return json.loads(html.unescape(found))
+
+
+def test_axe_finds_nothing_wrong(hostile_page, tmp_path):
+    axe = Path(os.environ.get("AXE_CORE", "no axe-core"))
+    if not axe.is_file():
+        pytest.skip("AXE_CORE names no axe.min.js (npm install axe-core): axe was not asked")
+    script = axe.read_text("utf-8").replace("</script", "<\\/script")
+    probe = f"""<pre id="found"></pre><script>{script}</script><script>
+        document.querySelectorAll("details").forEach(one => one.open = true);
+        axe.run("main").then(seen => document.getElementById("found").textContent = JSON.stringify(
+          {{passed: seen.passes.length, broken: seen.violations.map(one => one.id)}}));
+        </script></body>"""
+    found = in_chromium(hostile_page.replace("</body>", probe), tmp_path)
+    assert found["passed"] > 10
+    assert found["broken"] == []
+
+
+def test_a_browser_shows_the_page_without_overflow_and_sorts_it(hostile_page, tmp_path):
+    content = json.dumps(hostile_page).replace("<", "\\u003c")
+    probe = PROBE.replace(
+        "<pre", f'<script type="application/json" id="content">{content}</script><pre', 1
+    )
+    phone, desk = in_chromium(probe, tmp_path)
     assert (phone["wide"], desk["wide"]) == (400, 1280)
     assert (phone["cut"], desk["cut"]) == (0, 0)
     for one in (phone, desk):
