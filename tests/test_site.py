@@ -76,6 +76,19 @@ def test_no_link_inside_the_site_is_dead(site):
     assert not dead, "\n".join(dead)
 
 
+def test_our_names_are_links(site):
+    """A name in a role that leads nowhere is a typing error, or not public."""
+    lost = {}
+    for path in site:
+        names = re.findall(
+            r'(.{10})<code class="xref py py-(?!obj)[^>]*>(.*?)</code>', path.read_text("utf-8")
+        )
+        text = [re.sub("<.*?>", "", name) for before, name in names if not before.endswith('">')]
+        if text:
+            lost[path.name] = text
+    assert not lost
+
+
 def test_everything_that_a_page_loads_is_part_of_the_site(site):
     """No fonts, scripts or pictures from elsewhere: pages work offline and tell nobody."""
     for path, page in site.items():
@@ -101,13 +114,14 @@ def test_formulas_are_drawn_by_the_browser(site):
         assert not re.search(r"\\(?:frac|mathrm|sum)\b", re.sub(r"<pre>.*?</pre>", "", text)), path
 
 
-# Loads one page after the other into a frame of the width of a phone, and of a desk.
+# Loads one page after the other into a frame of the width of a phone, and of a desk, and looks for
+# what is cut off: further right than the frame, and in nothing that scrolls within itself.
 PROBE = """<!doctype html><iframe id="frame" style="border: 0; height: 900px"></iframe>
 <pre id="found"></pre><script>
 const pages = PAGES, frame = document.getElementById("frame"), wide = [];
 function load(address, width) {
   return new Promise(done => {
-    frame.onload = done;
+    frame.onload = () => setTimeout(done, 100);  // the theme's scripts have run
     frame.style.width = width + "px";
     frame.src = address;
   });
@@ -116,8 +130,13 @@ function load(address, width) {
   for (const address of pages) {
     for (const width of [400, 1280]) {
       await load(address, width);
-      const root = frame.contentDocument.documentElement;
-      if (root.scrollWidth > width) wide.push([address, width, root.scrollWidth]);
+      const content = frame.contentDocument, style = frame.contentWindow.getComputedStyle;
+      const scrolls = one => !one.matches("article.bd-article") &&
+        (/auto|scroll/.test(style(one).overflowX) || scrolls(one.parentElement));
+      const cut = [...content.querySelectorAll("article.bd-article *")].filter(one =>
+        one.getBoundingClientRect().right > width + 1 && !scrolls(one));
+      if (cut.length || content.documentElement.scrollWidth > width)
+        wide.push([address, width, cut.slice(0, 3).map(one => one.outerHTML.slice(0, 80))]);
     }
   }
   document.getElementById("found").textContent = JSON.stringify([pages.length, wide]);
@@ -141,4 +160,4 @@ def test_no_page_scrolls_sideways_on_a_phone_or_at_a_desk(tmp_path):
     (found,) = re.findall(r'<pre id="found">(.+?)</pre>', done.stdout)
     looked_at, wide = json.loads(html.unescape(found))
     assert looked_at == len(PAGES)
-    assert not wide
+    assert not wide, "\n".join(map(str, wide))
