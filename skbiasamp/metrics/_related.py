@@ -259,8 +259,15 @@ def percentage_amplification(
     Returns
     -------
     value : float
-        Mean over groups and tasks of
-        :math:`|\hat P(a \mid t) - 1/|A|| - |P(a \mid t) - 1/|A||`.
+        How much further from equal, in the mean over groups and tasks.
+
+    Notes
+    -----
+    .. math::
+
+        \left|\hat P(a \mid t) - 1/n\right| - \left|P(a \mid t) - 1/n\right|
+
+    of n groups, averaged over groups a and tasks t.
 
     References
     ----------
