@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import math
+import os
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -41,6 +44,7 @@ from skbiasamp._labels import (
     task_names,
     whole_classes,
 )
+from skbiasamp._stored import read_cells, write_cells
 from skbiasamp._sums import (
     View,
     column,
@@ -245,7 +249,7 @@ class Contingency:
             sensitive_prediction=sensitive_prediction,
             count=count,
         )
-        return cls.from_labels(**labels)
+        return cls._read(**labels)
 
     @classmethod
     def from_frame(
@@ -975,7 +979,9 @@ class Contingency:
     def to_frame(self) -> pd.DataFrame:
         """Return one row a distinct cell: the labels of each side, and the count `n`.
 
-        Indicator columns are named ``task[name]``, ``group[name]`` and so on.
+        Indicator columns are named ``task[name]``, ``group[name]`` and so on. Cells of fractional
+        weights have a column `rows` as well, how many rows they are, and those of sums a column
+        `summed`. `from_counts` reads it all back.
         """
         cells = self.distinct()
         keys = cells._keys()
@@ -993,7 +999,66 @@ class Contingency:
                     columns[f"{name}[{column}]"] = matrix[order, i]
         weight = cells.weight[order]
         columns["n"] = weight.astype(np.int64) if cells.whole else weight
+        if cells._repeats is not None:
+            columns["rows"] = cells._repeats[order].astype(np.int64)
+        if cells.summed is not None:
+            columns["summed"] = cells.summed
         return pd.DataFrame(columns)
+
+    def to_json(self, path: Any = None) -> str:
+        """Return everything it holds as JSON, to be stored, read with `from_json`, and added.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            A file to write as well.
+
+        Returns
+        -------
+        text : str
+
+        Examples
+        --------
+        >>> from skbiasamp import Contingency
+        >>> cells = Contingency.from_labels([0, 1, 1], sensitive_features=["f", "f", "m"])
+        >>> Contingency.from_json(cells.to_json()) == cells
+        True
+        """
+        text = json.dumps(write_cells(self._rows(), self.summed, self.moments))
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_json(cls, text: Any) -> Contingency:
+        """Read what `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or path
+            The text, or the file it is in.
+
+        Returns
+        -------
+        contingency : Contingency
+        """
+        if isinstance(text, os.PathLike) or not str(text).lstrip().startswith("{"):
+            text = Path(text).read_text(encoding="utf-8")
+        rows, summed, moments = read_cells(text)
+        return cls(rows, summed=summed, moments=moments)
+
+    def _rows(self) -> Rows:
+        """Return what it was made of."""
+        sides = self._sides
+        return Rows(
+            self.weight,
+            sides["group"],
+            sides["task"],
+            sides.get("task_pred"),
+            sides.get("group_pred"),
+            self.n_dropped,
+            self._repeats,
+        )
 
 
 def _stack(parts: list[Array | None]) -> Array | None:

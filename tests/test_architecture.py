@@ -18,6 +18,7 @@ ROOMS = [
     "_labels",
     "_sums",
     "_engines",
+    "_stored",
     "contingency",
     "attackers",
     "metrics",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skbiasamp._labels._coding import read_weight
@@ -20,7 +21,7 @@ def read_counts(
     sensitive_prediction: Any,
     count: Hashable,
 ) -> dict[str, Any]:
-    """Return a table of counts as the arguments of `Contingency.from_labels`."""
+    """Return a table of counts as the arguments of `Contingency._read`."""
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(
             f"from_counts reads a pandas DataFrame of counts. Got {type(frame).__name__} instead."
@@ -49,9 +50,15 @@ def read_counts(
             )
         if columns is not None:
             read[side] = frame[columns]
+            if isinstance(columns, str) and len(frame) and _listed(read[side].iloc[0]):
+                # Combinations come back as lists from files such as Parquet.
+                read[side] = read[side].map(tuple)
             if isinstance(columns, list) and name is None:
                 read[side] = read[side].set_axis(_names_in(columns), axis=1)
     indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
+    summed = sorted(set(frame["summed"])) if "summed" in frame.columns else [None]
+    if summed not in ([None], ["scores"], ["tasks"], ["weights"]):
+        raise ValueError(f"The column 'summed' holds {quote(summed)}: one kind of sums is a table.")
     return {
         "y_true": read["task"],
         "y_pred": read.get("task_pred"),
@@ -59,7 +66,13 @@ def read_counts(
         "sensitive_pred": read.get("group_pred"),
         "sample_weight": read_weight(frame[count], len(frame), f"column {count!r}"),
         "groups": "indicator" if indicator else "intersection",
+        "repeats": frame["rows"].to_numpy() if summed == ["weights"] else None,
+        "summed": summed[0],
     }
+
+
+def _listed(value: Any) -> bool:
+    return isinstance(value, list | np.ndarray)
 
 
 def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
