@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from skbiasamp.mitigation._adversarial import AdversarialClassifier
     from skbiasamp.mitigation._balance import RatioBalancer
     from skbiasamp.mitigation._compare import MitigationComparison, compare_mitigations
     from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 # Public name -> its file; imported when it is first asked for.
 _FILES = {
+    "AdversarialClassifier": "_adversarial",
     "CorpusConstraintClassifier": "_corpus",
     "DataRepair": "_repair",
     "DomainIndependentClassifier": "_domains",
@@ -25,6 +27,7 @@ _FILES = {
 }
 
 __all__ = [
+    "AdversarialClassifier",
     "CorpusConstraintClassifier",
     "DataRepair",
     "DomainIndependentClassifier",
