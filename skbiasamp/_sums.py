@@ -12,6 +12,9 @@ from skbiasamp._labels import Array
 # Cells multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
 # precision.
 _BLOCK = 1 << 11
+# Numbers drawn at once. What is drawn depends on it and on the data alone, never on how many
+# jobs share the work.
+_DRAWN = 1 << 21
 
 
 class View(NamedTuple):
@@ -31,6 +34,12 @@ def generator(random_state: Any) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**32, size=4, dtype=np.uint32)
     return np.random.default_rng(random_state)
+
+
+def chunks(n_draws: int, numbers: int) -> list[int]:
+    """Return how many draws to make at a time, where each is so many numbers."""
+    size = max(1, _DRAWN // numbers)
+    return [min(size, n_draws - low) for low in range(0, n_draws, size)]
 
 
 def pair_sums(left: View, right: View, weight: Array) -> Array:

@@ -27,7 +27,8 @@ from skbiasamp.auditors import (
     MultiAttributeAuditor,
 )
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference import FEW, UncertaintyWarning, paired_p_values
+from skbiasamp.inference import UncertaintyWarning, paired_p_values
+from skbiasamp.inference._intervals import FEW
 from skbiasamp.metrics._pairs import read_train
 from skbiasamp.results import AuditReport, AuditResult, Finding
 

@@ -20,8 +20,13 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor, inference
-from skbiasamp.inference import UncertaintyWarning, adjust_p_values, paired_p_values
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor, _sums
+from skbiasamp.inference import (
+    UncertaintyWarning,
+    _intervals,
+    adjust_p_values,
+    paired_p_values,
+)
 from skbiasamp.results import COLUMNS
 
 looked_at = settings(max_examples=15, deadline=None)
@@ -411,7 +416,7 @@ def quantile_noise(n_resamples, level, *, bca=False):
 @pytest.mark.parametrize("name", ["A->T", "T->A", "MALS", "multi A->T"])
 @pytest.mark.parametrize("method", ["percentile", "BCa"])
 def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name, method, monkeypatch):
-    monkeypatch.setattr(inference, "FEW", 0)  # percentiles alone
+    monkeypatch.setattr(_intervals, "FEW", 0)  # percentiles alone
     # The multilabel data has more sets of labels than eight rows a cell; one task has fewer.
     kind = "multilabel" if name.startswith("multi") else "binary"
     data, level, n_resamples = world(n=90, kind=kind, n_tasks=2, seed=3), 0.9, 9999
@@ -491,7 +496,7 @@ def test_the_bootstrap_s_error_is_the_analytic_one(name):
 
 @pytest.mark.parametrize("reference", ["train", "test"])
 def test_drawing_both_is_drawing_training_rows_and_audited_rows(reference, monkeypatch):
-    monkeypatch.setattr(inference, "FEW", 0)  # percentiles alone
+    monkeypatch.setattr(_intervals, "FEW", 0)  # percentiles alone
     data, level, n_resamples = world(n=80, n_train=60, seed=7), 0.9, 4999
     auditor = DirectionalAuditor(
         resample="both",
@@ -1063,14 +1068,14 @@ def same(one, other):
 
 @every_metric
 def test_the_numbers_do_not_depend_on_the_number_of_jobs(metric, monkeypatch):
-    monkeypatch.setattr(inference, "_DRAWN", 1 << 9)  # many blocks
+    monkeypatch.setattr(_sums, "_DRAWN", 1 << 9)  # many blocks
     data = world(kind="multilabel")
     one, two = (metric(random_state=0, n_resamples=53, n_jobs=jobs) for jobs in (1, 2))
     with joblib.parallel_config(backend="threading"):
         same(audit(one, data), audit(two, data))
 
 
-class Posted(inference.Parallel):
+class Posted(_intervals.Parallel):
     """Jobs as processes get them, without the seconds that processes take to start."""
 
     def __call__(self, jobs):
@@ -1082,10 +1087,10 @@ class Posted(inference.Parallel):
 
 @every_metric
 def test_jobs_can_be_sent_to_processes(metric, monkeypatch):
-    monkeypatch.setattr(inference, "_DRAWN", 1 << 9)
+    monkeypatch.setattr(_sums, "_DRAWN", 1 << 9)
     auditor, data = metric(random_state=0, n_resamples=53), world(kind="multilabel")
     here = audit(auditor, data)
-    monkeypatch.setattr(inference, "Parallel", Posted)
+    monkeypatch.setattr(_intervals, "Parallel", Posted)
     same(audit(auditor, data), here)
 
 
@@ -1098,7 +1103,7 @@ def test_blocks_of_any_size_hold_all_draws(metric, interval, monkeypatch):
     whole = audit(auditor, data)
     error = whole.statistics["standard_error"]
     noise = quantile_noise(n_resamples, 0.95, bca=interval == "bca") * error
-    monkeypatch.setattr(inference, "_DRAWN", 100 * 150)
+    monkeypatch.setattr(_sums, "_DRAWN", 100 * 150)
     blocks = audit(auditor, data)
     assert_allclose([blocks.low, blocks.high], [whole.low, whole.high], rtol=0, atol=noise)
     assert_allclose(blocks.statistics["standard_error"], error, rtol=6 / math.sqrt(n_resamples))
@@ -1618,13 +1623,13 @@ def test_few_rows_allow_the_changes_that_exact_bounds_of_gains_and_losses_do(
     (least_gained, most_gained), (least_lost, most_lost) = bounds
     down = math.hypot(gained / n - least_gained, most_lost - lost / n)
     up = math.hypot(most_gained - gained / n, lost / n - least_lost)
-    reach = inference.change_reach(*np.array([[gained], [lost], [n]]), confidence_level=level)
+    reach = _intervals.change_reach(*np.array([[gained], [lost], [n]]), confidence_level=level)
     assert_allclose(reach, [[down], [up]])
 
 
 @pytest.mark.parametrize("n", [1, 10, 5000])
 def test_where_no_row_differs_few_rows_allow_what_widen_degenerate_gives(n):
-    reach = inference.change_reach(np.zeros(1), np.zeros(1), np.array([n]), confidence_level=0.95)
+    reach = _intervals.change_reach(np.zeros(1), np.zeros(1), np.array([n]), confidence_level=0.95)
     assert_allclose(reach, 1 - 0.025 ** (1 / n))
 
 
@@ -1639,7 +1644,7 @@ def test_bounds_of_few_rows_hold_the_change_as_often_as_they_say(n, gain, loss):
     seen = np.stack([gained, lost, n - gained - lost], axis=1)
     p = stats.multinomial.pmf(seen, n, [gain, loss, 1 - gain - loss])
     assert p.sum() == pytest.approx(1, abs=1e-6)
-    down, up = inference.change_reach(gained, lost, n, confidence_level=0.95)
+    down, up = _intervals.change_reach(gained, lost, n, confidence_level=0.95)
     error = gain - loss - (gained - lost) / n
     assert p @ ((-down <= error) & (error <= up)) >= 0.95
 
@@ -1664,7 +1669,7 @@ def test_a_pair_of_few_differing_rows_is_no_surer_than_they_allow(gained, lost, 
     auditor = DirectionalAuditor(interval=interval, random_state=0, n_resamples=199)
     table = audit(auditor, data).table.set_index("group")
     counts = np.array([gained]), np.array([lost]), np.array([50])
-    down, up = inference.change_reach(*counts, confidence_level=0.95)
+    down, up = _intervals.change_reach(*counts, confidence_level=0.95)
     low, high, mine = table.loc["b", ["low", "high", "amplification"]]
     assert table.loc["b", "sign"] == -1  # a gained row is the negative of an amplified one
     assert low <= mine - up + 1e-12
@@ -1680,7 +1685,7 @@ def test_ten_differing_rows_are_not_few(metric, interval, monkeypatch):
     auditor = metric(interval=interval, random_state=0, n_resamples=199)
     few, many = (of_training() | of_fifty(6, lost) for lost in (3, 4))
     widened, kept = audit(auditor, few), audit(auditor, many)
-    monkeypatch.setattr(inference, "FEW", 0)
+    monkeypatch.setattr(_intervals, "FEW", 0)
     same(audit(auditor, many), kept)
     plain = audit(auditor, few)
     assert (widened.table["low"] <= plain.table["low"]).all()
@@ -1709,7 +1714,7 @@ def test_percentiles_of_few_differing_rows_do_not_hold_the_change_and_the_bounds
         return held
 
     assert coverage() >= 0.95
-    monkeypatch.setattr(inference, "FEW", 0)
+    monkeypatch.setattr(_intervals, "FEW", 0)
     assert coverage() < 0.9
 
 

@@ -49,7 +49,7 @@ from skbiasamp import (
     cross_audit,
 )
 from skbiasamp.datasets import fetch_compas
-from skbiasamp.inference import across_runs
+from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics import directional_amplification, mals_amplification
 
 RNG = np.random.default_rng(0)

@@ -26,15 +26,10 @@ from skbiasamp._labels import (
     require_groups,
 )
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference import (
-    FEW,
-    Uncertainty,
-    UncertaintyWarning,
-    across_runs,
-    assess,
-    sign_p_values,
-    warn_uncertain,
-)
+from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.inference._assess import Uncertainty, assess, warn_uncertain
+from skbiasamp.inference._intervals import FEW, across_runs
+from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._pairs import (
     Pairs,
     describe_undefined,

@@ -1,0 +1,11 @@
+"""Uncertainty: bootstrap and analytic intervals, paired tests, intervals across runs.
+
+Everything is computed on cells. Rows drawn with replacement are a multinomial draw of the
+cells' counts; a row's influence is its cell's; labels and predictions that change places within
+rows are a binomial number of each cell's rows.
+"""
+
+from skbiasamp.inference._assess import UncertaintyWarning
+from skbiasamp.inference._tests import adjust_p_values, paired_p_values
+
+__all__ = ["UncertaintyWarning", "adjust_p_values", "paired_p_values"]

@@ -1,0 +1,291 @@
+"""Intervals: the bootstrap, the delta method, bounds where few rows differ, spread over runs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+from sklearn.utils.parallel import Parallel, delayed
+
+from skbiasamp._labels import Array, check_option
+from skbiasamp._sums import chunks, generator
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference._influence import (
+    moments_of,
+    pair_moments,
+    value_scores,
+    value_variances,
+)
+from skbiasamp.metrics._pairs import Pairs
+
+# Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
+FEW = 10
+
+# labels that give the signs, training labels, audited rows -> pairs
+Measure = Callable[[Contingency, Contingency, Contingency], Pairs]
+
+
+class Bounds(NamedTuple):
+    """An interval of every pair's amplification (groups × tasks), and of the value."""
+
+    low: Array
+    high: Array
+    value_low: float
+    value_high: float
+    statistics: dict[str, Any]
+
+
+def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bounds:
+    """Delta-method intervals from the influence of each row."""
+    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    variance, _ = pair_moments(cells, pairs)
+    factor = np.abs(_slope(pairs))
+    half = z * np.sqrt(variance) * factor
+    value_variance, _ = value_variances(cells, pairs)
+    reach = z * value_variance**0.5
+    bounds = Bounds(
+        pairs.amplification - half,
+        pairs.amplification + half,
+        pairs.value - reach,
+        pairs.value + reach,
+        {"standard_error": value_variance**0.5},
+    )
+    if "signed_mean" in pairs.statistics:
+        signed = moments_of(cells, value_scores(cells, signed_pairs(pairs), centred=True))[0] ** 0.5
+        centre = pairs.statistics["signed_mean"]
+        bounds.statistics["signed_mean_low"] = centre - z * signed
+        bounds.statistics["signed_mean_high"] = centre + z * signed
+    return bounds
+
+
+def _slope(pairs: Pairs) -> Array:
+    """Return how far a pair's amplification follows its delta: 0 where it never does."""
+    sizes = pairs.sets is not None and pairs.observed_rate[1] != "task_pred"
+    return np.ones(pairs.delta.shape) if sizes else pairs.sign
+
+
+def signed_pairs(pairs: Pairs) -> Pairs:
+    """Return the pairs of a mean of sizes as those of the signed mean."""
+    return replace(pairs, gradient=np.where(np.isnan(pairs.delta), 0.0, pairs.sign * pairs.share))
+
+
+def bootstrap(
+    measure: Measure,
+    labels: Contingency,
+    train: Contingency,
+    test: Contingency,
+    pairs: Pairs,
+    cells: Contingency,
+    moved: tuple[Array, Array] | None,
+    *,
+    method: str,
+    resample: str,
+    n_resamples: int,
+    confidence_level: float,
+    random_state: Any,
+    n_jobs: int | None,
+) -> Bounds:
+    """Bootstrap intervals: audited rows are drawn anew, labels and predictions together.
+
+    With ``resample="both"`` the training labels are drawn anew too, and with them the signs.
+    `cells` are the audited rows with the pairs' own tasks, `moved` the rows that each pair gained
+    and lost, where they can be counted.
+    """
+    ordered = test.by_group()
+    sizes = chunks(n_resamples, ordered.n_cells)
+    seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
+
+    def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Array, Array, Array]:
+        rng = np.random.default_rng(stream)
+        drawn = ordered.resample(n_draws, random_state=rng)
+        if resample == "both":
+            fitted = train.resample(n_draws, random_state=rng) if train is not test else drawn
+            found = measure(drawn if labels is test else fitted, fitted, drawn)
+        else:
+            found = measure(labels, train, drawn)
+        signed = found.statistics.get("signed_mean", np.zeros(n_draws))
+        return _moved(found), np.asarray(found.value), np.asarray(signed)
+
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(draw)(n, stream) for n, stream in zip(sizes, seed.spawn(len(sizes)), strict=True)
+    )
+    draws, values, signed = (np.concatenate(part) for part in zip(*parts, strict=True))
+    tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+    flat = draws.reshape(n_resamples, -1)
+    if method == "bca":
+        accelerations = pair_moments(cells, pairs)[1] * _slope(pairs)  # of deltas
+        acceleration = moments_of(cells, value_scores(cells, pairs, centred=True))[1]
+        low, high = _bca(flat, _moved(pairs).ravel(), accelerations.ravel(), tails)
+        (value_low,), (value_high,) = _bca(
+            values[:, None], np.array([pairs.value]), np.array([acceleration]), tails
+        )
+    else:
+        low, high = _quantiles(flat, tails)
+        value_low, value_high = _quantiles(values, tails)
+    statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
+    centre = _moved(pairs)
+    shape, undefined = centre.shape, np.isnan(centre)
+    low, high = (np.where(undefined, np.nan, end.reshape(shape)) for end in (low, high))
+    reach = np.stack([centre - low, high - centre])
+    wide = reach
+    if moved is not None and pairs.base_rate is not None:
+        few = few_rows_reach(
+            pairs,
+            *moved,
+            rows_per_weight=cells.rows_per_weight,
+            confidence_level=confidence_level,
+        )
+        # A pair that does not vary at all is left to `widen_degenerate`.
+        wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
+    low = np.where(wide[0] > reach[0], centre - wide[0], low)
+    high = np.where(wide[1] > reach[1], centre + wide[1], high)
+    if "signed_mean" in pairs.statistics:
+        reach, wide = (_turned(one, pairs.sign) for one in (reach, wide))
+        ends = _stretched(_quantiles(signed, tails), pairs.statistics["signed_mean"], reach, wide)
+        statistics |= dict(zip(("signed_mean_low", "signed_mean_high"), ends, strict=True))
+    else:
+        value_low, value_high = _stretched((value_low, value_high), pairs.value, reach, wide)
+    if pairs.sets is not None:
+        # The size of a change that may go either way may be 0.
+        low, high = (
+            np.where(low * high <= 0, 0.0, np.minimum(np.abs(low), np.abs(high))),
+            np.maximum(np.abs(low), np.abs(high)),
+        )
+    return Bounds(low, high, float(value_low), float(value_high), statistics)
+
+
+def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
+    """Return how far below and above (gained − lost)/n the net change of a rate may be.
+
+    Clopper and Pearson's exact bounds of the rows gained and of those lost; distances are squared
+    and added (Zou and Donner 2008). Where no row differs both are 1 − (α/2)^(1/n).
+    """
+    tail = (1 - confidence_level) / 2
+    down, up = [], []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for count in (gained, lost):
+            # A beta quantile is undefined where none or all of the rows count.
+            least = np.where(count > 0, stats.beta.ppf(tail, count, n - count + 1), 0.0)
+            most = np.where(count < n, stats.beta.isf(tail, count + 1, n - count), 1.0)
+            down.append(count / n - least)
+            up.append(most - count / n)
+    return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
+
+
+def few_rows_reach(
+    pairs: Pairs, gained: Array, lost: Array, *, rows_per_weight: float, confidence_level: float
+) -> Array:
+    """Return how far below and above its change a pair of few differing rows may be, else NaN.
+
+    Resamples hold no other rows than were seen: of two rows gained and none lost they know of no
+    loss, and percentiles are too short.
+    """
+    gained, lost, n = (count * rows_per_weight for count in (gained, lost, pairs.n))
+    few = (gained + lost < FEW) & (_slope(pairs) != 0)
+    reach = change_reach(gained, lost, n, confidence_level=confidence_level)
+    return _turned(np.where(few, reach, np.nan), _slope(pairs))
+
+
+def _turned(reach: Array, slope: Array) -> Array:
+    """Return how far below and above slope times a number may be, of how far the number may."""
+    return np.abs(slope) * np.where(slope < 0, reach[::-1], reach)
+
+
+def _stretched(ends: Any, centre: float, reach: Array, wide: Array) -> tuple[float, float]:
+    """Return the ends of a mean whose pairs reach no longer `reach`, but `wide`.
+
+    They keep how the pairs depend on one another: a mean of pairs that are one number seen from
+    both sides is stretched as that number is.
+    """
+    before, after = ((one**2 * (one > 0)) for one in (reach, wide))
+    before, after = (np.nansum(one, axis=(1, 2)) ** 0.5 for one in (before, after))
+    more = np.divide(after, before, out=np.ones(2), where=before > 0) - 1
+    low, high = ends
+    outwards = np.maximum([centre - low, high - centre], 0) * more
+    return float(low - outwards[0]), float(high + outwards[1])
+
+
+def _moved(pairs: Pairs) -> Array:
+    """Return what a pair's interval is made of: amplification, but changes where it is a size."""
+    if pairs.sets is None:
+        return pairs.amplification
+    return np.where(pairs.amplification == 0, 0.0, pairs.delta)
+
+
+def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
+    """Quantiles over the first axis; draws in which a pair was undefined do not count."""
+    if not np.isnan(draws).any():
+        return np.quantile(draws, tails, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a pair without any defined draw
+        return np.nanquantile(draws, tails, axis=0)
+
+
+def _bca(
+    draws: Array, observed: Array, acceleration: Array, tails: tuple[float, float]
+) -> tuple[Array, Array]:
+    """Bias-corrected and accelerated bounds, one column of draws at a time."""
+    ends = np.full((2, draws.shape[1]), np.nan)
+    for i in np.flatnonzero(~np.isnan(observed)):
+        column = draws[~np.isnan(draws[:, i]), i]
+        if not column.size:
+            continue
+        tie = np.abs(column - observed[i]) <= 1e-9 * max(1e-9, abs(observed[i]))
+        below = ((column < observed[i]) & ~tie).mean() + tie.mean() / 2
+        bias = stats.norm.ppf(np.clip(below, 0.5 / len(column), 1 - 0.5 / len(column)))
+        shifted = bias + stats.norm.ppf(tails)
+        ends[:, i] = np.quantile(
+            column, stats.norm.cdf(bias + shifted / (1 - acceleration[i] * shifted))
+        )
+    return ends[0], ends[1]
+
+
+def widen_degenerate(
+    bounds: Bounds, pairs: Pairs, *, rows_per_weight: float, confidence_level: float
+) -> Bounds:
+    """Give pairs without any variation the width that so few rows allow.
+
+    Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
+    pair whose sign is 0 is certain: its amplification is 0 whatever the model does.
+    """
+    alpha = 1 - confidence_level
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = pairs.n * rows_per_weight
+        reach = np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
+    flat = (bounds.high - bounds.low <= 1e-12) & (_slope(pairs) != 0)
+    sizes = "signed_mean" in pairs.statistics
+    floor = 0.0 if sizes else -1.0
+    low = np.where(flat, np.maximum(bounds.low - reach, floor), bounds.low)
+    high = np.where(flat, np.minimum(bounds.high + reach, 1.0), bounds.high)
+    value_low, value_high = bounds.value_low, bounds.value_high
+    parts = np.where(flat, np.abs(_slope(pairs)) * pairs.share * reach, 0.0)
+    if value_high - value_low <= 1e-12:
+        total = float(parts.sum() or np.nansum(np.abs(_slope(pairs)) * pairs.share * reach))
+        value_low, value_high = max(value_low - total, floor), value_high + total
+    elif flat.any() and not sizes:
+        # Pairs that happen not to vary are as uncertain in the value as they are alone.
+        more = float((parts**2).sum()) ** 0.5
+        value_low = pairs.value - float(np.hypot(pairs.value - value_low, more))
+        value_high = pairs.value + float(np.hypot(value_high - pairs.value, more))
+    statistics = dict(bounds.statistics)
+    ends = ("signed_mean_low", "signed_mean_high")
+    if sizes and statistics[ends[1]] - statistics[ends[0]] <= 1e-12:
+        total = float(np.nansum(np.abs(pairs.sign) * pairs.share * reach))
+        statistics[ends[0]] -= total
+        statistics[ends[1]] += total
+    return Bounds(low, high, value_low, value_high, statistics)
+
+
+def across_runs(values: Array, confidence_level: float, *, method: str) -> tuple[Any, Any, Any]:
+    """Return the mean over the first axis and the bounds of its interval."""
+    check_option("method", method, ("t", "normal"))
+    n = len(values)
+    tail = (1 - confidence_level) / 2
+    quantile = stats.t.isf(tail, n - 1) if method == "t" else stats.norm.isf(tail)
+    mean = values.mean(axis=0)
+    reach = quantile * values.std(axis=0, ddof=1) / np.sqrt(n)
+    return mean, mean - reach, mean + reach

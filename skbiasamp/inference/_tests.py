@@ -1,0 +1,207 @@
+"""Tests that a model moves nothing, of pairs and of values, and p-values of many at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from skbiasamp._labels import Array, check_option
+from skbiasamp._sums import chunks, generator
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference._influence import pair_moments, value_scores, value_variances
+from skbiasamp.metrics._multi_attribute import occurrences_of
+from skbiasamp.metrics._pairs import Pairs
+
+ADJUSTMENTS = ("holm", "fdr", None)
+
+
+def paired_p_values(gained: Any, lost: Any) -> Any:
+    """Test whether predictions move a label in rows that have both: McNemar's exact test.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    gained : array-like of int
+        Rows that have the label in the predictions only.
+    lost : array-like of int
+        Rows that have it in the truth only.
+
+    Returns
+    -------
+    p_values : ndarray or float
+        Two-sided; 1 where no row differs.
+
+    Examples
+    --------
+    >>> from skbiasamp.inference import paired_p_values
+    >>> float(paired_p_values(5, 0))
+    0.0625
+    """
+    gained, lost = np.asarray(gained, dtype=float), np.asarray(lost, dtype=float)
+    p_values = 2 * stats.binom.cdf(np.minimum(gained, lost), gained + lost, 0.5)
+    return np.minimum(np.where(gained + lost == 0, 1.0, p_values), 1.0)
+
+
+def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
+    """Adjust p-values for their number.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    p_values : array-like
+        Undefined ones (NaN) stay so and do not count.
+    method : {"holm", "fdr", None}, default="holm"
+        Holm's step-down bound of any false rejection, Benjamini and Hochberg's bound of their
+        expected share, or none.
+
+    Returns
+    -------
+    adjusted : ndarray
+        In the shape of `p_values`.
+
+    Examples
+    --------
+    >>> from skbiasamp.inference import adjust_p_values
+    >>> adjust_p_values([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    check_option("method", method, ADJUSTMENTS)
+    p_values = np.asarray(p_values, dtype=float)
+    adjusted = p_values.copy()
+    defined = ~np.isnan(p_values)
+    tested = p_values[defined]
+    if method is None or not tested.size:
+        return adjusted
+    if method == "fdr":
+        adjusted[defined] = stats.false_discovery_control(tested)
+        return adjusted
+    order = np.argsort(tested, kind="stable")
+    steps = tested[order] * np.arange(len(tested), 0, -1)
+    holm = np.empty_like(tested)
+    holm[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    adjusted[defined] = holm
+    return adjusted
+
+
+def sign_p_values(labels: Contingency, pairs: Pairs, *, shares: bool) -> Array:
+    """Test each pair's training correlation, the origin of its sign: Pearson's χ².
+
+    With `shares`, the group's share of the task against an equal share.
+    """
+    groups, total = labels.count("group")[:, None], labels.total
+    if pairs.sets is None:
+        joint, tasks = labels.joint("group", "task"), labels.count("task")
+    else:
+        joint, tasks = occurrences_of(labels, "task", "group", pairs.sets)
+    if shares:
+        share = 1 / len(groups)
+        expected = tasks * share
+        spread = expected * (1 - share)
+    else:
+        expected = groups * tasks / total
+        spread = expected * (1 - groups / total) * (1 - tasks / total)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chi2 = np.where(spread > 0, (joint - expected) ** 2 / spread, 0.0)
+    return stats.chi2.sf(chi2 * labels.rows_per_weight, 1)
+
+
+def moved_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array]:
+    """Return how many rows a pair gained from label to prediction, and how many it lost."""
+    side, given = pairs.observed_rate
+    role: Any = side.partition("_")[0]
+
+    def rows(held: Contingency, name: Any) -> Array:
+        joint = held.joint(name, given)
+        return joint.T if name.startswith("task") else joint
+
+    common = rows(cells.both(role), side)
+    return rows(cells, side) - common, rows(cells, role) - common
+
+
+def pair_p_values(
+    cells: Contingency, pairs: Pairs, moved: tuple[Array, Array] | None, *, own_base: bool
+) -> Array:
+    """Test for every pair that the model does not move it.
+
+    Labels and predictions are in the same rows, so the exact test is McNemar's, within the rows
+    of a group (A→T) or of a task (T→A). Against correlations of the user's own it is the
+    binomial test. Probabilities and fractional weights have the delta method's normal test.
+    """
+    undefined = np.isnan(pairs.delta)
+    if not cells.whole or cells.soft(pairs.observed_rate[0]):
+        variance, _ = pair_moments(cells, pairs)
+        p_values = _normal_p_values(pairs.delta, variance)
+    elif own_base:
+        hits = np.rint(np.where(undefined, 0, pairs.observed * pairs.n))
+        below = stats.binom.cdf(hits, pairs.n, pairs.base)
+        above = stats.binom.sf(hits - 1, pairs.n, pairs.base)
+        p_values = np.minimum(2 * np.minimum(below, above), 1.0)
+    else:
+        assert moved is not None
+        p_values = paired_p_values(*moved)
+    return np.where(undefined, np.nan, p_values)
+
+
+def _normal_p_values(estimate: Any, variance: Any) -> Any:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.abs(estimate) / np.sqrt(variance)
+    # Without any variation there is nothing to test with, unless nothing moved.
+    p_values = np.where(np.isfinite(z), 2 * stats.norm.sf(z), np.nan)
+    return np.where((variance == 0) & (np.abs(estimate) == 0), 1.0, p_values)
+
+
+def swap_p_values(
+    seen: Pairs,
+    paired: Callable[[Contingency], Pairs],
+    test: Contingency,
+    sides: tuple[Any, ...],
+    *,
+    n_draws: int,
+    random_state: Any,
+) -> tuple[Array, float]:
+    """Compare pairs and value with draws in which labels and predictions change places.
+
+    `paired` measures predictions against the labels of the same rows, and found `seen`. A mean of
+    sizes is tested for being larger than in the draws, other values for being further from 0.
+    """
+    n_pairs, value, rng = np.zeros(seen.delta.shape), 0, generator(random_state)
+    for size in chunks(n_draws, 2 * test.n_cells):
+        drawn = paired(test.swapped(sides, size, rng))
+        # A draw that ties with what was seen counts, whatever the rounding.
+        n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
+        moved, here = np.asarray(drawn.value), seen.value
+        if seen.sets is None:
+            moved, here = np.abs(moved), abs(here)
+        value += int((moved >= here - 1e-9).sum())
+    p_values = np.where(np.isnan(seen.delta), np.nan, (1 + n_pairs) / (1 + n_draws))
+    return p_values, (1 + value) / (1 + n_draws)
+
+
+def value_p_value(
+    cells: Contingency, pairs: Pairs, *, own_base: bool, n_draws: int, random_state: Any
+) -> float:
+    """Test that the model does not move the value, a sum over rows."""
+    if np.isnan(pairs.value):
+        return float("nan")
+    if own_base or cells.summed == "tasks":
+        centred, swapped = value_variances(cells, pairs)
+        return float(_normal_p_values(pairs.value, centred if own_base else swapped))
+    scores = value_scores(cells, pairs, centred=False)
+    observed = float(cells.weight @ scores)
+    moved = np.flatnonzero(scores)
+    if not moved.size:
+        return 1.0
+    # Rows that predictions leave alone stay what they are, and need not be drawn.
+    drawn_from, rng = cells._take(moved, cells.weight[moved]), generator(random_state)
+    extreme, noise = 0, 1e-11 * float(cells.weight @ np.abs(scores))
+    for size in chunks(n_draws, len(moved)):
+        flips = drawn_from.flips(size, rng)
+        sums = observed - 2 * (flips @ scores[moved])
+        # A draw that ties with what was seen counts, whatever the rounding.
+        extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
+    return (1 + extreme) / (1 + n_draws)
