@@ -53,7 +53,6 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
-    "abort_on_example_error": True,
     "parallel": 2,
 }
 
