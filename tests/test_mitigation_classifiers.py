@@ -1,5 +1,6 @@
 """Classifiers that are to amplify less: what they promise of their predictions."""
 
+import time
 import warnings
 
 import numpy as np
@@ -230,6 +231,9 @@ def test_one_task_is_chosen_as_integer_programming_does(seed):
     )
     assert found.table["met"].all()
     assert score[found.y_pred == 1].sum() == pytest.approx(-best.fun, abs=1e-6)
+    shifted = score + found.shifts[1].to_numpy()[group]
+    assert (shifted[found.y_pred == 1] > -1e-9).all()
+    assert (shifted[found.y_pred == 0] < 1e-9).all()
 
 
 @pytest.mark.parametrize("kind", ["multiclass", "multilabel"])
@@ -237,9 +241,23 @@ def test_a_thousand_tasks_take_bounded_time(kind):
     rng = np.random.default_rng(1)
     model, score, group, _ = problem(rng, kind, 1000, 1000)
     score = score[:, -model.ratios_.shape[1] :]
+    start = time.process_time()
     found = model.constrain(score, sensitive_features=group)
+    assert time.process_time() - start < 20  # of a second, as a rule
     assert found.table["met"].mean() > 0.95
     assert np.isfinite(found.shifts.to_numpy()).all()
+
+
+@pytest.mark.parametrize("kind", ["multiclass", "multilabel"])
+def test_each_batch_keeps_the_bounds(kind):
+    rng = np.random.default_rng(3)
+    model, score, group, _ = problem(rng, kind, 2000, 5, n_groups=2)
+    for rows in np.array_split(rng.permutation(2000), 4):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # no ConvergenceWarning
+            y_pred = model.predict(score[rows], sensitive_features=group[rows])
+        chosen = y_pred if y_pred.ndim == 2 else y_pred[:, None] == model.classes_
+        assert within_margin(model, chosen, group[rows]).all()
 
 
 def test_nothing_changes_where_shares_are_kept_already():

@@ -290,10 +290,15 @@ def test_a_comparison_is_read_as_a_table(people):
             TypeError,
             "which does not predict",
         ),
+        (
+            {"auditors": [MALSAuditor(), DirectionalAuditor(direction="T->A")]},
+            ValueError,
+            "remedies do not predict it: measure direction='A->T'",
+        ),
         ({"stratify": "all"}, ValueError, "stratify"),
         ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features"),
     ],
-    ids=["baseline", "empty", "sampler", "pair", "stratify", "lengths"],
+    ids=["baseline", "empty", "sampler", "pair", "direction", "stratify", "lengths"],
 )
 def test_what_cannot_be_compared_is_said(people, options, error, message):
     X, y, sex = people

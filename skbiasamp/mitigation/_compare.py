@@ -142,7 +142,8 @@ def compare_mitigations(
         The remedies by name, and the classifier without any. A pipeline of imbalanced-learn may
         have samplers; a pair ``(sampler, classifier)`` needs none.
     auditors : auditor or list of auditors, default=None
-        What measures; None is ``DirectionalAuditor()``.
+        What measures; None is ``DirectionalAuditor()``. Not of direction "T->A": remedies do not
+        predict the attribute.
     cv : int, cross-validation splitter or iterable of splits, default=5
         The folds. A number makes shuffled ones.
     baseline : str, default=None
@@ -223,6 +224,12 @@ def compare_mitigations(
     if auditors is None:
         auditors = DirectionalAuditor()
     auditors = [_point(one) for one in (auditors if isinstance(auditors, list) else [auditors])]
+    backwards = [one for one in auditors if one.direction == "T->A"]
+    if backwards:
+        raise ValueError(
+            f"{backwards[0]} asks how the task biases the prediction of the protected attribute, "
+            "and remedies do not predict it: measure direction='A->T'."
+        )
     if scoring is None:
         f1 = make_scorer(f1_score, average="macro", zero_division=0)
         scoring = {"accuracy": "accuracy", "f1": f1}
