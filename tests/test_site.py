@@ -44,7 +44,9 @@ class Page(HTMLParser):
         # Not the search description or the licence, which are links in the head but load nothing.
         if tag == "link" and given.get("rel") in ("stylesheet", "preload", "icon", "preconnect"):
             self.loaded.append(given["href"])
-        if tag == "img" and not (given.get("alt") or "").strip():
+        # A thumbnail stands beside the title that it would repeat.
+        decorates = "_thumb." in (given.get("src") or "") and given.get("alt") == ""
+        if tag == "img" and not decorates and not (given.get("alt") or "").strip():
             self.undescribed.append(given.get("src"))
 
 
