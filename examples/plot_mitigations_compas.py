@@ -135,8 +135,9 @@ for column, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_ta
 # those that stay, so that "charged again" is predicted too rarely of everybody; and classifiers a
 # group call even more charges felonies, in both:
 
+pairs = ["group", "task"]
 rates = {
-    name: on_compas.audits[name]["multi-attribute A->T"].pooled.table.set_index(["group", "task"])
+    name: on_compas.audits[name]["multi-attribute A->T"].pooled.table.set_index(pairs)
     for name in ("none", "ratio balancer", "domain independent")
 }
 predicted = pd.DataFrame({name: table["observed"] for name, table in rates.items()})
@@ -147,21 +148,22 @@ print(predicted.round(2).to_string())
 # The signed mean, which counts what goes against the labels' leaning as negative, falls wherever
 # directional amplification does. Report it beside the sizes:
 
-for name, comparison in {"COMPAS": on_compas, "table": on_table}.items():
-    signed = {
-        remedy: found["multi-attribute A->T"].pooled.statistics["signed_mean"]
-        for remedy, found in comparison.audits.items()
-        if remedy in remedies
+signed = {
+    name: {
+        remedy: comparison.audits[remedy]["multi-attribute A->T"].pooled.statistics["signed_mean"]
+        for remedy in remedies
     }
-    print(name, {remedy: f"{value:+.3f}" for remedy, value in signed.items()})
+    for name, comparison in {"COMPAS": on_compas, "table": on_table}.items()
+}
+print(pd.DataFrame(signed).round(3).to_string())
 
 # %%
 # The two remedies that drop rows cost 3 points of accuracy on both; on COMPAS they raise MALS too.
 #
 # *Base-rate thresholds* do nothing on the table, whose labels are even. On COMPAS they take the
 # two apart the other way round: directional amplification rises, multi-attribute amplification
-# falls. The model alone calls nearly every charge a felony, so that hardly anything is left to
-# be amplified, and combinations are predicted far too often:
+# falls. The model alone calls nearly every charge a felony: far from the labels, and with hardly
+# anything left to amplify:
 
 for name in ("none", "base-rate thresholds"):
     felonies = cross_val_predict(remedies[name], compas.data, compas_labels)[:, 1].mean()
