@@ -49,6 +49,7 @@ lint: $(READY) ## check style, format and types
 	$(BIN)/mypy skbiasamp
 
 docs: $(DOCS_READY) ## build the documentation site: docs/_build/html/index.html
+	rm -rf docs/_build docs/generated
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
 	$(BIN)/python -m pytest -q tests/test_site.py
 
