@@ -141,9 +141,9 @@ def sum_scores(opened: Opened, sides: Sides, weight: str | None) -> pd.DataFrame
     least, most = cells["least"].min(), cells["most"].max()
     if not -1e-6 <= least <= most <= 1 + 1e-6:
         raise ValueError(
-            f"Column {name!r} must hold labels or probabilities, and "
-            f"{least if least < -1e-6 else most:.6g} is a probability outside [0, 1]. For logits "
-            "or margins apply a sigmoid or softmax first, or pass the labels."
+            f"y_pred must hold labels or probabilities, and {least if least < -1e-6 else most:.6g} "
+            f"in column {name!r} is a probability outside [0, 1]. For logits or margins apply a "
+            "sigmoid or softmax first, or pass the labels."
         )
     above = cells["above"].to_numpy(dtype=bool)
     low = np.where(above, 0.5, 0.0)

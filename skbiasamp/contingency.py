@@ -295,9 +295,10 @@ class Contingency:
         like : Contingency, optional
             Training labels: groups and tasks then come from there.
         joint : bool, optional
-            Whether to keep which of several 0/1 columns occur together, or to sum each task by
-            itself. By default it is kept of frames in memory, and of queries with up to 12 such
-            columns.
+            Whether to keep rows apart that differ in which of several 0/1 columns they have, or
+            in their probability, or to sum each task by itself, and probabilities. By default
+            rows are kept apart in memory, and in queries with up to 12 such columns and no
+            probabilities.
         moments : (array of shape (n_groups, n_tasks), bool), optional
             Signs of the pairs of `like`, where tasks are summed: the squares of what rows add to
             a mean over tasks are then summed in the same pass, of T̂ − T, or of T̂ if the second
@@ -334,7 +335,7 @@ class Contingency:
             return cls._of_rows(opened, sides, weight, how)
         summed: Summed | None = None
         repeats = None
-        if isinstance(prediction, str) and prediction in fractions:
+        if isinstance(prediction, str) and prediction in fractions and not joint:
             if weight in fractions:
                 raise ValueError(
                     f"Both {prediction!r} and the weights in {weight!r} are fractions, and sums do "
@@ -780,9 +781,9 @@ class Contingency:
             "weights": "sums of fractional weights, not the weight of each row",
         }[self.summed]
         instead = (
-            "Count with Contingency.from_frame(..., joint=True)."
-            if self.summed == "tasks"
-            else "Read these columns into memory."
+            "Read these columns into memory."
+            if self.summed == "weights"
+            else "Count with Contingency.from_frame(..., joint=True)."
         )
         raise ValueError(f"{what} needs rows, and this contingency holds {held}. {instead}")
 

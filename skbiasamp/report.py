@@ -17,7 +17,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, confusion_matrix
 
 import skbiasamp
-from skbiasamp._labels import Array, require_groups
+from skbiasamp._engines import names_of
+from skbiasamp._files import are_files, patterns_of, reading, scan
+from skbiasamp._labels import Array, check_frame_columns, require_groups
 from skbiasamp._page import listed, name_of, verdict
 from skbiasamp.auditors import (
     DirectionalAuditor,
@@ -29,6 +31,7 @@ from skbiasamp.auditors import (
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import UncertaintyWarning, paired_p_values
 from skbiasamp.inference._intervals import FEW
+from skbiasamp.metrics._cooccurrence import directional_sign
 from skbiasamp.metrics._pairs import read_train
 from skbiasamp.results import AuditReport, AuditResult, Finding
 
@@ -59,6 +62,11 @@ def audit(
     groups: str = "intersection",
     missing: str = "error",
     random_state: Any = None,
+    target: str | list[str] | None = None,
+    prediction: str | list[str] | None = None,
+    sensitive: str | list[str] | None = None,
+    sensitive_prediction: str | list[str] | None = None,
+    weight: str | None = None,
 ) -> AuditReport:
     """Audit predictions with everything that the inputs allow, and say what was found.
 
@@ -66,8 +74,10 @@ def audit(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), or Contingency
-        Labels of the audited rows.
+    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency, frame or path
+        Labels of the audited rows; or a data frame, lazy frame or query that has everything; or
+        the path of CSV or Parquet files (``"part-*.parquet"``, or a list). Queries and files are
+        counted where they are: by their engine, or by DuckDB or polars.
     y_pred : array-like
         Predicted labels, or probabilities.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
@@ -90,6 +100,9 @@ def audit(
         What to do where the protected attribute is missing.
     random_state : int, RandomState, Generator or None, default=None
         Where random numbers come from, for auditors that have none of their own.
+    target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
+        Where labels, predictions, attribute, its predictions and weights are, if `y_true` (and
+        `y_train`, where there is one) is a frame or a path.
 
     Returns
     -------
@@ -106,6 +119,19 @@ def audit(
     0.0875
     """
     options: dict[str, Any] = {"groups": groups, "missing": missing}
+    columns = {
+        "target": target,
+        "prediction": prediction,
+        "sensitive": sensitive,
+        "sensitive_prediction": sensitive_prediction,
+        "weight": weight,
+    }
+    named = {name: one for name, one in columns.items() if one is not None}
+    if named or are_files(y_true):
+        labels = (y_pred, sensitive_features, sensitive_pred, sample_weight, sensitive_train)
+        check_frame_columns(named, (*labels, y_score))
+        y_train = _count_train(y_train, named, options)
+        y_true = count_rows(y_true, y_train, named, options)
     train = (
         y_train
         if isinstance(y_train, Contingency)
@@ -152,6 +178,36 @@ def audit(
     return report
 
 
+def _count_train(frame: Any, named: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Return the training labels in a frame or in files, counted."""
+    if frame is None or isinstance(frame, Contingency):
+        return frame
+    on = {name: one for name, one in named.items() if name in ("target", "sensitive")}
+    return _count(frame, on, options)
+
+
+def count_rows(
+    frame: Any, train: Contingency | None, named: dict[str, Any], options: dict[str, Any]
+) -> Contingency:
+    """Return the audited rows in a frame or in files, counted."""
+    signs = train
+    if signs is None:
+        signs = _count(frame, named, options)
+        if signs.summed != "tasks":
+            return signs
+    # Where tasks are summed by themselves, their mean has an interval once its signs are known.
+    moments = directional_sign(signs, direction="A->T"), True
+    return _count(frame, named, options, like=signs, moments=moments)
+
+
+def _count(frame: Any, named: dict[str, Any], options: dict[str, Any], **asked: Any) -> Contingency:
+    if not are_files(frame):
+        return Contingency.from_frame(frame, **named, **options, **asked)
+    with reading(patterns_of(frame)) as paths:
+        needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
+        return Contingency.from_frame(scan(paths, list(needed)), **named, **options, **asked)
+
+
 def _read_test(y_true: Any, y_pred: Any, *, like: Contingency | None, **labels: Any) -> Contingency:
     if isinstance(y_true, Contingency):
         return y_true if like is None else y_true.conform(like)
@@ -164,11 +220,16 @@ def _auditors(test: Contingency, train: Contingency | None, random_state: Any) -
     options: dict[str, Any] = {"reference": reference, "random_state": random_state}
     directions = ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
     every: list[Any] = [DirectionalAuditor(direction, **options) for direction in directions]
+    if test.summed == "tasks":
+        every = [auditor.set_params(interval="analytic") for auditor in every]
     if test.has("task_pred"):
         # Of more pairs than this, permutations are too few for the smallest p-value to stay below
         # 0.05 once it is multiplied by the number of pairs.
         many = len(test.groups) * len(test.tasks) > _ALPHA * (MALSAuditor().n_resamples + 1)
         every.append(MALSAuditor(adjust="fdr" if many else "holm", **options))
+    if test.summed is not None:
+        return every  # the others need rows
+    if test.has("task_pred"):
         if len(test.tasks) > 1 and test.classes is None and not test.soft("task_pred"):
             # Sets of labels are many, and most of them rare.
             sets: dict[str, Any] = {
@@ -213,7 +274,8 @@ def describe_groups(test: Contingency) -> tuple[pd.DataFrame, pd.DataFrame]:
     n_tasks = len(test.tasks)
     true = [test.column("task", j) for j in range(n_tasks)]
     predicted = []
-    if test.has("task_pred"):
+    # Of probabilities summed by task it is not known which are above one half.
+    if test.has("task_pred") and not (test.summed == "tasks" and test.soft("task_pred")):
         predicted = [test.column("task_pred", j) >= 0.5 for j in range(n_tasks)]
     by_group, by_pair = [], []
     for i, group in enumerate(test.groups):
@@ -322,6 +384,8 @@ def _say_side(result: AuditResult) -> str:
     """Say on which side of 0 the interval lies."""
     told = result.metric in ("leakage", "DPA")
     side = verdict(result.value, result.low, result.high)
+    if side == "unknown" and result.confidence_level is not None:
+        return f"The value is {result.value:+.4f}; which interval it has cannot be told from sums."
     if side == "unknown":
         return f"The value is {result.value:+.4f}; no interval was asked for."
     if side == "above":
@@ -449,6 +513,8 @@ def find(
                 "group; accuracy and error rates count a probability of 0.5 or more as the label.",
             )
         )
+    if test.summed is not None:
+        found.append(_sums(test))
     if test.n_dropped:
         text = f"{test.n_dropped:,.15g} rows without a protected attribute were left out."
         found.append(Finding("missing values", text))
@@ -489,6 +555,23 @@ def find(
         )
     )
     return [one for one in found if one is not None]
+
+
+def _sums(test: Contingency) -> Finding:
+    held, instead = {
+        "tasks": ("each task by itself", "count with Contingency.from_frame(..., joint=True)"),
+        "scores": (
+            "probabilities by their sums",
+            "count with Contingency.from_frame(..., joint=True)",
+        ),
+        "weights": ("fractional weights by their sums", "read the columns into memory"),
+    }[str(test.summed)]
+    more = ", sets of labels, the interval of MALS" if test.summed == "tasks" else ""
+    return Finding(
+        "sums",
+        f"The engine summed {held}, so what needs single rows was left out: leakage, DPA{more}. "
+        f"For these, {instead}.",
+    )
 
 
 def _balanced(report: AuditReport) -> Finding | None:

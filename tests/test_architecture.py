@@ -19,6 +19,7 @@ ROOMS = [
     "_sums",
     "_engines",
     "_stored",
+    "_files",
     "contingency",
     "attackers",
     "metrics",

@@ -466,7 +466,7 @@ def test_a_bug_shows_its_traceback(folder, monkeypatch, error):
 
 
 def test_a_bug_of_our_own_shows_its_traceback(folder, monkeypatch):
-    monkeypatch.setattr("skbiasamp.cli._files._SEPARATORS", None)
+    monkeypatch.setattr("skbiasamp._files._SEPARATORS", None)
     with pytest.raises(TypeError, match="NoneType"):
         main(["audit", "test.csv", *NAMES])
 

@@ -331,7 +331,7 @@ def test_fractions_of_weights_and_of_predictions_together_are_refused(test):
 
 @every_engine
 def test_what_is_no_probability_is_refused(test, engine):
-    for value, message in ((1.5, "1.5 is a probability outside"), (-0.2, "-0.2 is a")):
+    for value, message in ((1.5, "1.5 in column 's0' is a prob"), (-0.2, "-0.2 in column 's0'")):
         wrong = test.copy()
         wrong.loc[3, "s0"] = value
         with pytest.raises(ValueError, match=message):

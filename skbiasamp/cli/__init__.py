@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import skbiasamp
-from skbiasamp.cli._files import as_arguments, meant, open_columns, reading
+from skbiasamp._files import meant, reading
+from skbiasamp.cli._files import as_arguments, open_columns
+from skbiasamp.report import count_rows
 
 # What the library's messages say, and what it is called here.
 _OPTIONS = {
@@ -67,6 +69,7 @@ Audit what a decision tree predicted of COMPAS defendants, from published tables
 of counts that come with the package: once as the data are, once balanced in
 race and label."""
 
+_FEW_ROWS = 1_000_000
 _TITLES = ("audit", "value", "95% interval", "p")
 
 _CAVEAT = """\
@@ -235,14 +238,15 @@ def _audit(options: argparse.Namespace) -> int:
     if options.train is not None:
         on = {k: v for k, v in labels.items() if k in ("target", "sensitive")}
         with reading(options.train) as paths:
-            frame = open_columns(paths, on, missing=options.missing)
+            frame, _ = open_columns(paths, on, missing=options.missing)
             train = skbiasamp.Contingency.from_frame(frame, **on, **how)
     with reading(options.test) as paths:
         extra = {"score": options.score, "weight": options.weight}
-        frame = open_columns(paths, labels | extra, missing=options.missing)
+        frame, n_rows = open_columns(paths, labels | extra, missing=options.missing)
         if options.score is None and options.weight is None:
-            test = skbiasamp.Contingency.from_frame(frame, like=train, **labels, **how)
-            arguments: dict[str, Any] = {"y_true": test}
+            # Of few rows all is kept; of more, what may not fit into memory is summed.
+            asked = how | {"joint": True} if n_rows <= _FEW_ROWS else how
+            arguments: dict[str, Any] = {"y_true": count_rows(frame, train, labels, asked)}
         else:
             # Scores and weights belong to single rows: these are read, not counted.
             arguments = how | as_arguments(frame, labels | extra)

@@ -1,0 +1,160 @@
+"""audit() of frames, queries and files: counted where they are, with the numbers of memory."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp.cli import main
+
+pytest.importorskip("pyarrow")
+ONE = {"target": "target", "prediction": "prediction", "sensitive": ["group", "region"]}
+LABELS, PREDICTIONS = ([f"{side}{i}" for i in range(9)] for side in "tp")
+MANY = {"target": LABELS, "prediction": PREDICTIONS, "sensitive": "group"}
+
+
+def simulate(n, seed):
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b"], n)
+    target = (rng.random(n) < 0.3 + 0.3 * (group == "a")).astype(int)
+    frame = pd.DataFrame({"group": group, "region": rng.choice([1, 2], n), "target": target})
+    frame["prediction"] = np.where(rng.random(n) < 0.1, group == "a", target).astype(int)
+    frame["score"] = np.clip(0.8 * frame["prediction"] + 0.2 * rng.random(n), 0, 1)
+    frame["weight"] = rng.gamma(2, 1, n)
+    labels = rng.random((n, 9)) < 0.2 + 0.2 * (group == "a")[:, None]
+    frame[LABELS] = labels.astype(int)
+    frame[PREDICTIONS] = (labels ^ (rng.random((n, 9)) < 0.1)).astype(int)
+    return frame
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return simulate(1500, 0), simulate(2000, 1)
+
+
+@pytest.fixture(scope="module")
+def folder(rows, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parts")
+    for name, frame in zip(("train", "test"), rows, strict=True):
+        for i in range(3):
+            frame.iloc[i::3].to_parquet(folder / f"{name}-{i}.parquet")
+    return folder
+
+
+def pandas(folder, name):
+    return pd.concat([pd.read_parquet(path) for path in sorted(folder.glob(f"{name}-*.parquet"))])
+
+
+def polars(folder, name):
+    return pytest.importorskip("polars").scan_parquet(folder / f"{name}-*.parquet")
+
+
+def duckdb(folder, name):
+    connection = pytest.importorskip("duckdb").connect()
+    return connection.read_parquet(str(folder / f"{name}-*.parquet"))
+
+
+def pattern(folder, name):
+    return str(folder / f"{name}-*.parquet")
+
+
+def paths(folder, name):
+    return sorted(folder.glob(f"{name}-*.parquet"))
+
+
+every_source = pytest.mark.parametrize("source", [pandas, polars, duckdb, pattern, paths])
+
+
+@every_source
+@pytest.mark.parametrize("trained", [False, True], ids=["alone", "trained"])
+def test_a_report_of_files_is_that_of_memory(rows, folder, source, trained):
+    train, test = rows
+    given = {"y_train": source(folder, "train")} if trained else {}
+    found = skbiasamp.audit(source(folder, "test"), **given, **ONE, random_state=0)
+    attribute = ONE["sensitive"]
+    if trained:
+        given = {"y_train": train["target"], "sensitive_train": train[attribute]}
+    counted = skbiasamp.Contingency.from_frame(test, **ONE)
+    expected = skbiasamp.audit(counted, **given, random_state=0)
+    # Cells are in another order, and random draws go by it.
+    values = ["value"]
+    pd.testing.assert_frame_equal(found.summary[values], expected.summary[values], atol=0.02)
+    one, other = (report["directional A->T"] for report in (found, expected))
+    pd.testing.assert_frame_equal(one.table.iloc[:, :8], other.table.iloc[:, :8])
+    pd.testing.assert_frame_equal(found.rates, expected.rates)
+    assert len(found.findings) == len(expected.findings)
+
+
+@pytest.mark.parametrize("source", [polars, duckdb, pattern])
+@pytest.mark.parametrize("trained", [False, True], ids=["alone", "trained"])
+def test_many_tasks_of_files_are_summed(rows, folder, source, trained):
+    train, test = rows
+    given = {"y_train": source(folder, "train")} if trained else {}
+    found = skbiasamp.audit(source(folder, "test"), **given, **MANY, random_state=0)
+    assert list(found) == ["directional A->T", "MALS"]
+    auditor = skbiasamp.DirectionalAuditor(interval="analytic")
+    signs = train if trained else test
+    auditor.fit(signs[LABELS], sensitive_features=signs["group"])
+    expected = auditor.audit(
+        test[LABELS], test[PREDICTIONS].to_numpy(), sensitive_features=test["group"]
+    )
+    result = found["directional A->T"]
+    ends = (expected.value, expected.low, expected.high)
+    assert (result.value, result.low, result.high) == pytest.approx(ends, rel=1e-10)
+    (said,) = [one for one in found.findings if one.topic == "sums"]
+    assert "The engine summed each task by itself" in said.text
+    assert "cannot be told from sums" in found.sentences["MALS"]
+    memory = skbiasamp.audit(
+        test[LABELS],
+        test[PREDICTIONS].to_numpy(),
+        sensitive_features=test["group"],
+        auditors=[],
+        random_state=0,
+    )
+    pd.testing.assert_frame_equal(found.rates, memory.rates)
+    pd.testing.assert_frame_equal(found.groups, memory.groups)
+
+
+@pytest.mark.parametrize("column", ["score", "weight"])
+def test_fractions_of_files_are_summed(rows, folder, column):
+    _, test = rows
+    columns = ONE | ({"prediction": "score"} if column == "score" else {"weight": "weight"})
+    found = skbiasamp.audit(pattern(folder, "test"), **columns, random_state=0)
+    assert list(found) == ["directional A->T", "MALS"]
+    assert [one.topic for one in found.findings].count("sums") == 1
+    memory = skbiasamp.audit(
+        test["target"],
+        test[columns["prediction"]],
+        sensitive_features=test[ONE["sensitive"]],
+        sample_weight=test["weight"] if column == "weight" else None,
+        auditors=[],
+    )
+    pd.testing.assert_frame_equal(found.rates, memory.rates)
+    pd.testing.assert_frame_equal(found.groups, memory.groups)
+
+
+def test_the_command_sums_many_tasks_of_many_rows(folder, capsys, monkeypatch):
+    options = [part for name, columns in MANY.items() for part in (f"--{name}", *np.ravel(columns))]
+    assert main(["audit", pattern(folder, "test"), *options, "--seed", "0"]) == 0
+    assert "multi-attribute A->T" in capsys.readouterr().out
+    monkeypatch.setattr("skbiasamp.cli._FEW_ROWS", 100)
+    assert main(["audit", pattern(folder, "test"), *options, "--seed", "0"]) == 0
+    shown = capsys.readouterr().out
+    (line,) = [line for line in shown.splitlines() if line.startswith(" directional A->T  ")]
+    assert " to " in line
+    assert "summed each task by itself" in " ".join(shown.split())
+
+
+def test_what_is_wrong_with_files_is_said(folder, tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        skbiasamp.audit(str(tmp_path / "*.parquet"), **ONE)
+    with pytest.raises(ValueError, match="'target' and 'sensitive'"):
+        skbiasamp.audit(pattern(folder, "test"))
+    with pytest.raises(ValueError, match="has no column 'race'"):
+        skbiasamp.audit(pattern(folder, "test"), **ONE | {"sensitive": "race"})
+    with pytest.raises(TypeError, match="labels passed as well"):
+        skbiasamp.audit(pattern(folder, "test"), [0, 1], **ONE)
+    short = (folder / "test-0.parquet").read_bytes()[:-50]
+    (tmp_path / "short.parquet").write_bytes(short)
+    with pytest.raises(ValueError, match=r"short.parquet cannot be read as .parquet"):
+        skbiasamp.audit(tmp_path / "short.parquet", **ONE)
