@@ -1,0 +1,119 @@
+"""Work that is shared gives the same numbers on every joblib back end."""
+
+import importlib.util
+import os
+import sys
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skbiasamp import DirectionalAuditor, LeakageAuditor, MALSAuditor, cross_audit
+
+
+def simulate(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b"], n)
+    target = (rng.random(n) < 0.3 + 0.3 * (group == "a")).astype(int)
+    return group, target, np.where(rng.random(n) < 0.2, group == "a", target).astype(int)
+
+
+def attack(attacker=None):
+    group, target, predicted = simulate()
+    auditor = LeakageAuditor(
+        attacker=attacker or LogisticRegression(),
+        n_draws=2,
+        n_resamples=20,
+        random_state=0,
+        n_jobs=2,
+    )
+    return auditor.audit(target, predicted, sensitive_features=group).table
+
+
+def cross():
+    group, target, _ = simulate()
+    X = pd.DataFrame({"x": np.random.default_rng(1).random(len(target)) + target, "group": group})
+    audited = cross_audit(
+        LogisticRegression(),
+        X[["x"]],
+        target,
+        sensitive_features=X["group"],
+        auditor=DirectionalAuditor(n_resamples=50, random_state=0),
+        cv=3,
+        n_jobs=2,
+        random_state=0,
+    )
+    return audited.table
+
+
+def resample():
+    group, target, predicted = simulate()
+    # Permutations as well: predictions are in the condition of MALS.
+    auditor = MALSAuditor(reference="test", n_resamples=500, random_state=0, n_jobs=2)
+    return auditor.audit(target, predicted, sensitive_features=group).table
+
+
+works = pytest.mark.parametrize("work", [attack, cross, resample])
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed", reason="needs dask's distributed")
+    # Workers that are processes of their own: all they get has to travel.
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=False
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@works
+@pytest.mark.filterwarnings("ignore::UserWarning")  # dask's, of the size of what it sends
+def test_dask_shares_the_work(cluster, work):
+    expected = work()
+    with joblib.parallel_config(backend="dask"):
+        found = work()
+    pd.testing.assert_frame_equal(found, expected)
+
+
+class Dies(LogisticRegression):
+    """An attacker whose first worker does not survive it."""
+
+    def __init__(self, grave=None):
+        super().__init__()
+        self.grave = grave
+
+    def fit(self, X, y, sample_weight=None):
+        if not os.path.exists(self.grave):
+            with open(self.grave, "w"):
+                os._exit(1)
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_worker_that_dies_is_replaced(cluster, tmp_path):
+    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    expected = attack()
+    with joblib.parallel_config(backend="dask"):
+        found = attack(Dies(str(tmp_path / "grave")))
+    assert (tmp_path / "grave").exists()
+    pd.testing.assert_frame_equal(found, expected)
+
+
+@works
+@pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None, reason="needs ray, which is not installed"
+)
+def test_ray_shares_the_work(work):
+    from ray.util.joblib import register_ray
+
+    register_ray()
+    expected = work()
+    with joblib.parallel_config(backend="ray"):
+        found = work()
+    pd.testing.assert_frame_equal(found, expected)
