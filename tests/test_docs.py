@@ -95,6 +95,12 @@ def test_links_between_pages_lead_somewhere(page):
         assert (DOCS / target).is_file() or target in made, f"{page.name} links to {target}"
 
 
+@every_page
+def test_links_to_the_gallery_lead_somewhere(page):
+    for name in re.findall(r"auto_examples/(plot_\w+)", page.read_text("utf-8")):
+        assert (DOCS.parent / "examples" / f"{name}.py").is_file(), f"{page.name} links to {name}"
+
+
 # --------------------------------------------------------------------------- the reference
 
 
