@@ -59,7 +59,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     -----
     Base rates that are right overall can still be wrong in every group, so this is no mitigation
     to rely on. It took MALS from 0.040 to 0.001 in one published model [1]_; a logistic regression
-    on COMPAS amplifies slightly more with it than without (``examples/base_rate_thresholds.py``).
+    on COMPAS amplifies slightly more with it than without
+    (``examples/plot_base_rate_thresholds.py``).
 
     References
     ----------

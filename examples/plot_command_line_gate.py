@@ -1,0 +1,84 @@
+"""
+A gate in continuous integration
+================================
+
+``skbiasamp audit`` reads files of predictions and stops a build where amplification is above a
+limit, and surely so.
+
+**What to look at:** the exit codes. The gate looks at intervals, not at values: with few rows it
+stays quiet about the very model that it stops with many.
+"""
+
+# %%
+# A release candidate
+# -------------------
+# Predictions of a model that amplifies by 0.05, as its pipeline would have written them: one file
+# with 400 rows, one with 4,000.
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from skbiasamp import DirectionalAuditor
+from skbiasamp.datasets import make_biased_classification
+
+LIMIT = 0.02
+made = make_biased_classification(4000, amplification=0.05, accuracy=0.8, random_state=0)
+rows = pd.DataFrame({"hired": made.target, "predicted": made.prediction, "group": made.sensitive})
+
+# %%
+# The commands
+# ------------
+# What stands in a build's script is one line. Here its exit code is kept, where a build would stop.
+
+
+def gate(file):
+    """Run the command line on a file and return how it ended."""
+    command = ["-m", "skbiasamp", "audit", file.name, "--target", "hired"]
+    command += ["--prediction", "predicted", "--sensitive", "group", "--seed", "0"]
+    command += ["--fail-above", str(LIMIT), "--fail-on", "directional A->T"]
+    return subprocess.run(
+        [sys.executable, *command], cwd=file.parent, capture_output=True, encoding="utf-8"
+    )
+
+
+ended = {}
+with tempfile.TemporaryDirectory() as folder:
+    for n_rows in (400, 4000):
+        file = Path(folder) / f"predictions-{n_rows}.csv"
+        rows[:n_rows].to_csv(file, index=False)
+        ended[n_rows] = gate(file)
+for n_rows, done in ended.items():
+    print(f"{n_rows:,} rows: exit code {done.returncode}")
+
+# %%
+# What the second run said:
+
+print(ended[4000].stdout)
+print(ended[4000].stderr)
+
+# %%
+# Why
+# ---
+# The interval of 400 rows reaches below the limit, that of 4,000 rows does not.
+
+auditor = DirectionalAuditor(reference="test", random_state=0)
+results = {
+    n_rows: auditor.audit(rows[:n_rows], target="hired", prediction="predicted", sensitive="group")
+    for n_rows in ended
+}
+figure, ax = plt.subplots(figsize=(7, 2.4), layout="constrained")
+for place, (n_rows, result) in enumerate(results.items()):
+    color = "#D55E00" if result.low > LIMIT else "#0072B2"
+    ax.plot([result.low, result.high], [place, place], color=color)
+    ax.plot(result.value, place, "o", color=color)
+    print(f"{n_rows:,} rows: {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")
+ax.axvline(LIMIT, color="black", linewidth=1, linestyle="dashed")
+ax.set(yticks=[0, 1], yticklabels=[f"{n_rows:,} rows" for n_rows in results])
+ax.set(ylim=(-0.6, 1.6), xlabel="directional A→T")
+ax.set_title("The gate fails where an interval lies wholly above the limit")
+plt.show()

@@ -1,0 +1,148 @@
+"""
+Decision trees on COMPAS, balanced and not
+==========================================
+
+Tables 2 and 3 of "Making bias amplification in balanced datasets directional and interpretable"
+(Tokas, Nair & Kerner 2024). A decision tree predicts recidivism, another one race, from five
+features, and both are audited on the rows they were trained on.
+
+**What to look at:** on balanced data BiasAmp→ is 0 whatever the model does, since there is no
+correlation to amplify. DPA and Multi→ are not 0 there. On the data as they are, the sign of DPA
+rests on how right the model is, and our trees are not the paper's.
+"""
+
+# %%
+# The published counts
+# --------------------
+# The paper prints how often each race, label and prediction occur together (Table 2). BiasAmp→ and
+# Multi→ follow from these counts alone, and come out as printed in Table 3. So does DPA of the best
+# possible attacker, where the labels are balanced: there the model's accuracy does not matter.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.tree import DecisionTreeClassifier
+
+from skbiasamp import Contingency, DPAAuditor
+from skbiasamp.datasets import fetch_compas, load_compas_counts
+from skbiasamp.metrics import directional_amplification, multi_attribute_amplification
+
+DIRECTIONS = ("T->A", "A->T")
+PAPER = {
+    ("BiasAmp→", "unbalanced", "T->A"): "-0.078 ± 0.031",
+    ("BiasAmp→", "unbalanced", "A->T"): "-0.038 ± 0.001",
+    ("BiasAmp→", "balanced", "T->A"): "0.000 ± 0.000",
+    ("BiasAmp→", "balanced", "A->T"): "0.000 ± 0.000",
+    ("Multi→", "unbalanced", "T->A"): "0.078 ± 0.026",
+    ("Multi→", "unbalanced", "A->T"): "0.038 ± 0.001",
+    ("Multi→", "balanced", "T->A"): "0.066 ± 0.007",
+    ("Multi→", "balanced", "A->T"): "0.099 ± 0.006",
+    ("DPA", "unbalanced", "T->A"): "0.063 ± 0.005",
+    ("DPA", "unbalanced", "A->T"): "-0.004 ± 0.002",
+    ("DPA", "balanced", "T->A"): "0.061 ± 0.008",
+    ("DPA", "balanced", "A->T"): "0.100 ± 0.004",
+}
+
+
+def of_counts(kind):
+    """Yield (metric, direction, value) of the published counts."""
+    compas = load_compas_counts(kind)
+    labels = {
+        "y_true": compas.tasks,
+        "y_pred": compas.tasks_pred,
+        "sensitive_features": compas.frame["group"],
+        "sensitive_pred": compas.frame["group_pred"],
+        "sample_weight": compas.frame["n"],
+    }
+    counts = Contingency.from_counts(compas.frame)
+    for direction in DIRECTIONS:
+        yield "BiasAmp→", direction, directional_amplification(**labels, direction=direction)
+        multi = multi_attribute_amplification(**labels, direction=direction, max_size=1)
+        yield "Multi→", direction, multi
+        if kind == "balanced":
+            exact = DPAAuditor(direction, attacker="exact", cv=None, interval=None)
+            yield "DPA", direction, exact.audit(counts).value
+
+
+of_published = {
+    (metric, kind, direction): value
+    for kind in ("unbalanced", "balanced")
+    for metric, direction, value in of_counts(kind)
+}
+for (metric, kind, direction), value in of_published.items():
+    print(f"{metric:8}  {kind:10}  {direction}  {value:+.4f}  {PAPER[metric, kind, direction]}")
+
+# %%
+# Trees of our own
+# ----------------
+# DPA asks how accurate the model is, which the counts do not tell. So here are trees on the file
+# itself, audited as by default: the best table, cross-fitted. The paper balances the data by
+# sampling; ours are five samples, with their spread.
+
+
+def predictions(features, labels, seed):
+    """Return what a tree says of the rows it was trained on."""
+    tree = DecisionTreeClassifier(random_state=seed)
+    return tree.fit(features, labels).predict(features)
+
+
+def audits(kind, seed, attacker):
+    """Yield (direction, result) for trees on one sample of the data."""
+    compas = fetch_compas(balanced=kind == "balanced", random_state=seed)
+    task = predictions(compas.data, compas.target, seed)
+    race = predictions(compas.data, compas.sensitive, seed)
+    for direction in DIRECTIONS:
+        auditor = DPAAuditor(direction, attacker=attacker, random_state=seed)
+        result = auditor.audit(
+            compas.target, task, sensitive_features=compas.sensitive, sensitive_pred=race
+        )
+        yield direction, result
+
+
+def table(n_samples, attacker="exact"):
+    """Return one row a data set and direction: mean and spread over samples, an interval."""
+    found = {}
+    for kind in ("unbalanced", "balanced"):
+        for seed in range(n_samples):
+            for direction, result in audits(kind, seed, attacker):
+                found.setdefault((kind, direction), []).append(result)
+    rows = {
+        at: {
+            "mean": np.mean([result.value for result in results]),
+            "spread": np.std([result.value for result in results], ddof=1),
+            "low": results[0].low,
+            "high": results[0].high,
+        }
+        for at, results in found.items()
+    }
+    return pd.DataFrame(rows).T.rename_axis(["data", "direction"])
+
+
+dpa = table(5)
+print(f"{'data':11} direction  DPA of 5 samples  one sample's interval  paper")
+for (kind, direction), row in dpa.iterrows():
+    print(
+        f"{kind:11} {direction:9}  {row['mean']:+.3f} ± {row['spread']:.3f}    "
+        f"[{row['low']:+.3f}, {row['high']:+.3f}]       {PAPER['DPA', kind, direction]}"
+    )
+
+# %%
+# On balanced data both directions come out as published. On the data as they are they do not: our
+# trees are more often right (they tell race with 72 % accuracy, the paper's with about 69 %), and
+# say African-American more often. Labels perturbed to a higher accuracy keep more of their own
+# correlation, and predictions of a majority are easier to tell.
+#
+# The network that the paper attacks with is ``DPAAuditor(attacker=MLPAttacker.preset("dpa"))``. It
+# finds the same as the table, to 0.003: see :doc:`/replication`.
+
+figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
+places = np.arange(len(dpa))[::-1]
+published = [float(PAPER["DPA", *at].split(" ± ")[0]) for at in dpa.index]
+ax.axvline(0, color="0.6", linewidth=1)
+ax.errorbar(dpa["mean"], places, xerr=dpa["spread"], fmt="o", color="#D55E00", label="ours")
+ax.plot(published, places, "x", color="black", markersize=8, label="published")
+ax.set(yticks=places, yticklabels=[" ".join(at) for at in dpa.index], xlabel="DPA")
+ax.set_ylim(-0.6, len(dpa) - 0.4)
+ax.set_title("DPA of decision trees on COMPAS, spread over five samples")
+ax.legend()
+plt.show()

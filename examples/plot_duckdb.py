@@ -1,0 +1,72 @@
+"""
+An audit in DuckDB
+==================
+
+Predictions of millions of rows need not come into memory. The auditor gets a query and the names of
+its columns; the engine groups and counts, and only the distinct rows come back.
+
+**What to look at:** how few cells an audit needs. Everything after them, intervals too, takes as
+long for a million rows as for a thousand. Needs DuckDB.
+"""
+
+# %%
+# A million rows
+# --------------
+# Written by DuckDB itself: three regions, a label that depends on them, and predictions that lean
+# further the same way.
+
+import importlib.util
+
+import matplotlib.pyplot as plt
+
+from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp.plotting import AmplificationDisplay
+
+TABLE = """
+    create table predictions as
+    with drawn as (
+        select ['north', 'south', 'west'][1 + i % 3] as region,
+               hash(i, 'label') % 1000 as label, hash(i, 'error') % 1000 as error
+        from range(1000000) as rows(i)
+    ), labelled as (
+        select region, error,
+               (label < case region when 'north' then 250 when 'south' then 350 else 550 end)::int
+               as approved
+        from drawn
+    )
+    select region, approved,
+           case when error < case region when 'north' then 80 when 'south' then 20 else 10 end
+                then 0
+                when error > case region when 'west' then 930 else 980 end then 1
+                else approved end as predicted
+    from labelled
+"""
+COLUMNS = {"target": "approved", "prediction": "predicted", "sensitive": "region"}
+
+
+def audit():
+    """Print the cells and the result, and draw it."""
+    import duckdb
+
+    with duckdb.connect() as database:
+        database.execute(TABLE)
+        query = database.sql("select * from predictions")
+        counts = Contingency.from_frame(query, **COLUMNS)
+        auditor = DirectionalAuditor(reference="test", random_state=0)
+        result = auditor.audit(query, **COLUMNS)
+    print(counts.to_frame().to_string(index=False))
+    print()
+    print(result)
+    display = AmplificationDisplay.from_result(result)
+    display.figure_.set_size_inches(7, 3)
+    plt.show()
+
+
+# %%
+# Cells, and what they say
+# ------------------------
+
+if importlib.util.find_spec("duckdb"):
+    audit()
+else:
+    print("This page needs DuckDB: pip install 'skbiasamp[duckdb]'")

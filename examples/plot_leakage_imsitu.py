@@ -1,0 +1,125 @@
+"""
+How well gender is told from what people do
+===========================================
+
+Table 1 and Fig. 4 of "Balanced datasets are not enough" (Wang et al. 2019), for imSitu: how well
+gender is told from the verb of an image, in the original training split and in three that are
+balanced until no verb has more than α men to a woman, or women to a man.
+
+**What to look at:** halving the imbalance changes next to nothing; only a split with as many women
+as men for every verb tells nothing. And labels that are partly wrong leak less, so that a model has
+to be held against labels as wrong as its own.
+"""
+
+# %%
+# Dataset leakage
+# ---------------
+# The attacker learns on a training split and is judged on the original test rows, both genders
+# weighing the same. It is the best table: a gender for every verb.
+
+from itertools import product
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.metrics import f1_score
+
+from skbiasamp.datasets import fetch_imsitu_annotations
+from skbiasamp.metrics import dataset_leakage
+
+# λ_D, and two more columns of the table: F1 of the paper's models, and λ_D(F1) at that F1.
+PAPER = pd.DataFrame(
+    {
+        "split": ["original, CRF", "original", "α = 3", "α = 2", "α = 1"],
+        "alpha": [None, None, 3, 2, 1],
+        "leakage": [0.6826, 0.6826, 0.6811, 0.6815, 0.5399],
+        "F1": [0.4075, 0.4011, 0.3764, 0.3641, 0.3394],
+        "leakage at F1": [0.5658, 0.5646, 0.5598, 0.5574, 0.5320],
+    }
+)
+test = fetch_imsitu_annotations(subset="test")
+
+
+def leakage(train, labels, test_labels, attacker="exact", **options):
+    """Return the share of test rows whose gender is told from a label."""
+    return dataset_leakage(
+        test_labels,
+        sensitive_features=test.sensitive,
+        y_train=labels,
+        sensitive_train=train.sensitive,
+        attacker=attacker,
+        random_state=0,
+        **options,
+    )
+
+
+# %%
+# At falling F1
+# -------------
+# A share of the labels becomes another verb, drawn at random, in the training split and in the test
+# rows. The paper reports leakage at the F1 of its models, the mean over verbs.
+
+
+def perturbed(labels, share, verbs, rng):
+    """Return labels of which a share was moved to another verb."""
+    codes = np.searchsorted(verbs, labels)
+    other = (codes + rng.integers(1, len(verbs), len(codes))) % len(verbs)
+    return verbs[np.where(rng.random(len(codes)) < share, other, codes)]
+
+
+def curve(alpha, shares, n_draws=5):
+    """Return F1 and leakage, one row a share of wrong labels: means over draws."""
+    rng = np.random.default_rng(0)
+    train = fetch_imsitu_annotations(subset="train", alpha=alpha)
+    verbs = np.unique(train.target)
+    found = []
+    for share, _ in product(shares, range(n_draws)):
+        labels, test_labels = (perturbed(y, share, verbs, rng) for y in (train.target, test.target))
+        f1 = f1_score(test.target, test_labels, average="macro")
+        found.append((share, f1, leakage(train, labels, test_labels)))
+    return pd.DataFrame(found, columns=["share", "F1", "leakage"]).groupby("share").mean()
+
+
+SHARES = np.linspace(0, 0.9, 10)
+curves = {alpha: curve(alpha, SHARES) for alpha in (None, 3, 2, 1)}
+
+
+def at(found, f1):
+    """Return leakage at an F1, between the two nearest that were tried."""
+    return np.interp(f1, found["F1"].iloc[::-1], found["leakage"].iloc[::-1])
+
+
+print("                leakage           at the F1 of the paper's model")
+print("split           ours     paper    F1       ours     original split   paper")
+for row in PAPER.itertuples(index=False):
+    split, alpha, published, f1, published_at_f1 = row
+    found = curves[None if pd.isna(alpha) else alpha]
+    print(
+        f"{split:14}  {found['leakage'].iloc[0]:.2%}   {published:.2%}   {f1:.2%}   "
+        f"{at(found, f1):.2%}   {at(curves[None], f1):.2%}           {published_at_f1:.2%}"
+    )
+
+# %%
+# On the split with α = 1 every verb has as many women as men, so that a table tells nothing. The
+# paper's 54 % come from choosing the best epoch on few rows and from counting an accuracy of 0.46
+# as 0.54 (``fold=True`` does the latter). Its network, ``MLPAttacker.preset("leakage")``, finds the
+# same as the table elsewhere: see :doc:`/replication`.
+#
+# With wrong labels the original split gives what is published. The published values for α = 3 and
+# α = 2 are those of the *original* split at the F1 of these models, within 0.1 points; learnt on
+# the balanced splits they are lower.
+
+figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
+colors = ("black", "#0072B2", "#009E73", "#D55E00")
+for (alpha, found), color in zip(curves.items(), colors, strict=True):
+    name = "original" if alpha is None else f"α = {alpha}"
+    ax.plot(found["F1"], found["leakage"], "o-", markersize=3, color=color, label=name)
+for row in PAPER.itertuples(index=False):
+    color = dict(zip(curves, colors, strict=True))[None if pd.isna(row.alpha) else row.alpha]
+    ax.plot([1, row.F1], [row.leakage, row[4]], "x", color=color, markersize=8)
+ax.plot([], [], "x", color="0.4", label="published")
+ax.axhline(0.5, color="0.75", linewidth=1, linestyle="dashed")
+ax.set(xlabel="F1 of the labels", ylabel="share of genders told")
+ax.set_title("imSitu: what verbs tell of gender, as they become wrong")
+ax.legend()
+plt.show()

@@ -1,0 +1,105 @@
+"""
+Amplification that no single task shows
+=======================================
+
+After "Men also do laundry" (Zhao, Andrews & Xiang 2023). A model predicts whether an image shows
+cooking and whether it shows cleaning. In the labels half of the women and half of the men do each,
+but women more often do both. The model predicts each as often as the labels have it, and yet more
+often both of women, and one or the other of men.
+
+**What to look at:** directional amplification is exactly 0 for every single task. The set of both
+moves by an eighth, the way it already leaned. Who looks at single tasks sees nothing of it.
+"""
+
+# %%
+# Labels and predictions
+# ----------------------
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
+
+kinds = {"both": (1, 1), "cooking": (1, 0), "cleaning": (0, 1), "neither": (0, 0)}
+
+
+def images(**counts):
+    """Return one row an image, with its two tasks."""
+    rows = [kinds[kind] for kind, n in counts.items() for _ in range(n)]
+    return pd.DataFrame(rows, columns=["cooking", "cleaning"])
+
+
+labels = pd.concat(
+    [
+        images(both=140, cooking=60, cleaning=60, neither=140),  # women
+        images(both=100, cooking=100, cleaning=100, neither=100),  # men
+    ]
+)
+of_women = images(both=190, cooking=10, cleaning=10, neither=190)
+of_men = images(both=50, cooking=150, cleaning=150, neither=50)
+predicted = pd.concat([of_women, of_men])
+gender = np.repeat(["women", "men"], 400)
+rates = {"labels": labels.groupby(gender).mean(), "predicted": predicted.groupby(gender).mean()}
+print(pd.concat(rates, axis=1).to_string())
+
+# %%
+# One task at a time
+# ------------------
+# Nothing. The labels of single tasks are balanced, which would blind this metric to any model; but
+# ``delta``, the shift itself, is 0 as well.
+
+single = DirectionalAuditor("A->T", random_state=0).fit(labels, sensitive_features=gender)
+of_single = single.audit(labels, predicted, sensitive_features=gender)
+print(of_single.table[["group", "task", "base", "observed", "delta"]].to_string(index=False))
+
+# %%
+# Sets of tasks
+# -------------
+# ``min_size=2`` takes sets of two and more: here one, both at once.
+
+multi = MultiAttributeAuditor("A->T", min_size=2, random_state=0)
+multi.fit(labels, sensitive_features=gender)
+of_sets = multi.audit(labels, predicted, sensitive_features=gender)
+print(of_sets.table[["group", "task", "base", "observed", "delta"]].to_string(index=False))
+print(f"\ndirectional {of_single.value:.3f}, multi-attribute {of_sets.value:.3f}")
+print(f"signed mean of the sets {of_sets.statistics['signed_mean']:+.3f}")
+
+# %%
+# The value is a mean of sizes, which cannot be negative. The signed mean says which way: here both
+# groups moved as the labels lean.
+#
+# Chance
+# ------
+# A mean of sizes is above 0 for any model that errs. To see how much chance makes, keep each task's
+# errors as they are and hand them out at random within each gender:
+
+rng = np.random.default_rng(0)
+
+
+def shuffled():
+    """Return predictions whose tasks do not know of each other."""
+    columns = {}
+    for task in predicted:
+        parts = [rng.permutation(part[task].to_numpy()) for part in (of_women, of_men)]
+        columns[task] = np.concatenate(parts)
+    return pd.DataFrame(columns)
+
+
+scorer = MultiAttributeAuditor("A->T", min_size=2, interval=None)
+scorer.fit(labels, sensitive_features=gender)
+by_chance = [scorer.score(labels, shuffled(), sensitive_features=gender) for _ in range(200)]
+print(f"by chance {np.mean(by_chance):.3f}, at most {max(by_chance):.3f} of 200 draws")
+
+# %%
+
+shifts = pd.concat([of_single.table, of_sets.table])
+shifts = shifts.assign(task=[" + ".join(np.atleast_1d(task)) for task in shifts["task"]])
+figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+wide = shifts.pivot(index="task", columns="group", values="delta")
+wide = wide.loc[["cooking + cleaning", "cleaning", "cooking"]]
+wide.plot.barh(ax=ax, color={"men": "#0072B2", "women": "#D55E00"})
+ax.axvline(0, color="black", linewidth=0.8)
+ax.set(xlabel="predicted rate less rate of the labels", ylabel="")
+ax.set_title("Single tasks stay, the pair of both moves")
+plt.show()

@@ -1,0 +1,97 @@
+"""
+Where in a pipeline a group can be told
+=======================================
+
+A :class:`~skbiasamp.LeakageProbe` is a step that changes nothing: it passes its input through, and
+measures how well the protected attribute can be told from it. One before and one after each
+step show what the step adds or removes.
+
+**What to look at:** scaling removes nothing. Keeping the one feature that tells most of the label
+drops nearly all that tells of the group, since here they are different features. Keeping what
+varies most keeps it.
+"""
+
+# %%
+# Data with proxies
+# -----------------
+# One feature tells of the label, two of the group. The group itself is not among them.
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import sklearn
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skbiasamp import AuditedClassifier, DirectionalAuditor, LeakageProbe
+from skbiasamp.datasets import make_biased_classification
+
+made = make_biased_classification(4000, group_sep=2, random_state=0)
+X = pd.DataFrame(made.data)
+print(X.columns.tolist())
+
+# %%
+# A pipeline with probes
+# ----------------------
+# The group reaches probes and the audited classifier by scikit-learn's metadata routing.
+
+sklearn.set_config(enable_metadata_routing=True)
+probe = LeakageProbe(random_state=0).set_fit_request(sensitive_features=True)
+
+
+def pipeline(middle):
+    """Return a pipeline with a probe before, between and after its steps."""
+    model = AuditedClassifier(LogisticRegression(), auditor=DirectionalAuditor(random_state=0))
+    return Pipeline(
+        [
+            ("features", clone(probe)),
+            ("scale", StandardScaler()),
+            ("scaled", clone(probe)),
+            ("middle", middle),
+            ("reduced", clone(probe)),
+            ("model", model),
+        ]
+    )
+
+
+train, test = slice(0, 2000), slice(2000, None)
+middles = {"best feature": SelectKBest(k=1), "first component": PCA(n_components=1)}
+told, amplified = {}, {}
+for name, middle in middles.items():
+    fitted = pipeline(middle).fit(
+        X[train], made.target[train], sensitive_features=made.sensitive[train]
+    )
+    told[name] = {step: fitted[step].leakage_ for step in ("features", "scaled", "reduced")}
+    result = fitted["model"].audit(
+        fitted[:-1].transform(X[test]), made.target[test], sensitive_features=made.sensitive[test]
+    )
+    amplified[name] = result
+sklearn.set_config(enable_metadata_routing=False)
+
+table = pd.DataFrame(told)
+print(table.round(3).to_string())
+print(f"by chance {fitted['features'].chance_}")
+
+# %%
+# The first component of a PCA keeps what varies most together, and that is the group. Amplification
+# of the two models on rows not seen:
+
+for name, result in amplified.items():
+    print(f"{name:16} {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")
+
+# %%
+# The probe says what a model *could* use; the audit says what its predictions did. With hardly a
+# trace of the group the model treats both groups more alike than their labels are, which counts as
+# negative.
+
+figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+for (name, values), color in zip(table.items(), ("#0072B2", "#D55E00"), strict=True):
+    ax.plot(["features", "scaled", "reduced"], values, "o-", color=color, label=name)
+ax.axhline(0.5, color="0.6", linewidth=1, linestyle="dashed", label="chance")
+ax.set(ylim=(0.45, 1), ylabel="share of groups told")
+ax.set_title("How well the group is told after each step")
+ax.legend(loc="lower left")
+plt.show()

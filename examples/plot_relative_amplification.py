@@ -1,0 +1,79 @@
+"""
+The same step, from a low and from a high level
+===============================================
+
+Fig. 1 and Sec. 3.2.3 of "Making bias amplification in balanced datasets directional and
+interpretable" (Tokas, Nair & Kerner 2024).
+
+**What to look at:** the slopes. The plain difference of two qualities, as leakage amplification
+takes it, rises alike from every level. DPA divides by their sum: a step weighs more where the data
+told little.
+"""
+
+# %%
+# Data of a given predictability
+# ------------------------------
+# Two groups of 100 rows and a binary label that agrees with the group in a share q of the rows. The
+# best attacker tells the label from the group with accuracy q, and q is all that matters.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from skbiasamp.metrics import dpa_amplification
+
+group = np.repeat([0, 1], 100)
+
+
+def labels(q):
+    """Return labels that agree with the group in a share q of each group's rows."""
+    agree = np.arange(200) % 100 < round(100 * q)
+    return np.where(agree, group, 1 - group)
+
+
+def step(data, model, normalize):
+    """Return the amplification from one predictability to another."""
+    return dpa_amplification(
+        labels(data),
+        labels(model),
+        sensitive_features=group,
+        attacker="exact",
+        cv=None,
+        equalize=None,
+        normalize=normalize,
+    )
+
+
+# %%
+# Two steps of 0.05
+# -----------------
+# The example of Sec. 3.2.3: from 0.55 to 0.60, and from 0.90 to 0.95. Relative to where it started
+# the first step is the larger one.
+
+steps = pd.DataFrame(
+    {
+        "relative": [(model - data) / data for data, model in ((0.55, 0.60), (0.90, 0.95))],
+        "difference": [step(0.55, 0.60, False), step(0.90, 0.95, False)],
+        "DPA": [step(0.55, 0.60, True), step(0.90, 0.95, True)],
+    },
+    index=["0.55 to 0.60", "0.90 to 0.95"],
+)
+print(steps.to_string(float_format="{:.4f}".format))
+
+# %%
+# All steps
+# ---------
+
+qualities = np.linspace(0.5, 1, 26)
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+colors = ("#0072B2", "#009E73", "#D55E00")
+for ax, normalize in zip(axes, (False, True), strict=True):
+    for data, color in zip((0.5, 0.7, 0.9), colors, strict=True):
+        values = [step(data, model, normalize) for model in qualities]
+        ax.plot(qualities, values, color=color, label=f"data: {data}")
+    ax.axhline(0, color="0.75", linewidth=1)
+    ax.set_xlabel("predictability of the model's predictions")
+axes[0].set(title="difference: parallel", ylabel="amplification")
+axes[1].set_title("DPA: steeper from a low level")
+axes[0].legend()
+plt.show()

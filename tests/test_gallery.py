@@ -1,0 +1,340 @@
+"""Every page of the gallery runs, and shows what it says it shows.
+
+The pages run as they stand, except for those that take long: of these only what they define is
+used, in a reduced size.
+"""
+
+import ast
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+FOLDER = Path(__file__).resolve().parents[1] / "examples"
+PAGES = sorted(FOLDER.glob("plot_*.py"))
+DATA = Path(os.environ.get("SKBIASAMP_DATA", FOLDER.parents[1] / "shared" / "data"))
+
+
+def needs(file):
+    return pytest.mark.skipif(not (DATA / file).is_file(), reason=f"SKBIASAMP_DATA lacks {file}")
+
+
+needs_compas = needs("compas-scores-two-years.csv")
+needs_imsitu = needs("imsitu_train.csv.gz")
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    monkeypatch.setenv("SKBIASAMP_DATA", str(DATA))
+    plt.switch_backend("agg")
+    monkeypatch.setattr(plt, "show", lambda: plt.close("all"))
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a page; return what it defines, with all that it printed as ``printed``."""
+
+    def of(name):
+        path = FOLDER / f"plot_{name}.py"
+        names = {"__name__": "__main__", "__file__": str(path)}
+        exec(compile(path.read_text("utf-8"), path, "exec"), names)
+        return names | {"printed": capsys.readouterr().out}
+
+    return of
+
+
+def definitions(name):
+    """Return what a page imports and defines, without running the rest."""
+    path = FOLDER / f"plot_{name}.py"
+    tree = ast.parse(path.read_text("utf-8"))
+
+    def defines(node):
+        constant = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).isupper()
+        return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
+
+    tree.body = [node for node in tree.body if defines(node)]
+    names = {}
+    exec(compile(tree, path, "exec"), names)
+    return names
+
+
+def numbers(line):
+    """Return the signed decimals of a printed line."""
+    return [float(one) for one in re.findall(r"[-+]?\d+\.\d+", line)]
+
+
+# --------------------------------------------------------------------------- what all have
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_has_a_title_says_what_to_look_at_and_has_cells(page):
+    text = page.read_text("utf-8")
+    title, line, *rest = ast.get_docstring(ast.parse(text)).splitlines()
+    assert set(line) == {"="}
+    assert len(line) == len(title)
+    assert len(" ".join(rest).split()) > 20
+    assert text.count("\n# %%\n") >= 2
+    assert "plt.subplots" in text or "Display" in text
+
+
+def test_every_script_of_the_gallery_is_one():
+    """Sphinx leaves out what is not called plot_*."""
+    assert not set(FOLDER.glob("*.py")) - set(PAGES)
+
+
+# --------------------------------------------------------------------------- counts by hand
+
+
+def test_only_amplification_tells_the_two_sides_apart(run):
+    table = run("six_metrics")["table"]
+    assert (table.loc[0.75] == [0, 0, 0, 0, 1, 0]).all()
+    less, more = table.iloc[:30], table.iloc[31:]
+    for name in ("BiasAmp MALS", "BiasAmp A→T"):
+        assert (less[name] < 0).all()
+        assert (more[name] > 0).all()
+    assert (less["FPR difference"] == 0).all()
+    assert (more["TPR difference"] == 0).all()
+    for name in ("accuracy difference", "accuracy per class"):
+        assert np.diff(table[name])[0] * np.diff(table[name])[-1] < 0
+    np.testing.assert_allclose(table["BiasAmp A→T"], (table.index - 0.75) / 2, atol=1e-12)
+    found = table.loc[[0, 0.375, 1], "BiasAmp MALS"]
+    np.testing.assert_allclose(found, [-0.5357, -0.1773, 0.15], atol=5e-5)  # the authors' code
+
+
+def test_error_rates_of_figure_2_are_those_of_scikit_learn(run):
+    from sklearn.metrics import balanced_accuracy_score, recall_score
+
+    page = run("six_metrics")
+    predicted, paints, woman = page["predictions"](33), page["paints"], page["woman"]
+    fpr, tpr, _ = page["rates"](predicted, woman)
+    assert tpr == recall_score(paints[woman], predicted[woman])
+    specificity = recall_score(paints[woman], predicted[woman], pos_label=0)
+    assert fpr == pytest.approx(1 - specificity)
+    balanced = [balanced_accuracy_score(paints[some], predicted[some]) for some in (woman, ~woman)]
+    assert page["metrics"](predicted)["accuracy per class"] == pytest.approx(np.mean(balanced))
+
+
+def test_shortcomings_are_as_published(run):
+    table = run("shortcomings")["table"]
+    expected = [
+        [0, 8 / 45, 0],
+        [0.2, 0.1, 0],
+        [1 / 30, 0.1, 0],
+        [-0.6, 1 / 3, 0],
+        [0.25, 0.25, 0],
+        [0.25, 0, 0.25],
+    ]
+    np.testing.assert_allclose(table, expected, atol=1e-12)
+
+
+def test_dpa_weighs_a_step_from_a_low_level_more(run):
+    page = run("relative_amplification")
+    steps = page["steps"]
+    np.testing.assert_allclose(steps["difference"], 0.05, atol=1e-12)
+    np.testing.assert_allclose(steps["DPA"], [0.05 / 1.15, 0.05 / 1.85], atol=1e-12)
+    slopes = [page["step"](data, data + 0.1, True) for data in (0.5, 0.7, 0.9)]
+    assert slopes == sorted(slopes, reverse=True)
+
+
+def test_the_yardstick_decides_whether_a_model_amplifies(run):
+    page = run("base_correlations")
+    two, three, counted, labour = (result.value for result in page["results"].values())
+    assert two > three > counted > 0 > labour
+    assert three == pytest.approx(two * 2 / 3)
+    sizes = np.where(page["leaning"].loc["he"] > 0, 1, -1) * (page["he"] - 0.5)
+    assert two == pytest.approx(sizes.mean())
+
+
+def test_single_tasks_stay_and_the_set_moves(run):
+    page = run("multi_attribute")
+    assert (page["of_single"].table["delta"] == 0).all()
+    assert page["of_single"].value == 0
+    assert page["of_sets"].value == pytest.approx(0.125)
+    assert page["of_sets"].statistics["signed_mean"] == pytest.approx(0.125)
+    assert max(page["by_chance"]) < 0.125
+
+
+def test_heat_maps_have_the_published_ranges():
+    steps = range(-50, 50, 5)
+    maps = definitions("metric_heatmaps")["heatmaps"](steps)
+    alpha = np.array(steps)
+    equal = np.abs(alpha[:, None]) == np.abs(alpha)
+    np.testing.assert_allclose(maps["DPA"][equal], 0, atol=1e-12)
+    assert (np.abs(maps["DPA"][~equal]) > 1e-3).all()
+    assert np.abs(maps["DPA"]).max() == pytest.approx(0.2)
+    assert maps["BiasAmp→"].min() == pytest.approx(-1 / 6)
+    assert (maps["BiasAmp→"][:, alpha == 0] == 0).all()
+    np.testing.assert_allclose(maps["BiasAmp→"][equal], 0, atol=1e-12)
+    assert maps["Multi→"].min() == 0
+
+
+# --------------------------------------------------------------------------- attackers
+
+
+@pytest.mark.torch
+def test_dpa_follows_the_attacker_less_than_the_difference_does():
+    pytest.importorskip("torch")
+    page = definitions("attacker_robustness")
+    found = page["measure"]((20, 100), (2, 4), n_rows=1000, epochs=10)
+    assert (found["DPA"] < 0).all()  # the prediction is the noisier one
+    spread = page["relative_spread"]
+    assert spread(found["DPA"]) < spread(found["difference"])
+    page["show"](found)
+
+
+@needs_imsitu
+def test_verbs_leak_as_much_as_the_paper_says():
+    page = definitions("leakage_imsitu")
+    page["test"] = page["fetch_imsitu_annotations"](subset="test")
+    curves = {alpha: page["curve"](alpha, [0, 0.6, 0.7], n_draws=1) for alpha in (None, 1)}
+    table = page["PAPER"].set_index("split")
+    original = curves[None]
+    assert original["leakage"].iloc[0] == pytest.approx(table["leakage"]["original"], abs=0.005)
+    for split in ("original, CRF", "original"):
+        published = table.loc[split, "leakage at F1"]
+        at = np.interp(table.loc[split, "F1"], original["F1"][::-1], original["leakage"][::-1])
+        assert at == pytest.approx(published, abs=0.012)  # one draw
+    assert curves[1]["leakage"].iloc[0] == 0.5
+    assert np.abs(curves[1]["leakage"] - 0.5).max() < 0.015
+
+
+@needs_imsitu
+@pytest.mark.torch
+def test_networks_leak_as_much_of_imsitu_as_the_table():
+    pytest.importorskip("torch")
+    from skbiasamp.attackers import MLPAttacker
+
+    page = definitions("leakage_imsitu")
+    page["test"] = test = page["fetch_imsitu_annotations"](subset="test")
+    train = page["fetch_imsitu_annotations"](subset="train")
+    # The paper's architecture, at a rate at which 3 epochs do what 100 do at its own.
+    network = MLPAttacker.preset("leakage", max_epochs=3, learning_rate=1e-3)
+    trained = page["leakage"](train, train.target, test.target, network, n_draws=3)
+    exact = page["leakage"](train, train.target, test.target)
+    assert trained == pytest.approx(exact, abs=0.01)
+    assert trained == pytest.approx(page["PAPER"]["leakage"][0], abs=0.01)
+
+
+# --------------------------------------------------------------------------- COMPAS
+
+
+@needs_compas
+def test_compas_amplifies_little_and_differs_much_in_errors(run):
+    page = run("compas_thresholds")
+    table = page["table"]
+    assert table["A->T"].abs().max() < 0.065
+    gap = table["African-American"] - table["Caucasian"]
+    assert gap.loc[1:7].min() > 0.1
+    assert (table["predicted"] - page["base_rate"]).abs().idxmin() == 4
+    assert page["curve"].integral == pytest.approx(table["A->T"][:-1].mean(), abs=0.01)
+
+
+@needs_compas
+def test_counts_and_trees_on_compas_are_as_in_the_paper(run):
+    page = run("dpa_compas")
+    for at, value in page["of_published"].items():
+        published, spread = map(float, page["PAPER"][at].split(" ± "))
+        allowed = 0.0005 if at[0] != "DPA" else 3 * spread
+        assert value == pytest.approx(published, abs=allowed), at
+    dpa = page["dpa"]
+    for direction, published in (("T->A", 0.061), ("A->T", 0.100)):
+        row = dpa.loc["balanced", direction]
+        assert row["mean"] == pytest.approx(published, abs=0.02)
+        assert row["low"] > 0
+
+
+@needs_compas
+@pytest.mark.torch
+def test_networks_find_of_the_trees_what_the_table_finds():
+    pytest.importorskip("torch")
+    from skbiasamp.attackers import MLPAttacker
+
+    page = definitions("dpa_compas")
+    exact = dict(page["audits"]("balanced", 0, "exact"))
+    network = dict(page["audits"]("balanced", 0, MLPAttacker.preset("dpa")))
+    for direction, result in network.items():
+        assert result.low > 0
+        assert result.value == pytest.approx(exact[direction].value, abs=0.02)
+
+
+@needs_compas
+def test_the_report_says_what_each_metric_saw(run):
+    pytest.importorskip("jinja2")
+    page = run("compas_report")
+    assert (page["report"].summary["low"] > 0).all()
+    assert "directional A->T" in page["printed"]
+    assert re.search(r"a page of \d+ kB", page["printed"])
+
+
+def test_rules_of_the_search_trade_accuracy_for_amplification():
+    page = definitions("grid_search_compas")
+    accuracy = np.array([0.70, 0.69, 0.60, 0.65])
+    results = {
+        "mean_test_accuracy": accuracy,
+        "mean_test_amplification": np.array([-0.08, -0.06, -0.01, -0.03]),
+    }
+    for fold, deviation in enumerate((-0.04, -0.02, 0, 0.02, 0.04)):  # a standard error of 0.014
+        results[f"split{fold}_test_accuracy"] = accuracy + deviation
+    assert [rule(results) for rule in page["RULES"].values()] == [0, 1, 3]
+    results["mean_test_amplification"] -= 0.05
+    assert page["below_limit"](results) == 2
+
+
+@needs_compas
+def test_a_limit_on_amplification_holds_on_rows_not_seen():
+    chosen = definitions("grid_search_compas")["compare"](0)
+    (_, most, alone), (_, less, limited) = chosen["accuracy alone"], chosen["0.03 at most"]
+    assert alone.low > 0.03
+    assert limited.high < alone.low
+    assert 0.6 < less < most
+
+
+@needs_compas
+def test_base_rate_thresholds_predict_as_many_and_amplify_no_less():
+    page = definitions("base_rate_thresholds")
+    compas = page["fetch_compas"](target="two_year_recid")
+    rows = np.random.default_rng(0).permutation(len(compas.target))
+    test = rows[2639:]
+    half, base = page["audits"](compas, rows[:2639], test)
+    labelled = compas.target.iloc[test].mean()
+    assert abs(base[2] - labelled) < 0.03 < abs(half[2] - labelled)
+    sizes = page["over_splits"](compas, 5)
+    assert (sizes[:, 1] > sizes[:, 0]).all()
+
+
+# --------------------------------------------------------------------------- tools
+
+
+def test_probes_see_what_a_step_removes(run):
+    page = run("pipeline_probes")
+    best, component = page["table"]["best feature"], page["table"]["first component"]
+    assert best["features"] == best["scaled"] > 0.9
+    assert best["reduced"] < 0.56
+    assert component["reduced"] > 0.9
+    amplified = page["amplified"]
+    assert amplified["best feature"].high < 0 < amplified["first component"].low
+
+
+def test_the_gate_stops_a_build_only_where_it_is_sure(run):
+    pytest.importorskip("rich")
+    page = run("command_line_gate")
+    assert [done.returncode for done in page["ended"].values()] == [0, 1]
+    few, many = page["results"].values()
+    assert few.value > page["LIMIT"] > few.low
+    assert many.low > page["LIMIT"]
+    assert "FAILED: directional A->T" in page["printed"]
+
+
+def test_duckdb_counts_a_million_rows(run):
+    page = run("duckdb")
+    if page["importlib"].util.find_spec("duckdb"):
+        assert "(1,000,000 rows, 3 groups x 1 task)" in page["printed"]
+        assert len(re.findall(r"^ *(?:north|south|west) +[01] +[01] ", page["printed"], re.M)) == 12
+    else:
+        assert "needs DuckDB" in page["printed"]
