@@ -603,8 +603,9 @@ class Contingency:
             else:
                 assert side.matrix is not None
                 packed = np.packbits(side.matrix, axis=1)
-                pad = -packed.shape[1] % 8
-                parts.append(np.pad(packed, ((0, 0), (0, pad))).view(np.int64))
+                padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
+                padded[:, : packed.shape[1]] = packed  # in rows, however the matrix lies
+                parts.append(padded.view(np.int64))
         return np.ascontiguousarray(np.hstack(parts))
 
     def distinct(self) -> Contingency:

@@ -170,6 +170,23 @@ def test_days_add_up_to_the_month(kind):
         )
 
 
+def test_many_columns_add_up_however_they_lie_in_memory():
+    labels = np.random.default_rng(0).random((300, 20)) < 0.3
+    groups = ["a", "b", "c"] * 100
+    days = [
+        Contingency.from_labels(np.asarray(labels, order=order), sensitive_features=groups)
+        for order in "CF"
+    ]
+    assert days[0] + days[1] == days[0] + days[0] == days[1] + days[1]
+    frame = pd.DataFrame(labels, columns=[f"t{i}" for i in range(20)]).assign(group=groups)
+    cells = Contingency.from_frame(
+        frame, target=[f"t{i}" for i in range(20)], sensitive="group", joint=False
+    )
+    assert (cells + cells).joint("group", "task").tolist() == (
+        2 * days[0].joint("group", "task")
+    ).tolist()
+
+
 def test_chunks_of_a_file_are_the_file(tmp_path):
     rows = simulate(1000, 0)
     rows.to_csv(tmp_path / "rows.csv", index=False)
