@@ -242,9 +242,10 @@ def days(sizes):
 
 
 def page(sizes, rows, *, judged):
+    machine = surroundings().replace("one thread", f"{os.cpu_count()} cores")
     return f"""# What audits of files and queries cost
 
-{surroundings().replace("one thread", f"{os.cpu_count()} cores")}; DuckDB {duckdb.__version__}, polars {polars.__version__},
+{machine}; DuckDB {duckdb.__version__}, polars {polars.__version__},
 narwhals {narwhals.__version__}, pyarrow {pyarrow.__version__}.
 
 {table(rows, judged=judged)}

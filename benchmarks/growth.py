@@ -1,0 +1,324 @@
+"""Measure how time and memory grow with rows, groups, tasks, sets of tasks and resamples.
+
+    python benchmarks/growth.py                    # the curves, about ten minutes, 0.2 GB of disk
+    python benchmarks/growth.py --short            # seconds: only checks that it runs
+    python benchmarks/growth.py --write docs/benchmarks-growth.md   # and docs/images/growth.svg
+
+Every point is measured in a process of its own, so that its peak of memory is its own.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+# First: it limits the threads of NumPy.
+from cooccurrence import simulate, surroundings
+from coverage import markdown
+from engines import ONE, SHORT, audit_rows, opened, write_rows
+
+# isort: split
+import numpy as np
+
+from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp.metrics import multi_attribute_amplification
+
+ROWS_OF_GROUPS = 200_000
+ROWS_OF_TASKS = 5_000
+
+
+class Series(NamedTuple):
+    title: str
+    unit: str
+    full: list[int]
+    short: list[int]
+    tail: int  # of so many of the last points the exponent is fitted
+    note: str
+
+
+MEMORY = "rows in memory"
+CURVES = {
+    "memory": Series(
+        MEMORY, "rows", [10**k for k in range(4, 8)], [10**3, 10**4], 3, "one label, int8"
+    ),
+    "duckdb": Series(
+        "rows, DuckDB", "rows", [10**k for k in range(4, 9)], [10**3, 10**4], 2, "Parquet files"
+    ),
+    "polars": Series(
+        "rows, lazy polars", "rows", [10**k for k in range(4, 9)], [10**3, 10**4], 2, "the same"
+    ),
+    "interval": Series(
+        "rows, the interval alone",
+        "rows",
+        [10**k for k in range(4, 9)],
+        [10**3, 10**4],
+        5,
+        "999 resamples and tests of 16 cells",
+    ),
+    "groups": Series(
+        "groups", "groups", [2, 5, 10, 20, 50], [2, 5], 3, f"{ROWS_OF_GROUPS:,} rows, one label"
+    ),
+    "tasks": Series(
+        "tasks", "tasks", [1, 10, 100, 300, 1000], [1, 10], 3, f"{ROWS_OF_TASKS:,} rows, 2 groups"
+    ),
+    "sets": Series(
+        "sets of tasks",
+        "sets",
+        [127, 1023, 8191, 131_071, 1_048_575],
+        [127],
+        3,
+        "twice as many rows as sets, without interval",
+    ),
+    "resamples": Series(
+        "resamples", "draws", [10**2, 10**3, 10**4, 10**5], [10, 100], 3, "1,000,000 rows, 16 cells"
+    ),
+}
+
+
+# --------------------------------------------------------------------------- one point
+
+
+def work(name, size, path):
+    """Return what is measured, ready to be called."""
+    rng = np.random.default_rng(0)
+    auditor = DirectionalAuditor(reference="test", random_state=0)
+    if name in ("duckdb", "polars"):
+        engine = {"duckdb": "DuckDB", "polars": "lazy polars"}[name]
+        return lambda: audit_rows(engine, path)
+    if name == "interval":
+        cells = Contingency.from_frame(opened("DuckDB", path), **ONE)
+        return lambda: auditor.audit(cells)
+    if name == "resamples":
+        frame = cells_of(rng, 1_000_000)
+        auditor.set_params(n_resamples=size)
+        return lambda: auditor.audit(frame)
+    if name == "sets":
+        n_tasks = (size + 1).bit_length() - 1
+        labels = rng.random((2 * size, n_tasks)) < 0.5
+        predictions = labels ^ (rng.random(labels.shape) < 0.1)
+        groups = rng.integers(0, 2, 2 * size)
+        return lambda: multi_attribute_amplification(labels, predictions, sensitive_features=groups)
+    if name == "groups":
+        groups = rng.integers(0, size, ROWS_OF_GROUPS)
+        labels = rng.integers(0, 2, ROWS_OF_GROUPS)
+        predictions = labels ^ (rng.random(ROWS_OF_GROUPS) < 0.1)
+    elif name == "tasks":
+        groups, labels, predictions = simulate(rng, ROWS_OF_TASKS, rng.uniform(0.05, 0.4, size))
+        labels, predictions = labels.astype(bool), predictions.astype(bool)
+    else:
+        groups, labels, predictions = (
+            x.ravel().astype(np.int8) for x in simulate(rng, size, np.array([0.3]))
+        )
+    return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
+
+
+def cells_of(rng, n):
+    groups, labels = rng.integers(0, 4, n), rng.integers(0, 2, n)
+    predictions = labels ^ (rng.random(n) < 0.1)
+    return Contingency.from_labels(labels, predictions, sensitive_features=groups)
+
+
+def point(name, size, path):
+    """Print seconds of several calls, and how far memory rose above what stood before, in MB."""
+    import warnings
+
+    warnings.simplefilter("ignore")  # of few rows, in the smallest
+    call = work(name, size, path)
+    before = resident()
+    seconds = []
+    while not seconds or (len(seconds) < 5 and sum(seconds) < 20):
+        start = time.process_time()
+        call()
+        seconds.append(time.process_time() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3  # kB on Linux
+    print(json.dumps({"seconds": seconds, "peak": peak, "risen": max(peak - before, 0.0)}))
+
+
+def resident():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+# --------------------------------------------------------------------------- all points
+
+
+def measure(folder, *, short):
+    found = {}
+    for name, series in CURVES.items():
+        found[name] = []
+        for size in series.short if short else series.full:
+            path = ""
+            if name in ("duckdb", "polars", "interval"):
+                path = parts(folder, size)
+            command = [sys.executable, __file__, "--point", name, str(size), str(path)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+            found[name].append((size, json.loads(done.stdout)))
+    return found
+
+
+def parts(folder, n_rows):
+    """Return files of so many rows, which are written once."""
+    home = folder / str(n_rows)
+    if not home.exists():
+        home.mkdir()
+        return write_rows(home, SHORT._replace(rows=n_rows, files=max(1, n_rows // 1_000_000)))
+    return home / "part-*.parquet"
+
+
+def exponent(points, tail, of):
+    """Return the slope of the last points, both axes in logarithms."""
+    sizes, values = zip(*((size, of(held)) for size, held in points[-tail:]), strict=True)
+    if len(sizes) < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(sizes), np.log(np.maximum(values, 1e-9)), 1)[0])
+
+
+def median(held):
+    return float(np.median(held["seconds"]))
+
+
+# --------------------------------------------------------------------------- the page
+
+
+def shown(size):
+    power = round(np.log10(size))
+    return f"1e{power}" if size == 10**power and power > 3 else f"{size:,}"
+
+
+def duration(seconds):
+    return f"{seconds * 1e3:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+
+
+def rows_of(found):
+    rows = []
+    for name, points in found.items():
+        series = CURVES[name]
+        for size, held in points:
+            low, high = min(held["seconds"]), max(held["seconds"])
+            spread = f"{duration(median(held))} ({duration(low)} to {duration(high)})"
+            rows.append(
+                [series.title, shown(size), spread, f"{held['risen']:.0f}", f"{held['peak']:.0f}"]
+            )
+    return rows
+
+
+def judged(found):
+    """Return the exponents, and which are as they should be."""
+    rows = []
+    for name, points in found.items():
+        series = CURVES[name]
+        slope = exponent(points, series.tail, median)
+        target, met = "none", ""
+        if name in ("memory", "duckdb", "polars"):
+            target, met = "0.9 to 1.1", "yes" if 0.9 <= slope <= 1.1 else "no"
+        elif name == "interval":
+            target, met = "0 (within 0.1)", "yes" if abs(slope) <= 0.1 else "no"
+        fitted = f"{slope:.2f}, of the last {min(series.tail, len(points))}"
+        rows.append([f"time over {series.title}", series.note, fitted, target, met])
+    for name in ("duckdb", "polars"):
+        points = found[name]
+        rise = points[-1][1]["peak"] / points[-2][1]["peak"]
+        met = "yes" if rise <= 1.25 else "no"
+        what = f"peak of memory, {CURVES[name].title}"
+        rows.append([what, "the most rows beside a tenth", f"× {rise:.2f}", "flat (≤ 1.25)", met])
+    return rows
+
+
+def draw(found, path):
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(2, 3, figsize=(11, 6.2), layout="constrained")
+    together = [("memory", "duckdb", "polars", "interval"), ("groups",), ("tasks",)]
+    together += [("sets",), ("resamples",)]
+    colors = ["#0072b2", "#d55e00", "#009e73", "#555555"]
+    for axis, names in zip(axes.flat, together, strict=False):
+        for name, color in zip(names, colors, strict=False):
+            sizes = [size for size, _ in found[name]]
+            seconds = [median(held) for _, held in found[name]]
+            label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
+            axis.loglog(sizes, seconds, "o-", color=color, label=label, markersize=4)
+        axis.set_xlabel(CURVES[names[0]].unit)
+        axis.set_ylabel("seconds")
+        if len(names) > 1:
+            axis.legend(fontsize=8, frameon=False)
+    axis = axes.flat[-1]
+    for name, color in zip(together[0][:3], colors, strict=False):
+        sizes = [size for size, _ in found[name]]
+        peaks = [held["peak"] for _, held in found[name]]
+        label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
+        axis.semilogx(sizes, peaks, "o-", color=color, label=label, markersize=4)
+    axis.set_ylim(bottom=0)
+    axis.set_xlabel("rows")
+    axis.set_ylabel("peak of the process, MB")
+    axis.legend(fontsize=8, frameon=False)
+    for axis in axes.flat:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.grid(alpha=0.25)
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def page(found, picture, *, short):
+    exponents = judged(found)
+    if short:
+        exponents = [[*row[:-1], "not judged"] for row in exponents]
+    exponents = markdown(["what", "of", "exponent", "target", "met"], exponents)
+    points = markdown(["curve", "size", "time (range)", "rise, MB", "peak, MB"], rows_of(found))
+    image = f"\n![Time and memory over size]({picture})\n" if picture else ""
+    return f"""# How time and memory grow
+
+{surroundings().replace("one thread", f"{os.cpu_count()} cores")}.
+{image}
+{exponents}
+
+An exponent of 1 is time that doubles with the size. It is fitted to the greatest sizes, where what
+every call costs no longer shows. Times are medians of processor time over all threads, of up to
+five calls in a process of its own; the rise of memory is from what the process held before the
+first call (labels included) to its peak, the peak that of the whole process.
+
+- Rows: audits with 999 resamples and all tests, of labels in memory and of Parquet files. The
+  interval alone is that of cells which are counted already.
+- Sets of tasks: all sets of 7, 10, 13, 17 and 20 tasks, each of which some row has.
+
+{points}
+
+`python benchmarks/growth.py --write docs/benchmarks-growth.md` makes this page.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--short", action="store_true", help="small sizes: a check")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
+    parser.add_argument("--folder", metavar="PATH", help="where the temporary folder is made")
+    parser.add_argument("--point", nargs=3, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.point:
+        name, size, path = arguments.point
+        point(name, int(size), path)
+        return
+    if arguments.short and arguments.write:
+        parser.error("--short measures nothing worth writing down.")
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        found = measure(Path(folder), short=arguments.short)
+    picture = None
+    if arguments.write:
+        picture = "images/growth.svg"
+        draw(found, arguments.write.parent / picture)
+    text = page(found, picture, short=arguments.short)
+    print(text)
+    if arguments.write:
+        arguments.write.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
