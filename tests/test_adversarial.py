@@ -2,7 +2,6 @@
 
 import pickle
 import sys
-import warnings
 from collections import OrderedDict
 
 import numpy as np
@@ -17,11 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbiasamp import AuditedClassifier, LeakageProbe
-from skbiasamp.attackers._networks import Cells, _draw
+from skbiasamp import AuditedClassifier, DPAAuditor, LeakageAuditor, LeakageProbe
 from skbiasamp.datasets import make_biased_classification
 from skbiasamp.mitigation import AdversarialClassifier
-from skbiasamp.mitigation._adversarial_training import Plan, Rows, _Training
+from skbiasamp.mitigation._adversarial_training import Networks, Plan, Rows, _Training
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -57,6 +55,7 @@ class Parity:
 
 
 parity = Parity()
+AUDIT = {"n_draws": 3, "interval": None, "random_state": 0}
 # Two phases of training, and critics: what takes longer says no more to the checks.
 QUICK = {"predictor_epochs": 40, "critic_epochs": 2, "max_epochs": 3, "critic_steps": 1}
 
@@ -65,3 +64,520 @@ QUICK = {"predictor_epochs": 40, "critic_epochs": 2, "max_epochs": 3, "critic_st
 @pytest.mark.filterwarnings("ignore:There are no rows of group")
 def test_is_an_estimator_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.fixture(scope="module")
+def biased():
+    return make_biased_classification(300, random_state=0)
+
+
+SMALL = {
+    "hidden_layer_sizes": (6,),
+    "critic_hidden_layer_sizes": (6,),
+    "batch_size": 64,
+    "predictor_epochs": 3,
+    "critic_epochs": 2,
+    "max_epochs": 4,
+    "random_state": 0,
+}
+
+
+def fitted(data, weight=1.0, **settings):
+    model = AdversarialClassifier(weight, **SMALL | settings)
+    return model.fit(data.data, data.target, sensitive_features=data.sensitive)
+
+
+def weights_of(module):
+    return [one.detach().numpy().copy() for one in module.state_dict().values()]
+
+
+# --------------------------------------------------------------------------- against plain torch
+
+
+def net(n_features, n_outputs):
+    return nn.Sequential(
+        OrderedDict(
+            encoder=nn.Sequential(nn.Linear(n_features, 6), nn.ReLU()),
+            head=nn.Linear(6, n_outputs),
+        )
+    )
+
+
+class Forgetful(nn.Module):
+    """Draws random numbers in training, and keeps running means."""
+
+    def __init__(self, n_features, n_outputs):
+        super().__init__()
+        self.encoder = nn.Sequential(
+            nn.Linear(n_features, 6), nn.BatchNorm1d(6), nn.ReLU(), nn.Dropout(0.3)
+        )
+        self.head = nn.Linear(6, n_outputs)
+
+    def forward(self, X):
+        return self.head(self.encoder(X))
+
+
+def forgetful_critic(n_inputs, n_groups):
+    return nn.Sequential(nn.Dropout(0.5), nn.Linear(n_inputs, n_groups))
+
+
+def test_without_an_adversary_it_is_plain_training_bit_for_bit(biased, monkeypatch):
+    start = net(3, 2)
+    dealt = []
+    batches = _Training._batches
+
+    def overheard(self):
+        for index, weight in batches(self):
+            dealt.append(index)
+            yield index, weight
+
+    monkeypatch.setattr(_Training, "_batches", overheard)
+    model = fitted(biased, 0, module=start, learning_rate=0.02)
+    # Rows in the order in which the library keeps them.
+    assert len(dealt) == 7 * (300 // 64)
+    epochs = [torch.cat(dealt[i : i + 4]) for i in range(0, len(dealt), 4)]
+    assert all(sorted(rows.tolist()) == list(range(300)) for rows in epochs)
+    kept = []
+    monkeypatch.setattr(
+        "skbiasamp.mitigation._adversarial.train", lambda nets, rows, *_: kept.append(rows) or []
+    )
+    fitted(biased, 0, module=start)
+    rows = kept[0]
+    adam = torch.optim.Adam(start.parameters(), lr=0.02)
+    for part in dealt:
+        loss = nn.functional.cross_entropy(
+            start(rows.inputs[part]), rows.target[part], reduction="none"
+        )
+        adam.zero_grad()
+        (loss * (1 / len(part))).sum().backward()
+        adam.step()
+    for got, expected in zip(weights_of(model.module_), weights_of(start), strict=True):
+        assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("module", [None, Forgetful], ids=["default", "dropout"])
+def test_critics_that_do_not_count_change_nothing(biased, module):
+    alone = AdversarialClassifier(0, **SMALL, module=module).fit(biased.data, biased.target)
+    assert alone.critics_ == []
+    assert alone.history_["critic_loss"].isna().all()
+    for settings in (
+        {"critic": forgetful_critic},
+        {"critic_steps": 5, "critic_learning_rate": 1.0},
+        {"critic_epochs": 0},
+        {"layer": ["encoder", "head"]},
+    ):
+        heard = fitted(biased, 0, module=module, **settings)
+        assert len(heard.critics_) >= 1
+        for one, other in zip(weights_of(alone.module_), weights_of(heard.module_), strict=True):
+            assert_array_equal(one, other)
+    against = fitted(biased, 1, module=module)
+    assert (
+        np.abs(against.decision_function(biased.data) - alone.decision_function(biased.data)).max()
+        > 0
+    )
+
+
+def test_the_gradient_is_that_of_the_formula(biased):
+    """One step of gradient descent on L − λ L_c, against a loop of one's own."""
+    X, y = biased.data.to_numpy(np.float32), biased.target.to_numpy()
+    group = (biased.sensitive == "g1").to_numpy().astype(int)
+    predictor, critic = net(3, 2), nn.Linear(6, 2)
+    model = AdversarialClassifier(
+        0.7,
+        module=predictor,
+        critic=critic,
+        batch_size=300,
+        predictor_epochs=0,
+        critic_epochs=0,
+        max_epochs=1,
+        critic_steps=1,
+        learning_rate=0.01,
+        critic_learning_rate=0.05,
+    ).fit(X, y, sensitive_features=group)
+    X, y, group = torch.tensor(X), torch.tensor(y), torch.tensor(group)
+    balanced = (0.5 / torch.bincount(group))[group]
+    cross_entropy = nn.functional.cross_entropy
+    told = cross_entropy(critic(predictor.encoder(X).detach()), group, reduction="none")
+    adam = torch.optim.Adam(critic.parameters(), lr=0.05)
+    (balanced * told).sum().backward()
+    adam.step()
+    adam = torch.optim.Adam(predictor.parameters(), lr=0.01)
+    told = cross_entropy(critic(predictor.encoder(X)), group, reduction="none")
+    (cross_entropy(predictor(X), y) - 0.7 * (balanced * told).sum()).backward()
+    adam.step()
+    for got, expected in ((model.module_, predictor), (model.critics_[0], critic)):
+        for one, other in zip(weights_of(got), weights_of(expected), strict=True):
+            assert_allclose(one, other, rtol=0, atol=1e-6)
+
+
+# --------------------------------------------------------------------------- what it is for
+
+
+def test_it_hides_what_a_proxy_tells():
+    train = make_biased_classification(2000, random_state=0)
+    test = make_biased_classification(20_000, random_state=1)
+    settings = {"hidden_layer_sizes": (8,), "batch_size": 500, "max_epochs": 100}
+    found = {}
+    for weight in (0, 1):
+        model = AdversarialClassifier(weight, random_state=0, **settings)
+        model.fit(train.data, train.target, sensitive_features=train.sensitive)
+        labels = {"sensitive_features": test.sensitive}
+        predicted = model.predict(test.data)
+        found[weight] = (
+            np.mean(predicted == test.target),
+            abs(LeakageAuditor(**AUDIT).score(test.target, predicted, **labels)),
+            abs(DPAAuditor(**AUDIT).score(test.target, predicted, **labels)),
+            LeakageProbe(random_state=0, n_resamples=2)
+            .fit(model.transform(test.data), **labels)
+            .leakage_,
+        )
+    assert found[1][0] > found[0][0] - 0.03
+    assert found[0][1] > 0.05 > 4 * found[1][1]
+    assert found[0][2] > 0.05 > 4 * found[1][2]
+    assert found[0][3] > 0.9
+    assert found[1][3] < 0.7
+    # At the end, critics are no better than chance.
+    assert model.history_["critic_loss"].iloc[-1] == pytest.approx(np.log(2), abs=0.05)
+
+
+def test_balanced_within_classes_a_label_may_tell_of_the_group(biased):
+    """A representation that is the label itself: to be hidden, or not."""
+    label = biased.target.to_numpy()
+    X = np.c_[label, 1 - label].astype(float)
+    group = np.where(np.random.default_rng(0).random(300) < 0.9, label, 1 - label)
+    told = {}
+    for balance in ("group", "class"):
+        model = AdversarialClassifier(
+            0, balance=balance, random_state=0, batch_size=300, critic_epochs=200
+        ).fit(X, label, sensitive_features=group)
+        told[balance] = model.history_["critic_loss"].iloc[-1]
+    assert told["group"] < 0.4
+    assert told["class"] == pytest.approx(np.log(2), abs=0.01)
+
+
+# --------------------------------------------------------------------------- numbers at random
+
+
+def test_the_same_seed_gives_the_same_network(biased):
+    one, other, third = (fitted(biased, module=Forgetful, random_state=s) for s in (0, 0, 1))
+    assert_array_equal(one.decision_function(biased.data), other.decision_function(biased.data))
+    assert (one.decision_function(biased.data) != third.decision_function(biased.data)).any()
+    pd.testing.assert_frame_equal(one.history_, other.history_)
+
+
+def test_torchs_own_random_numbers_stay_untouched(biased):
+    before = torch.get_rng_state()
+    fitted(biased, module=Forgetful, critic=forgetful_critic)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_pickle_predicts_the_same(biased):
+    for settings in ({}, {"module": Forgetful, "mask": True, "layer": ["encoder", "head"]}):
+        model = fitted(biased, **settings)
+        loaded = pickle.loads(pickle.dumps(model))
+        for method in ("predict", "predict_proba", "transform"):
+            assert_array_equal(
+                getattr(loaded, method)(biased.data), getattr(model, method)(biased.data)
+            )
+        assert loaded.module_ is not model.module_
+
+
+def test_rows_are_the_same_in_any_order_and_weights_are_repetitions(biased):
+    weight = np.random.default_rng(0).integers(0, 4, 300)
+    rows = np.random.default_rng(1).permutation(np.repeat(np.arange(300), weight))
+    X, y, group = (one.to_numpy() for one in (biased.data, biased.target, biased.sensitive))
+    for settings in ({}, {"early_stopping": True}, {"balance": "class"}):
+        model = AdversarialClassifier(**SMALL | settings)
+        weighted = clone(model).fit(X, y, sample_weight=weight, sensitive_features=group)
+        repeated = clone(model).fit(X[rows], y[rows], sensitive_features=group[rows])
+        assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
+
+
+def test_critics_hear_equally_many_rows_of_each_group():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1, 2], [300, 60, 40])
+    target = torch.tensor(rng.integers(0, 2, 400))
+    rows = Rows(torch.zeros(400, 1), target, group, 3, np.full(400, 1 / 400), 400)
+    plan = Plan(1.0, 1.0, 0.01, 0.01, 0.0, 30, 1, 1, 1, 2, False, 0, 0.1)
+    nets = Networks(net(1, 2), None, ("encoder",), [nn.Linear(6, 3)])
+    for within in (False, True):
+        training = _Training(
+            nets, rows, plan._replace(within_classes=within), np.random.SeedSequence(0)
+        )
+        batches = [index.numpy() for index, _ in training._critic_batches(50)]
+        assert len(batches) == 50 * (400 // 30)
+        assert all((np.bincount(group[batch]) == 10).all() for batch in batches)
+        drawn = np.concatenate(batches)
+        shares = np.bincount(target.numpy()[drawn] * 3 + group[drawn]).reshape(2, 3) / len(drawn)
+        if within:
+            share = np.bincount(target.numpy()) / 400
+            assert_allclose(shares, np.outer(share, [1 / 3] * 3), rtol=0, atol=0.005)
+        else:
+            each = np.array([target.numpy()[group == one].mean() for one in range(3)])
+            assert_allclose(shares[1], each / 3, rtol=0, atol=0.005)
+
+
+def test_early_stopping_keeps_the_best_epoch_of_the_first_phase():
+    rng = np.random.default_rng(0)
+    X, y, group = rng.normal(size=(80, 6)), rng.integers(0, 2, 80), rng.integers(0, 2, 80)
+    options = {"early_stopping": True, "validation_fraction": 0.4, "random_state": 0}
+    model = AdversarialClassifier(
+        predictor_epochs=200, n_iter_no_change=5, max_epochs=0, batch_size=16, **options
+    ).fit(X, y, sensitive_features=group)
+    n = (model.history_["phase"] == "predictor").sum()
+    assert 5 < n < 200
+    # What is held out does not change the draws: a shorter training ends where the best was.
+    shorter = clone(model).set_params(predictor_epochs=int(n) - 5, n_iter_no_change=100)
+    shorter.fit(X, y, sensitive_features=group)
+    assert_array_equal(shorter.predict_proba(X), model.predict_proba(X))
+
+
+# --------------------------------------------------------------------------- labels and attributes
+
+
+def test_several_classes_and_groups_by_name():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = np.array(["a", "b", "c"])[X[:, :3].argmax(axis=1)]
+    group = rng.choice(["g", "h", "i"], 600)
+    model = AdversarialClassifier(0.1, random_state=0).fit(X, y, sensitive_features=group)
+    assert model.score(X, y) > 0.9
+    assert model.groups_ == ("g", "h", "i")
+    assert_array_equal(model.classes_, ["a", "b", "c"])
+    assert_allclose(model.predict_proba(X).sum(axis=1), 1)
+    assert model.decision_function(X).shape == (600, 3)
+    assert model.transform(X).shape == (600, 64)
+
+
+def test_several_tasks():
+    data = make_biased_classification(600, n_tasks=3, class_sep=3, random_state=0)
+    model = AdversarialClassifier(0.1, random_state=0)
+    model.fit(data.data, data.target, sensitive_features=data.sensitive)
+    predicted = model.predict(data.data)
+    assert np.mean(predicted == data.target.to_numpy()) > 0.85
+    assert_array_equal(predicted, model.predict_proba(data.data) > 0.5)
+    auditor = LeakageAuditor(interval=None, n_draws=1, random_state=0)
+    labels = {"sensitive_features": data.sensitive}
+    assert np.isfinite(auditor.score(data.target, predicted, **labels))
+    with pytest.raises(ValueError, match=r"y is multilabel: pass balance='group'"):
+        model.set_params(balance="class").fit(data.data, data.target, **labels)
+
+
+def test_the_attribute_may_be_a_column_that_the_network_does_not_see(biased):
+    frame = biased.data.assign(sex=biased.sensitive)
+    model = AdversarialClassifier(sensitive="sex", drop_sensitive=True, **SMALL)
+    model.fit(frame, biased.target)
+    expected = fitted(biased).predict_proba(biased.data)
+    assert_array_equal(model.predict_proba(frame), expected)
+    assert_array_equal(model.predict_proba(biased.data), expected)
+    assert list(model.feature_names_in_) == list(biased.data.columns)
+    array = np.c_[(biased.sensitive == "g1"), biased.data]
+    by_position = AdversarialClassifier(sensitive=0, drop_sensitive=True, **SMALL)
+    assert_array_equal(by_position.fit(array, biased.target).predict_proba(array), expected)
+
+
+def test_the_attribute_is_routed(biased):
+    labels = {"sensitive_features": biased.sensitive}
+    with sklearn.config_context(enable_metadata_routing=True):
+        pipeline = make_pipeline(StandardScaler(), AdversarialClassifier(**SMALL))
+        scores = cross_val_score(pipeline, biased.data, biased.target, cv=2, params=labels)
+        probed = make_pipeline(
+            AdversarialClassifier(**SMALL),
+            LeakageProbe(random_state=0, n_resamples=2).set_fit_request(sensitive_features=True),
+            LogisticRegression(),
+        ).fit(biased.data, biased.target, **labels)
+        audited = AuditedClassifier(AdversarialClassifier(**SMALL)).fit(
+            biased.data, biased.target, **labels
+        )
+    assert np.isfinite(scores).all()
+    assert 0.4 < probed["leakageprobe"].leakage_ <= 1
+    assert np.isfinite(float(audited.audit(biased.data, biased.target, **labels)))
+
+
+# --------------------------------------------------------------------------- networks of users
+
+
+def images(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.random((n, 2, 4, 4)), rng.integers(0, 3, n), rng.integers(0, 2, n)
+
+
+def convolutional(n_channels, n_outputs):
+    return nn.Sequential(
+        OrderedDict(
+            first=nn.Sequential(nn.Conv2d(n_channels, 3, 3, padding=1), nn.ReLU()),
+            second=nn.Sequential(nn.Conv2d(3, 2, 3, padding=1), nn.ReLU()),
+            flat=nn.Flatten(),
+            head=nn.Linear(32, n_outputs),
+        )
+    )
+
+
+def test_a_critic_a_layer():
+    X, y, group = images()
+    model = AdversarialClassifier(module=convolutional, layer=["second", "first"], **SMALL)
+    model.fit(X, y, sensitive_features=group)
+    assert model.layers_ == ("second", "first")
+    heard = model.transform(X)
+    assert heard.shape == (60, 2 * 16 + 3 * 16)
+    with torch.no_grad():
+        first = model.module_.first(torch.tensor(X, dtype=torch.float32))
+        second = model.module_.second(first)
+    assert_allclose(heard[:, :32], second.flatten(1), rtol=1e-6)
+    assert_allclose(heard[:, 32:], first.flatten(1), rtol=1e-6)
+    given = [nn.Sequential(nn.Conv2d(k, 1, 3), nn.Flatten(), nn.Linear(4, 2)) for k in (2, 3)]
+    own = clone(model).set_params(critic=given).fit(X, y, sensitive_features=group)
+    assert (weights_of(own.critics_[0])[0] != weights_of(given[0])[0]).any()
+    for one in (model, own):
+        assert not any(module._forward_hooks for module in one.module_.modules())
+
+
+def test_a_network_that_was_trained_before_goes_on_from_there(biased):
+    given = net(3, 2)
+    before = weights_of(given)
+    for parameter in given.encoder.parameters():
+        parameter.requires_grad_(False)
+    model = fitted(biased, module=given)
+    for one, other in zip(before, weights_of(given), strict=True):
+        assert_array_equal(one, other)  # a copy was trained
+    trained = weights_of(model.module_)
+    assert_array_equal(trained[0], before[0])  # frozen
+    assert (trained[2] != before[2]).any()
+
+
+def test_masks_keep_what_the_task_needs_and_hide_the_rest():
+    rng = np.random.default_rng(0)
+    y, group = rng.integers(0, 2, (2, 400))
+    X = np.c_[y, group] + 2 + rng.normal(0, 0.1, (400, 2))
+    settings = {"mask": True, "batch_size": 400, "predictor_epochs": 150, "random_state": 0}
+    kept = AdversarialClassifier(0, **settings).fit(X, y, sensitive_features=group)
+    hidden = AdversarialClassifier(3, max_epochs=300, **settings).fit(
+        X, y, sensitive_features=group
+    )
+    probe = LeakageProbe(random_state=0, n_resamples=2)
+    before, after = (
+        clone(probe).fit(one.transform(X), sensitive_features=group).leakage_
+        for one in (kept, hidden)
+    )
+    assert before > 0.99
+    assert after < 0.9
+    assert hidden.score(X, y) > 0.95
+    assert hidden.layers_ == ()
+    shown = hidden.transform(X)
+    assert (shown > 0).all()
+    assert (shown < X).all()
+    # A greater β leaves more of the input as it was.
+    free, bound = (
+        AdversarialClassifier(0, reconstruction_weight=beta, max_epochs=0, **settings)
+        .fit(X, y)
+        .transform(X)
+        for beta in (0, 100)
+    )
+    assert np.abs(bound - X).mean() < np.abs(free - X).mean()
+
+
+def test_gradients_may_be_switched_off_where_it_is_called(biased):
+    with torch.inference_mode():
+        inside = fitted(biased)
+    assert_array_equal(inside.predict_proba(biased.data), fitted(biased).predict_proba(biased.data))
+
+
+# --------------------------------------------------------------------------- what is wrong is said
+
+
+class Silent(Forgetful):
+    def forward(self, X):
+        return nn.functional.linear(X, torch.zeros(2, 3) + self.head.bias.sum())
+
+
+class Pair(Forgetful):
+    class Twice(nn.Module):
+        def forward(self, X):
+            return X, X
+
+    def __init__(self, n_features, n_outputs):
+        super().__init__(n_features, n_outputs)
+        self.twice = self.Twice()
+
+    def forward(self, X):
+        return super().forward(self.twice(X)[0])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"adversary_weight": -0.1}, "'adversary_weight' parameter .* Got -0.1"),
+        ({"layer": "body"}, r"no submodule 'body'. It has 'encoder', .*'head'"),
+        ({"layer": ["encoder", "tail"]}, "no submodule 'tail'"),
+        ({"layer": []}, "submodule of no name"),
+        ({"module": nn.Linear(3, 2)}, "layer=None, so 'encoder', is where the critic listens"),
+        ({"module": Silent}, "layer 'encoder' was never called"),
+        ({"module": Pair, "layer": "twice"}, "layer 'twice' was given a tuple"),
+        ({"module": net(3, 5)}, r"module gave \(2, 5\) .* must give logits of shape \(2, 2\)"),
+        ({"critic": [forgetful_critic] * 2}, "2 critics and 1 layers"),
+        ({"hidden_layer_sizes": ()}, "no representation to listen to"),
+        ({"hidden_layer_sizes": (3, 0)}, "must be whole numbers from 1 on"),
+        ({"drop_sensitive": True}, "sensitive=None names none"),
+        ({"learning_rate": 1e30}, "Training diverged"),
+        ({"early_stopping": True, "validation_fraction": 0.999}, "held out all rows of a group"),
+    ],
+    ids=range(14),
+)
+def test_what_is_wrong_is_said(biased, settings, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(biased, settings.pop("adversary_weight", 1.0), **settings)
+
+
+def test_what_is_no_module_is_said(biased):
+    with pytest.raises(TypeError, match=r"module was called as module\(3, 2\), and returned a int"):
+        fitted(biased, module=lambda *sizes: 3)
+
+
+def test_groups_are_needed(biased):
+    X, y, group = biased.data, biased.target, biased.sensitive
+    model = AdversarialClassifier(**SMALL)
+    with pytest.raises(ValueError, match="needs the protected attribute"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="one group only, 'g0'"):
+        model.fit(X, y, sensitive_features=["g0"] * 300)
+    with pytest.raises(ValueError, match="sensitive_features has 299 rows but X has 300"):
+        model.fit(X, y, sensitive_features=group[1:])
+    with pytest.raises(ValueError, match="at least one non-zero"):
+        model.fit(X, y, sample_weight=np.zeros(300), sensitive_features=group)
+    lacking = np.where(y == 1, "g1", group)
+    with pytest.warns(UserWarning, match="no rows of group 'g0' with class 1: who knows the class"):
+        model.fit(X, y, sensitive_features=lacking)
+    with pytest.raises(ValueError, match="group 'g0' with task 1: balance='class'"):
+        model.set_params(balance="class").fit(X, y, sensitive_features=lacking)
+
+
+def test_rows_of_another_shape_are_refused():
+    X, y, group = images()
+    model = AdversarialClassifier(module=convolutional, layer="first", **SMALL)
+    model.fit(X, y, sensitive_features=group)
+    with pytest.raises(ValueError, match=r"rows of shape \(2, 3, 4\), and fit saw rows of"):
+        model.predict(X[:, :, :3])
+    with pytest.raises(ValueError, match="dim"):
+        AdversarialClassifier(**SMALL).fit(X, y, sensitive_features=group)
+
+
+def test_torch_is_asked_for_when_it_is_needed(biased, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ImportError, match=r"Adversarial.* needs torch: pip install 'skbiasamp\[t"):
+        fitted(biased)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there_is_an_error(biased):
+    with pytest.raises(ValueError, match=r"device='cuda' needs a GPU .* Pass device='auto'"):
+        fitted(biased, device="cuda")
+    trained_elsewhere = fitted(biased).set_params(device="cuda")
+    assert trained_elsewhere.predict(biased.data).shape == (300,)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_gpu_trains_much_the_same(biased):
+    gpu, cpu = (fitted(biased, device=device) for device in ("cuda", "cpu"))
+    assert_allclose(
+        gpu.predict_proba(biased.data), cpu.predict_proba(biased.data), rtol=0, atol=1e-3
+    )

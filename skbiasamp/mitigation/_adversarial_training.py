@@ -185,10 +185,10 @@ def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
     lacking = [name for name in wanted if name not in names]
     if lacking or not wanted:
         said = "layer=None, so 'encoder', is" if layer is None else f"layer={layer!r} says"
+        has = f"It has {quote(names, most=20)}" if names else "It has none with a name"
         raise ValueError(
             f"{said} where the critic listens, and module has no submodule "
-            f"{quote(lacking) if lacking else 'of no name'}. It has {quote(names, most=20)}: name "
-            "one of these, or several in a list."
+            f"{quote(lacking) if lacking else 'of no name'}. {has}: name one, or several in a list."
         )
     return tuple(wanted)
 
@@ -198,7 +198,7 @@ def listen_once(networks: Networks, inputs: Any, n_outputs: int) -> list[Any]:
     torch = import_torch()
     with torch.no_grad():
         networks.train(False)
-        logits, shown, heard = networks(inputs)
+        logits, _, heard = networks(inputs)
     n = len(inputs)
     for name, one in zip(networks.layers, heard, strict=False):
         if not isinstance(one, torch.Tensor) or one.ndim < 2 or len(one) != n:
@@ -213,11 +213,6 @@ def listen_once(networks: Networks, inputs: Any, n_outputs: int) -> list[Any]:
                 f"The critic of layer {name!r} {saw}. It listens to a submodule that forward() "
                 "calls, and that returns one tensor with a row for each row of X."
             )
-    if shown.shape != inputs.shape:
-        raise ValueError(
-            f"mask gave {tuple(shown.shape)} for inputs of shape {tuple(inputs.shape)}: it returns "
-            "what inputs are multiplied by, element by element."
-        )
     shape = tuple(getattr(logits, "shape", ()))
     if shape != (n, n_outputs):
         raise ValueError(
@@ -234,10 +229,7 @@ def train(
     networks: Networks, rows: Rows, plan: Plan, seed: np.random.SeedSequence
 ) -> list[tuple[str, float, float]]:
     """Train in three phases, and return (phase, loss, critics' loss) of every epoch."""
-    torch = import_torch()
-    # Whoever calls may have switched gradients off.
-    with torch.inference_mode(False), torch.enable_grad():
-        return list(_Training(networks, rows, plan, seed).epochs())
+    return list(_Training(networks, rows, plan, seed).epochs())
 
 
 class _Training:
