@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in python3.11 python3; do \
 	"$$p" -c pass >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 TEST_JOBS ?= 2
 PYTEST_ARGS ?=
+BENCH_ARGS ?=
 
 BIN := .venv/bin
 READY := .venv/.ready
@@ -53,12 +54,11 @@ docs: $(DOCS_READY) ## build the documentation site: docs/_build/html/index.html
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
 	$(BIN)/python -m pytest -q tests/test_site.py
 
-bench: $(READY) ## run the benchmarks
-	$(BIN)/python benchmarks/cooccurrence.py
-	$(BIN)/python benchmarks/uncertainty.py
+bench: $(READY) ## run all benchmarks and write their pages (BENCH_ARGS="--short", or names)
+	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-core .venv-oldest build dist docs/_build docs/auto_examples docs/generated skbiasamp-demo.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-core .venv-oldest .venv-peers build dist docs/_build docs/auto_examples docs/generated skbiasamp-demo.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp is the last thing written, so an environment without one is half made and made anew.

@@ -10,7 +10,6 @@ before anything is timed: where they differ the script ends with an error.
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -152,15 +151,27 @@ def peak(what, engine, path, sizes):
     """Return the most memory that a process has held which makes one audit, in GB."""
     command = [sys.executable, __file__, "--peak", what, engine, str(path), str(sizes.tasks)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return float(done.stdout.split()[-1]) / 1e6
+    return float(done.stdout.split()[-1]) / 1e3
+
+
+def forget_peak():
+    """Forget the peak of memory so far: a process starts with that of the one that made it."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def resident(field="VmRSS"):
+    """Return the resident memory of this process, or its peak, in MB (on Linux)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(field)) / 1e3
 
 
 def peak_child(what, engine, path, tasks):
+    forget_peak()
     if what == "rows":
         audit_rows(engine, path)
     else:
         audit_many(engine, path, many(SHORT._replace(tasks=int(tasks))), "analytic")
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)  # kB on Linux
+    print(resident("VmHWM"))
 
 
 def memory(what, gigabytes, limit=None):
@@ -260,7 +271,8 @@ process that makes one audit, Python and all libraries with it.
 - Tasks: labels and predictions are {2 * sizes.tasks} int8 columns. The audit also sums the
   products of label and prediction and looks for values that are no 0 or 1, and for missing ones.
   With an analytic interval it sums the squares of what rows add to the mean as well.
-- Days: contingencies are there already, and are added.
+- Days: contingencies are there already, and are added: one by one as Python's `sum` does, which
+  merges cells after each, or all at once.
 
 `python benchmarks/engines.py --write docs/benchmarks-engines.md` makes this page.
 """

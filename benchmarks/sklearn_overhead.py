@@ -2,11 +2,13 @@
 
     python benchmarks/sklearn_overhead.py           # the table, about a minute
     python benchmarks/sklearn_overhead.py --short   # seconds: only checks that it runs
+    python benchmarks/sklearn_overhead.py --write docs/benchmarks-sklearn.md
 
 Predictions are compared before anything is timed. Missed targets are reported and are no error.
 """
 
 import argparse
+from pathlib import Path
 
 # First: it limits the threads of NumPy.
 from cooccurrence import agree, slower, surroundings, table, take_turns
@@ -85,13 +87,32 @@ def measure(n, rounds):
     return rows
 
 
+def page(n, rows, *, judged):
+    return f"""# What auditing adds to a classifier
+
+{surroundings()}.
+
+{table(rows, judged=judged)}
+
+LogisticRegression on {n:,} rows and {FEATURES} columns. Times are medians of processor time; a
+ratio is formed in each round of one call each and stands with its quartiles.
+
+`python benchmarks/sklearn_overhead.py --write docs/benchmarks-sklearn.md` makes this page.
+"""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="few rows, one round; not judged")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
     options = parser.parse_args()
+    if options.short and options.write:
+        parser.error("--short measures nothing worth writing down.")
     n, rounds = (1_000, 1) if options.short else (100_000, 31)
-    print(f"{surroundings()}\n\nLogisticRegression, {n:,} x {FEATURES}.\n")
-    print(table(measure(n, rounds), judged=not options.short))
+    text = page(n, measure(n, rounds), judged=not options.short)
+    print(text)
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,162 @@
+"""Run every benchmark, write its page, and sum them up in one.
+
+    python benchmarks/run.py                # all, three quarters of an hour on two cores
+    python benchmarks/run.py engines growth # some of them, and the summary of all pages
+    python benchmarks/run.py --collect      # only the summary, of the pages that are there
+    python benchmarks/run.py --short        # under a minute: only checks that they run
+
+Peers are installed into environments of their own, in a folder that git ignores.
+"""
+
+import argparse
+import datetime
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+DOCS = HERE.parent / "docs"
+PEERS = HERE.parent / ".venv-peers"
+
+
+class Peer(NamedTuple):
+    option: str
+    requirement: str
+
+
+class Benchmark(NamedTuple):
+    about: str
+    peer: Peer | None = None
+    torch: bool = False
+
+
+BENCHMARKS = {
+    "cooccurrence": Benchmark("co-occurrence audits beside loops, matrix products and bincount"),
+    "uncertainty": Benchmark(
+        "intervals and tests beside loops, bare resampling and Fairlearn",
+        Peer("--fairlearn", "fairlearn==0.15.0"),
+    ),
+    "predictability": Benchmark(
+        "leakage and DPA, and DPA beside bias-amplification",
+        Peer("--peer", "bias-amplification==0.2.1"),
+        torch=True,
+    ),
+    "attackers": Benchmark("networks trained at once beside one after another", torch=True),
+    "sklearn": Benchmark("AuditedClassifier beside the classifier it wraps"),
+    "engines": Benchmark("files and queries beside the engines' own group-by"),
+    "growth": Benchmark("time and memory over rows, groups, tasks, sets and resamples"),
+}
+SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {
+    "sklearn": HERE / "sklearn_overhead.py"
+}
+PAGES = {name: DOCS / f"benchmarks-{name}.md" for name in BENCHMARKS}
+
+
+def interpreter_of(peer):
+    """Return an interpreter that has a peer, from an environment that is made once."""
+    home = PEERS / peer.requirement.replace("==", "-")
+    python = home / "bin" / "python"
+    done = home / ".ready"
+    if not done.exists():
+        print(f"Installing {peer.requirement} into {home}", file=sys.stderr, flush=True)
+        venv.create(home, with_pip=True, clear=True)
+        constraints = HERE.parent / "constraints.txt"
+        command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*command, "-c", constraints, peer.requirement], check=True)
+        done.touch()
+    return python
+
+
+def run(name, *, short):
+    """Run one script; what it measures goes to its page, what it prints in short mode is seen."""
+    benchmark = BENCHMARKS[name]
+    command = [sys.executable, "-X", "utf8", SCRIPTS[name]]
+    if short:
+        command.append("--short")
+    else:
+        command += ["--write", PAGES[name]]
+        if benchmark.peer is not None:
+            command += [benchmark.peer.option, interpreter_of(benchmark.peer)]
+    print(f"{name}: {benchmark.about}", file=sys.stderr, flush=True)
+    subprocess.run(command, check=True, stdout=None if short else subprocess.DEVNULL)
+
+
+def judged(page):
+    """Return the rows of a page's tables that were judged, as lists of cells."""
+    found = []
+    for line in page.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+        if cells and cells[-1] in ("yes", "no"):
+            found.append(cells)
+    return found
+
+
+def summary():
+    """Return the page of all pages."""
+    parts, n_met, n_judged = [], 0, 0
+    for name, benchmark in BENCHMARKS.items():
+        page = PAGES[name]
+        if not page.exists():
+            continue
+        lines = page.read_text(encoding="utf-8").splitlines()
+        title = lines[0].removeprefix("# ")
+        made = next(line for line in lines[1:] if line.strip())
+        rows = judged(page)
+        n_judged, n_met = n_judged + len(rows), n_met + sum(row[-1] == "yes" for row in rows)
+        about = benchmark.about[0].upper() + benchmark.about[1:]
+        parts.append(f"## [{title}]({page.name})\n\n{about}.")
+        if ";" in made:
+            parts.append(f"Measured {made.rstrip('.;')}.")
+        if rows:
+            table = ["| measured | ratio or size | target | met |", "|---|---|---|---|"]
+            for row in rows:
+                what, met, target = row[0], row[-1], row[-2]
+                beside = f", beside {row[1]}" if len(row) == 7 and row[1] else ""
+                value = next(cell for cell in reversed(row[1:-2]) if cell)
+                table.append(f"| {what}{beside} | {value} | {target} | {met} |")
+            parts.append("\n".join(table))
+    body = "\n\n".join(parts)
+    return f"""# Benchmarks
+
+What is claimed about speed and memory, measured beside peers, plain loops of the published
+formulas, and limits such as `np.bincount` or an engine's own group-by. {n_met} of {n_judged}
+targets are met; those that are not say "no" below. Each page has its own date, machine and
+versions, as it was made by its own run; this one was put together on {datetime.date.today()}.
+
+≥ is how many times faster the library is than what stands beside it, ≤ how many times slower it may
+be. Ratios stand with their quartiles. How often intervals hold the truth is measured too:
+[co-occurrence](coverage.md), [predictability](coverage-predictability.md).
+
+{body}
+
+`make bench` runs everything and makes these pages.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}")
+    parser.add_argument("--short", action="store_true", help="small data, few rounds: a check")
+    parser.add_argument("--collect", action="store_true", help="run nothing, only sum up")
+    parser.add_argument("--write", metavar="FILE", type=Path, default=DOCS / "benchmarks.md")
+    arguments = parser.parse_args()
+    unknown = [name for name in arguments.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"there is no benchmark {unknown[0]!r}, there are {', '.join(BENCHMARKS)}")
+    os.environ["PYTHONWARNINGS"] = "ignore"  # of few rows, in short runs
+    for name in () if arguments.collect else arguments.names or BENCHMARKS:
+        try:
+            run(name, short=arguments.short)
+        except subprocess.CalledProcessError as error:
+            print(f"{name} failed: its page is as it was.", file=sys.stderr)
+            raise SystemExit(error.returncode) from None
+    if not arguments.short:
+        arguments.write.write_text(summary(), encoding="utf-8")
+        print(f"Written: {arguments.write}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""The benchmarks of engines and of growth run, and so does what sums all pages up."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
+
+for package in ("duckdb", "polars", "pyarrow"):
+    pytest.importorskip(package)
+
+
+def run(script, *arguments):
+    command = [sys.executable, "-X", "utf8", "-W", "ignore", FOLDER / script, *arguments]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def cells(text):
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
+def test_the_short_benchmark_of_engines_shows_every_row():
+    header, _, *rows = cells(run("engines.py", "--short"))
+    assert len(rows) == 14
+    assert {len(row) for row in rows} == {len(header)}
+    assert {row[-1] for row in rows} == {"not judged"}
+
+
+def test_the_short_benchmark_of_growth_shows_every_curve():
+    rows = cells(run("growth.py", "--short"))
+    exponents = [row for row in rows if row[-1] == "not judged"]
+    assert len(exponents) == 8 + 2
+    points = rows[len(exponents) + 4 :]
+    assert len(points) == 9
+    assert len({row[0] for row in points}) == 8
+
+
+def test_the_summary_has_what_was_judged_on_every_page(tmp_path):
+    run("run.py", "--collect", "--write", tmp_path / "benchmarks.md")
+    text = (tmp_path / "benchmarks.md").read_text(encoding="utf-8")
+    pages = sorted((FOLDER.parent / "docs").glob("benchmarks-*.md"))
+    assert pages
+    judged = 0
+    for page in pages:
+        assert f"]({page.name})" in text
+        judged += sum(row[-1] in ("yes", "no") for row in cells(page.read_text(encoding="utf-8")))
+    found = [row for row in cells(text) if row[-1] in ("yes", "no")]
+    assert len(found) == judged
+    met = sum(row[-1] == "yes" for row in found)
+    assert f"{met} of {judged}" in " ".join(text.split())
+    assert run("run.py", "--help").count("cooccurrence")
+
+
+def test_an_unknown_benchmark_is_named():
+    done = subprocess.run(
+        [sys.executable, FOLDER / "run.py", "enignes"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 2
+    assert "there is no benchmark 'enignes'" in done.stderr
