@@ -215,7 +215,7 @@ def test_the_gradient_is_that_of_the_formula(biased):
 
 def test_it_hides_what_a_proxy_tells():
     train = make_biased_classification(2000, random_state=0)
-    test = make_biased_classification(20_000, random_state=1)
+    test = make_biased_classification(8000, random_state=1)
     settings = {"hidden_layer_sizes": (8,), "batch_size": 500, "max_epochs": 100}
     found = {}
     for weight in (0, 1):
@@ -227,7 +227,7 @@ def test_it_hides_what_a_proxy_tells():
             np.mean(predicted == test.target),
             abs(LeakageAuditor(**AUDIT).score(test.target, predicted, **labels)),
             abs(DPAAuditor(**AUDIT).score(test.target, predicted, **labels)),
-            LeakageProbe(random_state=0, n_resamples=2)
+            LeakageProbe(cv=2, random_state=0, n_resamples=2)
             .fit(model.transform(test.data), **labels)
             .leakage_,
         )
@@ -251,7 +251,7 @@ def test_balanced_within_classes_a_label_may_tell_of_the_group(biased):
             0, balance=balance, random_state=0, batch_size=300, critic_epochs=200
         ).fit(X, label, sensitive_features=group)
         told[balance] = model.history_["critic_loss"].iloc[-1]
-    assert told["group"] < 0.4
+    assert told["group"] < 0.5
     assert told["class"] == pytest.approx(np.log(2), abs=0.01)
 
 
@@ -340,7 +340,8 @@ def test_several_classes_and_groups_by_name():
     X = rng.normal(size=(600, 4))
     y = np.array(["a", "b", "c"])[X[:, :3].argmax(axis=1)]
     group = rng.choice(["g", "h", "i"], 600)
-    model = AdversarialClassifier(0.1, random_state=0).fit(X, y, sensitive_features=group)
+    model = AdversarialClassifier(0.1, max_epochs=5, random_state=0)
+    model.fit(X, y, sensitive_features=group)
     assert model.score(X, y) > 0.9
     assert model.groups_ == ("g", "h", "i")
     assert_array_equal(model.classes_, ["a", "b", "c"])
@@ -351,7 +352,7 @@ def test_several_classes_and_groups_by_name():
 
 def test_several_tasks():
     data = make_biased_classification(600, n_tasks=3, class_sep=3, random_state=0)
-    model = AdversarialClassifier(0.1, random_state=0)
+    model = AdversarialClassifier(0.1, max_epochs=5, random_state=0)
     model.fit(data.data, data.target, sensitive_features=data.sensitive)
     predicted = model.predict(data.data)
     assert np.mean(predicted == data.target.to_numpy()) > 0.85
@@ -445,30 +446,29 @@ def test_a_network_that_was_trained_before_goes_on_from_there(biased):
     assert (trained[2] != before[2]).any()
 
 
-def test_masks_keep_what_the_task_needs_and_hide_the_rest():
+def test_masks_keep_what_the_task_needs_and_darken_the_rest():
     rng = np.random.default_rng(0)
     y, group = rng.integers(0, 2, (2, 400))
     X = np.c_[y, group] + 2 + rng.normal(0, 0.1, (400, 2))
-    settings = {"mask": True, "batch_size": 400, "predictor_epochs": 150, "random_state": 0}
-    kept = AdversarialClassifier(0, **settings).fit(X, y, sensitive_features=group)
-    hidden = AdversarialClassifier(3, max_epochs=300, **settings).fit(
-        X, y, sensitive_features=group
+    settings = {"mask": True, "batch_size": 400, "reconstruction_weight": 0.1, "random_state": 0}
+    alone, against = (
+        AdversarialClassifier(weight, max_epochs=100, **settings).fit(
+            X, y, sensitive_features=group
+        )
+        for weight in (0, 3)
     )
-    probe = LeakageProbe(random_state=0, n_resamples=2)
-    before, after = (
-        clone(probe).fit(one.transform(X), sensitive_features=group).leakage_
-        for one in (kept, hidden)
-    )
-    assert before > 0.99
-    assert after < 0.9
-    assert hidden.score(X, y) > 0.95
-    assert hidden.layers_ == ()
-    shown = hidden.transform(X)
+    assert against.layers_ == ()
+    assert against.score(X, y) > 0.99
+    shown = against.transform(X)
     assert (shown > 0).all()
     assert (shown < X).all()
+    of_task, of_group = (shown / X).mean(axis=0)
+    assert of_task > 0.9
+    assert of_group < 0.25
+    assert (alone.transform(X) / X).mean(axis=0)[1] > 0.75
     # A greater β leaves more of the input as it was.
     free, bound = (
-        AdversarialClassifier(0, reconstruction_weight=beta, max_epochs=0, **settings)
+        AdversarialClassifier(0, max_epochs=0, **settings | {"reconstruction_weight": beta})
         .fit(X, y)
         .transform(X)
         for beta in (0, 100)
