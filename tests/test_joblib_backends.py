@@ -109,11 +109,17 @@ def test_a_worker_that_dies_is_replaced(cluster, tmp_path):
 @pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="needs ray, which is not installed"
 )
+@pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_ray_shares_the_work(work):
+    import ray
     from ray.util.joblib import register_ray
 
+    ray.init(num_cpus=2, include_dashboard=False, ignore_reinit_error=True, log_to_driver=False)
     register_ray()
     expected = work()
-    with joblib.parallel_config(backend="ray"):
-        found = work()
+    try:
+        with joblib.parallel_config(backend="ray"):
+            found = work()
+    finally:
+        ray.shutdown()
     pd.testing.assert_frame_equal(found, expected)

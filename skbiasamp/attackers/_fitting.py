@@ -104,7 +104,8 @@ def answers(
     """
     if hasattr(attacker, "fit_many"):
         return _in_batches(attacker, lessons, shares=shares)
-    told = Parallel(n_jobs=n_jobs, return_as="generator")(
+    # As they come only where progress is shown: not every back end of joblib can (Ray cannot).
+    told = Parallel(n_jobs=n_jobs, return_as="generator" if verbose else "list")(
         delayed(_answer)(attacker, lesson, shares) for lesson in lessons
     )
     return list(shown(told, "attackers", len(lessons)) if verbose else told)
