@@ -101,5 +101,5 @@ wide = wide.loc[["cooking + cleaning", "cleaning", "cooking"]]
 wide.plot.barh(ax=ax, color={"men": "#0072B2", "women": "#D55E00"})
 ax.axvline(0, color="black", linewidth=0.8)
 ax.set(xlabel="predicted rate less rate of the labels", ylabel="")
-ax.set_title("Single tasks stay, the pair of both moves")
+ax.set_title("Single tasks stay, the set of both moves")
 plt.show()

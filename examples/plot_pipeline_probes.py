@@ -93,5 +93,5 @@ for (name, values), color in zip(table.items(), ("#0072B2", "#D55E00"), strict=T
 ax.axhline(0.5, color="0.6", linewidth=1, linestyle="dashed", label="chance")
 ax.set(ylim=(0.45, 1), ylabel="share of groups told")
 ax.set_title("How well the group is told after each step")
-ax.legend(loc="lower left")
+ax.legend(loc="center left")
 plt.show()

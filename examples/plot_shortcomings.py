@@ -102,9 +102,10 @@ places = np.arange(len(table))[::-1]
 for shift, (name, values), color in zip(
     (0.26, 0, -0.26), table.items(), ("0.6", "#D55E00", "#0072B2"), strict=True
 ):
-    ax.barh(places + shift, values, height=0.24, color=color, label=name)
+    bars = ax.barh(places + shift, values, height=0.24, color=color, label=name)
+    ax.bar_label(bars, [f"{value + 0.0:.2f}" for value in values], padding=3, fontsize=8)
 ax.axvline(0, color="black", linewidth=0.8)
-ax.set(yticks=places, yticklabels=table.index, xlabel="amplification")
+ax.set(yticks=places, yticklabels=table.index, xlabel="amplification", xlim=(-0.7, 0.42))
 ax.legend(loc="lower left")
 ax.set_title("What each metric sees of six models that exaggerate")
 plt.show()
