@@ -139,7 +139,7 @@ for (depth, some), color in zip(trees.groupby("depth"), colors, strict=True):
 ax.axvline(LIMIT, color="0.5", linewidth=1, linestyle="dashed")
 ax.set(xlabel="|BiasAmp A→T|", ylabel="accuracy")
 ax.set_title("28 trees, each with a standard error each way; dashed, the limit")
-ax.legend()
+ax.legend(loc="lower right")
 plt.show()
 
 # %%
