@@ -233,7 +233,7 @@ def draw(found, path):
     import matplotlib
 
     matplotlib.use("svg")
-    from matplotlib import pyplot
+    from matplotlib import pyplot, ticker
 
     figure, axes = pyplot.subplots(2, 3, figsize=(11, 6.2), layout="constrained")
     together = [("memory", "duckdb", "polars", "interval"), ("groups",), ("tasks",)]
@@ -245,6 +245,14 @@ def draw(found, path):
             seconds = [median(held) for _, held in found[name]]
             label = CURVES[name].title.removeprefix("rows").strip(", ") or "rows"
             axis.loglog(sizes, seconds, "o-", color=color, label=label, markersize=4)
+        low, high = axis.get_ylim()
+        subs = (1.0,) if high / low > 50 else (1.0, 2.0, 5.0)  # few decades need ticks between
+        axis.yaxis.set_major_locator(ticker.LogLocator(subs=subs))
+        axis.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
+        if sizes[-1] < 100:
+            axis.set_xticks(sizes, sizes)
+        for scale in (axis.xaxis, axis.yaxis):
+            scale.set_minor_formatter(ticker.NullFormatter())
         axis.set_xlabel(CURVES[names[0]].unit)
         axis.set_ylabel("seconds")
         if len(names) > 1:
