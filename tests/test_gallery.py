@@ -5,11 +5,13 @@ used, in a reduced size.
 """
 
 import ast
+import importlib.util
 import os
 import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -49,24 +51,15 @@ def run(capsys):
     return of
 
 
-def definitions(name):
-    """Return what a page imports and defines, without running the rest."""
-    path = FOLDER / f"plot_{name}.py"
-    tree = ast.parse(path.read_text("utf-8"))
-
-    def defines(node):
-        constant = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).isupper()
-        return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
-
-    tree.body = [node for node in tree.body if defines(node)]
-    names = {}
-    exec(compile(tree, path, "exec"), names)
-    return names
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER.parent / "benchmarks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def numbers(line):
-    """Return the signed decimals of a printed line."""
-    return [float(one) for one in re.findall(r"[-+]?\d+\.\d+", line)]
+replication = script("replication")
+definitions = replication.page
 
 
 # --------------------------------------------------------------------------- what all have
@@ -256,11 +249,12 @@ def test_networks_find_of_the_trees_what_the_table_finds():
     from skbiasamp.attackers import MLPAttacker
 
     page = definitions("dpa_compas")
-    exact = dict(page["audits"]("balanced", 0, "exact"))
-    network = dict(page["audits"]("balanced", 0, MLPAttacker.preset("dpa")))
-    for direction, result in network.items():
-        assert result.low > 0
-        assert result.value == pytest.approx(exact[direction].value, abs=0.02)
+    audits, network = page["audits"], MLPAttacker.preset("dpa")
+    for (_, exact, _), (_, trained, _) in zip(
+        audits("balanced", 0, "exact"), audits("balanced", 0, network), strict=True
+    ):
+        assert trained.low > 0
+        assert trained.value == pytest.approx(exact.value, abs=0.02)
 
 
 @needs_compas
@@ -338,3 +332,108 @@ def test_duckdb_counts_a_million_rows(run):
         assert len(re.findall(r"^ *(?:north|south|west) +[01] +[01] ", page["printed"], re.M)) == 12
     else:
         assert "needs DuckDB" in page["printed"]
+
+
+# --------------------------------------------------------------------------- replication
+
+
+@pytest.fixture(scope="module")
+def cheap():
+    """All rows that need no network and no many draws."""
+    if not (
+        (DATA / "compas-scores-two-years.csv").is_file()
+        and (DATA / "imsitu_train.csv.gz").is_file()
+    ):
+        pytest.skip("SKBIASAMP_DATA lacks COMPAS or imSitu")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKBIASAMP_DATA", str(DATA))
+        return [row for rows in replication.tables(slow=False).values() for row in rows]
+
+
+def on_page():
+    return (FOLDER.parent / "docs" / "replication.md").read_text("utf-8").splitlines()
+
+
+def test_the_replication_page_is_what_the_script_writes(cheap):
+    lines = on_page()
+    assert [replication.line(row) for row in cheap if replication.line(row) not in lines] == []
+    text = "\n".join(lines)
+    for part in (replication.TOP, replication.FIGURES, replication.BOTTOM):
+        assert part in text
+    for missing in replication.MISSING:
+        assert all(part in text for part in missing)
+
+
+def test_a_difference_is_explained_and_counts_are_exact(cheap):
+    for row in cheap:
+        assert row.agrees() or row.why, row.what
+        if row.where in ("Table 2a", "Table 2b") or re.search("men$|images for", row.what):
+            assert row.difference() == 0, row.what
+    agreeing = sum(row.agrees() for row in cheap)
+    assert agreeing >= 38
+    assert len(cheap) - agreeing <= 15
+
+
+def test_agreement_is_that_of_the_printed_digits():
+    assert replication.Row("", "", "0.033", 1 / 30).agrees()
+    assert not replication.Row("", "", "0.033", 0.0336).agrees()
+    assert replication.Row("", "", "1229", 1229).agrees()
+    assert not replication.Row("", "", "1229", 1230).agrees()
+    cells = replication.Row("a", "b", "-0.078 ± 0.031", -0.0895, "why").cells()
+    assert cells == ("a", "b", "−0.078 ± 0.031", "−0.0895", "−0.0115", "why")
+    assert replication.Row("", "", "0", -0.0).cells()[3:5] == ("0", "0")
+
+
+@needs_compas
+def test_pages_print_the_numbers_of_the_replication_table(run):
+    """To all the digits that a page prints."""
+    ours = {}
+    for line in on_page():
+        cells = [cell.strip().replace("−", "-") for cell in line.split("|")]
+        if len(cells) == 8 and re.fullmatch(r"-?\d+(\.\d+)?", cells[4]):
+            ours[cells[2]] = float(cells[4])
+    table = run("shortcomings")["table"]
+    for (scenario, metric), value in table.stack().items():
+        name = f"shortcoming {scenario}; {metric}"
+        assert name not in ours or ours[name] == pytest.approx(value, abs=5e-4), name
+    page = run("dpa_compas")
+    arrows = {"T->A": "T→A", "A->T": "A→T"}
+    for (metric, kind, direction), value in page["of_published"].items():
+        name = f"{metric} {arrows[direction]}, {kind}, from Table 2"
+        assert ours[name] == pytest.approx(value, abs=5.1e-5)
+    for (kind, direction), row in page["dpa"].iterrows():
+        name = f"DPA {arrows[direction]}, {kind}, our trees, best table"
+        assert ours[name] == pytest.approx(row["mean"], abs=5.1e-5)
+        network = ours[name.replace("best table", "their network")]
+        assert network == pytest.approx(row["mean"], abs=0.004)  # as the page says
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("case", range(len(replication.MISSING)))
+def test_code_for_those_who_have_the_data_runs(case):
+    """On labels of our own."""
+    pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    *_, code = replication.MISSING[case]
+    code = re.sub(r'preset\("(\w+)"\)', r'preset("\1", max_epochs=1)', code)
+    gender = rng.choice(["man", "woman"], 120)
+    objects = (rng.random((120, 3)) < 0.5).astype(int)
+    pronouns = pd.DataFrame({"he": [1, 0], "she": [0, 1]})
+    base = pd.DataFrame(0.5, index=["he", "she"], columns=["cook", "nurse"])
+    names = {
+        "objects": objects,
+        "objects_train": objects,
+        "objects_pred": np.where(rng.random((120, 3)) < 0.9, objects, 1 - objects),
+        "gender": gender,
+        "gender_train": gender,
+        "gender_pred": rng.permutation(gender),
+        "young": objects[:, 0],
+        "young_train": objects[:, 0],
+        "young_runs": [objects[:, 1], objects[:, 2]],
+        "occupations": ["cook", "nurse"],
+        "pronouns": pronouns,
+        "base": base,
+        "sign": pd.DataFrame([[1, -1], [-1, 1]], index=base.index, columns=base.columns),
+        "said": pd.DataFrame({"he": [0.7, 0.4], "she": [0.3, 0.6]}),
+    }
+    exec(code, names)
