@@ -363,7 +363,8 @@ def _coupled(strata: pd.DataFrame, n_tasks: int, predicted: bool, moments: Momen
         rows_of.append(labels[segment])
         values_of.append(value[np.arange(n_tasks), segment])
     if moments is not None:
-        moments = moments._replace(squares=_own_squares(strata, moments.groups))
+        squares = _own_squares(strata, moments.groups)
+        moments = None if squares is None else moments._replace(squares=squares)
     predictions = np.concatenate(values_of) if predicted else None
     if predictions is not None and np.isin(predictions, (0, 1)).all():
         predictions = predictions.astype(int)
@@ -376,16 +377,21 @@ def _coupled(strata: pd.DataFrame, n_tasks: int, predicted: bool, moments: Momen
     )
 
 
-def _own_squares(strata: pd.DataFrame, groups: tuple[Hashable, ...]) -> Array:
-    """Return the sum of squares of each group's rows with its own signs."""
+def _own_squares(strata: pd.DataFrame, groups: tuple[Hashable, ...]) -> Array | None:
+    """Return the sum of squares of each group's rows with its own signs.
+
+    None if the engine calls a group what labels do not, so that no sum is short of its rows.
+    """
     columns = [name for name in strata.columns if name.startswith("group ")]
     squares = np.zeros(len(groups))
     for row, values in enumerate(strata[columns].itertuples(index=False, name=None)):
         own = tuple(MISSING if pd.isna(one) else plain(one) for one in values)
         name = own if len(own) > 1 else own[0]
-        if name in groups:  # or it is missing, and left out
+        if name in groups:
             position = groups.index(name)
             squares[position] += strata[f"score {position}"].iloc[row]
+        elif MISSING not in own:  # else it is left out
+            return None
     return squares
 
 

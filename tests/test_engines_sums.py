@@ -368,3 +368,32 @@ def test_few_values_have_the_sums_of_many(x):
         assert (values <= most).all()
         assert values @ counts == pytest.approx(x.sum(), abs=1e-7)
         assert values**2 @ counts == pytest.approx((x**2).sum(), abs=1e-7)
+
+
+@pytest.mark.parametrize("missing", ["drop", "group"])
+@pytest.mark.parametrize("kind", ["text", "numbers", "floats", "truths", "dates", "pairs"])
+def test_second_moments_find_their_groups_whatever_they_are_called(train, test, kind, missing):
+    if kind == "pairs" and missing == "group":
+        missing = "error"
+
+    def named(rows):
+        number = rows["group"].map({"a": 1, "b": 2, "c": 3})
+        names = {
+            "text": rows["group"].where(rows["group"] != "c", None),
+            "numbers": number,
+            "floats": number.where(number != 3).astype(float),
+            "truths": rows["group"] == "a",
+            "dates": pd.to_datetime(number.astype(str), format="%d"),
+            "pairs": rows["group"],
+        }
+        return rows.assign(group=names[kind])
+
+    attribute = ["group", "region"] if kind == "pairs" else "group"
+    train, test = named(train), named(test)
+    auditor = DirectionalAuditor(interval="analytic", missing=missing, random_state=0)
+    auditor.fit(train, target=LABELS, sensitive=attribute)
+    columns = MANY | {"sensitive": attribute}
+    found = auditor.audit(lazy_polars(test), **columns)
+    expected = auditor.audit(test, **columns)
+    ends = (expected.value, expected.low, expected.high)
+    assert (found.value, found.low, found.high) == pytest.approx(ends, rel=1e-10)

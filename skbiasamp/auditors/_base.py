@@ -52,8 +52,9 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
 
 _NO_INTERVAL = (
     "Each task was summed by itself, so how tasks depend on one another is not known: pairs have "
-    "intervals, and their mean has none. For A->T, a fitted auditor with interval='analytic' has "
-    "the engine sum what it takes; otherwise count with joint=True, or read the rows into memory."
+    "intervals, and their mean has none. For A->T and groups that do not overlap, a fitted auditor "
+    "with interval='analytic' has the engine sum what it takes; otherwise count with joint=True, "
+    "or read the rows into memory."
 )
 
 
@@ -492,7 +493,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 "reliable": reliable,
             }
             warn_uncertain(pairs, certain, reliable, stacklevel=3)
-            if np.isnan(low) and not np.isnan(pairs.value):
+            if np.isnan(low) and not np.isnan(pairs.value) and test.summed is not None:
                 warnings.warn(_NO_INTERVAL, UncertaintyWarning, stacklevel=3)
         return AuditResult(
             metric=self.metric,
