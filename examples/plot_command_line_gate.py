@@ -56,10 +56,14 @@ for n_rows, done in ended.items():
     print(f"{n_rows:,} rows: exit code {done.returncode}")
 
 # %%
-# What the second run said:
+# What stopped the second:
+
+print(ended[4000].stderr)
+
+# %%
+# And what it had to say:
 
 print(ended[4000].stdout)
-print(ended[4000].stderr)
 
 # %%
 # Why

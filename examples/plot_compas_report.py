@@ -5,8 +5,9 @@ A full report in one call
 :func:`skbiasamp.audit` runs every auditor that its inputs allow, and says in words what each saw,
 what it could not see, and what to know before a number is used. Here for decision trees on COMPAS.
 
-**What to look at:** the same predictions are called amplified by one metric and not by another. The
-sentences say why, and the caveats are part of the result.
+**What to look at:** the sentences. All four metrics find amplification here, and each means
+something else by it. The caveats are part of the result: the tree is right in two cases of three,
+and its errors are not shared evenly.
 """
 
 # %%
@@ -15,6 +16,7 @@ sentences say why, and the caveats are part of the result.
 # Five features, without race. Half of the rows are for training, half for the audit.
 
 import tempfile
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -56,13 +58,13 @@ print(report.rates.round(3).to_string(index=False))
 # --------
 
 for sentence in report.sentences.values():
-    print(f"- {sentence}")
+    print(textwrap.fill(f"- {sentence}", 84, subsequent_indent="  "))
 
 # %%
 # What to know before using them:
 
 for warning in report.warnings:
-    print(f"- {warning}")
+    print(textwrap.fill(f"- {warning}", 84, subsequent_indent="  "))
 
 # %%
 # One result of it

@@ -7,16 +7,17 @@ Tables 2 and 3 of "Making bias amplification in balanced datasets directional an
 features, and both are audited on the rows they were trained on.
 
 **What to look at:** on balanced data BiasAmp→ is 0 whatever the model does, since there is no
-correlation to amplify. DPA and Multi→ are not 0 there. On the data as they are, the sign of DPA
-rests on how right the model is, and our trees are not the paper's.
+correlation to amplify. DPA and Multi→ are not 0 there. On the data as they are, DPA depends on how
+lopsided a tree's predictions are, and our trees are not the paper's.
 """
 
 # %%
 # The published counts
 # --------------------
 # The paper prints how often each race, label and prediction occur together (Table 2). BiasAmp→ and
-# Multi→ follow from these counts alone, and come out as printed in Table 3. So does DPA of the best
-# possible attacker, where the labels are balanced: there the model's accuracy does not matter.
+# Multi→ follow from these counts alone, and come out as printed in Table 3 (last column). Where the
+# labels are balanced, DPA of the best possible attacker follows too, since the model's accuracy does
+# not matter: T→A is as printed, A→T lower by 0.01, which is more than the printed spread.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -134,8 +135,8 @@ for (kind, direction), row in dpa.iterrows():
     )
 
 # %%
-# On balanced data both directions come out as published. On the data as they are they do not,
-# because our trees are others:
+# On balanced data both directions come out near what is published. On the data as they are they do
+# not, because our trees are others:
 
 race, recidivism = (dpa.loc["unbalanced", direction] for direction in DIRECTIONS)
 print(f"say African-American:            {race['share']:.1%}, the paper's {3107 / 5278:.1%}")
