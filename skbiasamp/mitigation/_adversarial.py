@@ -151,14 +151,17 @@ class AdversarialClassifier(
     Critics minimise their cross-entropy ``L_c(c(h), g)``, the network ``L(p(x), y) − λ Σ L_c``,
     with the sum over critics. Critics' batches have equally many rows of each group, and every
     group counts the same in the network's. With a mask M, ``x̂ = M(x) · x`` takes the place of x
-    and ``β |x − x̂|`` is added. A `mask` without `layer` makes critics listen to x̂.
+    and ``β |x − x̂|`` is added. A `mask` without `layer` makes critics listen to x̂. A mask can
+    only darken: what is left may still be told by who looks closely.
 
     What it costs: accuracy, where the attribute or what goes with it helped; the more, the
     greater λ and the more label and attribute go together, since a representation that tells
     nothing of the group cannot tell everything of the label. What it does not promise: that no
     one can tell. Stronger attackers than the critic may; measure with a fresh one (`transform`
     gives the representation, `decision_function` the logits). Training in turns does not
-    converge as training alone does, so results vary more between seeds.
+    converge as training alone does, so results vary more between seeds. A critic that is never
+    wrong gives the network nothing to go by: where `history_` has its loss near 0 to the end, a
+    greater λ or `learning_rate`, another layer or another network may help.
 
     Inputs are taken as they are: scale what is neither 0/1 nor a score near it. Equal rows are
     one row with a weight, so that repeating rows and weighting them are the same.
