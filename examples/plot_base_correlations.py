@@ -90,9 +90,9 @@ for name, result in results.items():
 # that with two, since as many occupations lean to men as to women. (In the paper 0.0914 is 0.668 of
 # 0.1368.)
 #
-# Occupation by occupation the picture is another one than on the mean: "he" is said too often of the
-# occupations in which most are women. Such pairs reduce the leaning of the statistics, and so count as
-# negative; that does not make them harmless.
+# Occupation by occupation the picture is another one than on the mean: "he" is said too often of
+# the occupations in which most are women. Such pairs reduce the leaning of the statistics, and so
+# count as negative; that does not make them harmless.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 ax.plot([0, 1], [0, 1], color="0.75", linewidth=1)

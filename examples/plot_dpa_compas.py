@@ -16,8 +16,8 @@ lopsided a tree's predictions are, and our trees are not the paper's.
 # --------------------
 # The paper prints how often each race, label and prediction occur together (Table 2). BiasAmp→ and
 # Multi→ follow from these counts alone, and come out as printed in Table 3 (last column). Where the
-# labels are balanced, DPA of the best possible attacker follows too, since the model's accuracy does
-# not matter: T→A is as printed, A→T lower by 0.01, which is more than the printed spread.
+# labels are balanced, DPA of the best possible attacker follows too, since the model's accuracy
+# does not matter: T→A is as printed, A→T lower by 0.01, which is more than the printed spread.
 
 import matplotlib.pyplot as plt
 import numpy as np
