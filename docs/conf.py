@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import warnings
 from pathlib import Path
 
 from sklearn.datasets import get_data_home
@@ -58,6 +59,9 @@ def runs(example):
     needed = [file for call, file in FILES.items() if call in code]
     return all(any((folder / file).is_file() for folder in FOLDERS) for file in needed)
 
+
+# Examples run in two processes, which joblib replaces where an example left much behind.
+warnings.filterwarnings("ignore", message="A worker stopped while some jobs were given")
 
 sphinx_gallery_conf = {
     "examples_dirs": [str(EXAMPLES)],
