@@ -397,6 +397,9 @@ def test_pages_print_the_numbers_of_the_replication_table(run):
     for (scenario, metric), value in table.stack().items():
         name = f"shortcoming {scenario}; {metric}"
         assert name not in ours or ours[name] == pytest.approx(value, abs=5e-4), name
+    for split in ("original", "α = 3", "α = 2", "α = 1"):  # what the page on imSitu says
+        name = f"λ_D in %, imSitu, {split}, "
+        assert ours[name + "their network"] == pytest.approx(ours[name + "best table"], abs=1.3)
     page = run("dpa_compas")
     arrows = {"T->A": "T→A", "A->T": "A→T"}
     for (metric, kind, direction), value in page["of_published"].items():
@@ -406,7 +409,7 @@ def test_pages_print_the_numbers_of_the_replication_table(run):
         name = f"DPA {arrows[direction]}, {kind}, our trees, best table"
         assert ours[name] == pytest.approx(row["mean"], abs=5.1e-5)
         network = ours[name.replace("best table", "their network")]
-        assert network == pytest.approx(row["mean"], abs=0.004)  # as the page says
+        assert network == pytest.approx(row["mean"], abs=0.003)  # as the page says
 
 
 @pytest.mark.torch
