@@ -460,6 +460,19 @@ def test_tensors_of_other_dimensions():
         count(torch.zeros(8, 2, 2))
 
 
+@pytest.mark.parametrize("library", ["numpy", pytest.param("torch", marks=pytest.mark.torch)])
+def test_probabilities_of_several_tasks_in_a_list(library):
+    one = np.array([[0.25, 0.75]] * 8)
+    if library == "torch":
+        one = pytest.importorskip("torch").tensor(one)
+    with pytest.raises(
+        ValueError,
+        match=r"y_pred is a list of 2 tables, .* np\.column_stack\(\[p\[:, 1\] for p in ",
+    ):
+        count(TAGS, [one, one])
+    assert count(TAGS, np.column_stack([one[:, 1], one[:, 1]])).total == 8
+
+
 def test_nested_lists_of_other_dimensions():
     with raises(r"y_true has 2 columns, so each must be a 0/1 indicator .* it holds \[1\]"):
         count([[[1], [0]]] * 8)
@@ -784,6 +797,35 @@ def test_weights(weight, message):
 def test_counts(counts, message):
     with raises(message):
         Contingency.from_counts(pd.DataFrame({"task": [0, 1], "group": ["f", "m"], "n": counts}))
+
+
+@pytest.mark.parametrize(
+    ("columns", "count", "message"),
+    [
+        (("sex", "hired", "count"), "n", "no cross table either.*'sex' holds 'f'.* It has 'sex',"),
+        (("group", "task", "count"), "n", "no column 'n', it has 'group', 'task' and 'count': na"),
+        (("sex", "hired", "n"), "cnt", "no column 'cnt', it has 'sex', 'hired' and 'n': name"),
+    ],
+    ids=["other names", "another count", "no such count"],
+)
+def test_columns_of_counts_are_named(columns, count, message):
+    frame = pd.DataFrame([("f", 0, 3), ("f", 1, 1), ("m", 0, 2), ("m", 1, 2)], columns=columns)
+    with raises(message):
+        Contingency.from_counts(frame, count=count)
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("x", "no cross table either, .* 1 holds 'x'"),
+        (None, "the table of counts has missing values in 1 row, at position 1"),
+        (-1, "the table of counts is negative in 1 row, at position 1"),
+    ],
+    ids=["text", "missing", "negative"],
+)
+def test_cells_of_a_cross_table(cell, message):
+    with raises(message):
+        Contingency.from_counts(pd.DataFrame({0: [1, 2], 1: [cell, 4]}, ["f", "m"]))
 
 
 # --------------------------------------------------------------------------- what is lacking

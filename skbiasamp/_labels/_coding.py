@@ -19,7 +19,7 @@ _TABLE = 1 << 21
 # Rows counted at a time: the codes of one block stay in the processor's second-level cache.
 _BLOCK = 1 << 16
 # What pandas calls the contents of a column that can be weights.
-_NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
+NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +212,7 @@ def finite(value: Array, name: str) -> Array:
 
 def as_numbers(column: Any, name: str) -> Array:
     """Return a column that goes with a continuous one as numbers."""
-    if pd.api.types.infer_dtype(column) not in _NUMERIC and column.dtype.kind not in "biuf":
+    if pd.api.types.infer_dtype(column) not in NUMERIC and column.dtype.kind not in "biuf":
         seen = next(v for v in map(plain, column) if not isinstance(v, int | float | Decimal))
         raise ValueError(
             f"{name} must hold numbers, as what it is compared with does, and holds {seen!r}."
@@ -278,7 +278,7 @@ def read_weight(sample_weight: Any, n: int, name: str = "sample_weight") -> Arra
     missing = np.asarray(pd.isna(value))
     if missing.any():
         raise ValueError(f"{name} has missing values in {first_row(missing)}.")
-    if pd.api.types.infer_dtype(value) not in _NUMERIC:
+    if pd.api.types.infer_dtype(value) not in NUMERIC:
         values = map(plain, value)
         seen = next(v for v in values if not isinstance(v, int | float | Decimal))
         raise ValueError(f"{name} must hold numbers, and holds {seen!r}.")

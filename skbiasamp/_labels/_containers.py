@@ -74,6 +74,12 @@ def _from_sequence(value: Sequence[Any], name: str) -> pd.Series | pd.DataFrame 
     """Labels, or rows of labels, one after the other."""
     if len(value) and (_is_tensor(value[0]) or isinstance(value[0], np.ndarray)):
         value = [_from_tensor(row) if _is_tensor(row) else row for row in value]
+        if all(np.ndim(row) == 2 for row in value):
+            raise ValueError(
+                f"{name} is a list of {len(value)} tables, one a task, as predict_proba of "
+                "MultiOutputClassifier gives. Pass one column a task, its probability: "
+                "np.column_stack([p[:, 1] for p in probabilities])."
+            )
         if len({np.shape(row) for row in value}) == 1:
             return np.stack(value)
     nested = [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels._coding import read_weight
-from skbiasamp._labels._errors import quote
+from skbiasamp._labels._coding import NUMERIC, read_weight
+from skbiasamp._labels._errors import plain, quote
 
 
 def read_counts(
@@ -26,14 +27,16 @@ def read_counts(
         raise TypeError(
             f"from_counts reads a pandas DataFrame of counts. Got {type(frame).__name__} instead."
         )
+    where = f"column {count!r}"
     if count not in frame.columns:
-        if (target, prediction, sensitive, sensitive_prediction) != (None,) * 4:
+        named = (target, prediction, sensitive, sensitive_prediction) != (None,) * 4
+        if named or count != "n" or {"task", "group"} <= set(frame.columns):
             raise ValueError(
-                f"The frame has no column {count!r}, it has {quote(frame.columns)}: name the "
+                f"The frame has no {where}, it has {quote(frame.columns)}: name the "
                 "column of counts with count=."
             )
         frame = _long_from_cross(frame)
-        count = "n"
+        where = "the table of counts"
     given = {
         "task": target,
         "task_pred": prediction,
@@ -64,7 +67,7 @@ def read_counts(
         "y_pred": read.get("task_pred"),
         "sensitive_features": read["group"],
         "sensitive_pred": read.get("group_pred"),
-        "sample_weight": read_weight(frame[count], len(frame), f"column {count!r}"),
+        "sample_weight": read_weight(frame[count], len(frame), where),
         "groups": "indicator" if indicator else "intersection",
         "repeats": frame["rows"].to_numpy() if summed == ["weights"] else None,
         "summed": summed[0],
@@ -77,6 +80,17 @@ def _listed(value: Any) -> bool:
 
 def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
     """Read groups in the index and classes in the columns as one row a cell."""
+    for name, column in frame.items():
+        if pd.api.types.infer_dtype(column) in NUMERIC:
+            continue
+        odd = [v for v in map(plain, column) if not isinstance(v, int | float | Decimal)]
+        if odd:
+            raise ValueError(
+                "The frame has no columns 'task', 'group' and 'n', and is no cross table either, "
+                f"of groups (its index) and classes (its columns): {name!r} holds {odd[0]!r}. It "
+                f"has {quote(frame.columns)}: name the columns of labels, groups and counts with "
+                "target=, sensitive= and count=."
+            )
     long = pd.Series(frame.rename_axis(index="group", columns="task").stack(), name="n")
     return long.reset_index()
 
