@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._labels import Array
@@ -154,10 +154,25 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
         bounds=[(0, n) for n in available] + [(0, None)] * n_tasks,
         method="highs-ds",  # ends at a vertex
     )
-    quota = np.floor(found.x[:n_cells] + 1e-6)
-    quota = _drop(quota, within, member, alpha)
-    quota = _refill(quota, available, within, member, alpha)
-    return quota, int(np.floor(-found.fun + 1e-6))
+    most = int(np.floor(-found.fun + 1e-6))
+
+    def mended(quota: Array) -> Array:
+        quota = _drop(np.floor(quota[:n_cells] + 1e-6), within, member, alpha)
+        return _refill(quota, available, within, member, alpha)
+
+    quota = mended(found.x)
+    if quota.sum() < most - constraints.shape[0] / 2:
+        # Rounding has lost more than it should; a search of whole numbers, of bounded length.
+        whole = milp(
+            -np.append(np.ones(n_cells), np.zeros(n_tasks)),
+            integrality=np.append(np.ones(n_cells), np.zeros(n_tasks)),
+            bounds=Bounds(0, np.append(available, np.full(n_tasks, np.inf))),
+            constraints=LinearConstraint(constraints.tocsc(), -np.inf, 0),
+            options={"node_limit": 200},
+        )
+        if whole.x is not None:
+            quota = max(quota, mended(np.rint(whole.x)), key=np.sum)
+    return quota, most
 
 
 def _excess(table: Array, alpha: float) -> Array:
