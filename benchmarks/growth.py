@@ -79,6 +79,11 @@ CURVES = {
     ),
 }
 
+DESCRIBED = """\
+Six curves with both axes in powers of ten. Seconds over rows are flat, then a straight line, in memory,
+with DuckDB and with polars; those of the interval alone are flat. Seconds over groups, tasks, sets of
+tasks and resamples rise to straight lines. The peak of memory over rows is flat."""
+
 
 # --------------------------------------------------------------------------- one point
 
@@ -280,7 +285,7 @@ def page(found, picture, *, short):
         exponents = [[*row[:-1], "not judged"] for row in exponents]
     exponents = markdown(["what", "of", "exponent", "target", "met"], exponents)
     points = markdown(["curve", "size", "time (range)", "rise, MB", "peak, MB"], rows_of(found))
-    image = f"\n![Time and memory over size]({picture})\n" if picture else ""
+    image = f"\n![{DESCRIBED}]({picture})\n" if picture else ""
     return f"""# How time and memory grow
 
 {surroundings().replace("one thread", f"{os.cpu_count()} cores")}.
