@@ -1,0 +1,113 @@
+"""The pages on adversarial training show what they say they show, in a reduced size."""
+
+import ast
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+pytest.importorskip("matplotlib.pyplot")
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+FOLDER = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Tests that run side by side would wait for each other's threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def definitions(name):
+    """Return what a page imports and defines, up to where its cells begin to compute."""
+    path = FOLDER / "examples" / f"plot_{name}.py"
+    tree = ast.parse(path.read_text("utf-8"))
+
+    def defines(node):
+        constant = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).isupper()
+        return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
+
+    tree.body = [node for node in tree.body if defines(node)]
+    names = {}
+    exec(compile(tree, path, "exec"), names)
+    return names
+
+
+def table_of_the_guide():
+    """Return (mean, low, high) by data, model and measure."""
+    text = (FOLDER / "docs" / "mitigation-adversarial.md").read_text("utf-8")
+    number = r"([+-]?\d\.\d{3}) \[([+-]?\d\.\d{3}), ([+-]?\d\.\d{3})\]"
+    found = {}
+    for data, model, cells in re.findall(r"\| (table|digits) \| ([a-z, ]+) \| (.*\[.*) \|\n", text):
+        for measure, one in zip(
+            ("accuracy", "leakage", "DPA"), re.findall(number, cells), strict=True
+        ):
+            found[data, model, measure] = tuple(map(float, one))
+    return found
+
+
+def test_the_guide_shows_the_claims():
+    found = table_of_the_guide()
+    assert len(found) == 2 * 3 * 3
+    for data, measures in {"table": ("leakage", "DPA"), "digits": ("leakage",)}.items():
+        alone, against, noise = ("alone", "adversarial", "noise, equal accuracy")
+        assert found[data, against, "accuracy"][0] > found[data, alone, "accuracy"][0] - 0.03
+        for name in measures:
+            assert abs(found[data, against, name][0]) < abs(found[data, alone, name][0]) / 2
+            assert found[data, against, name][2] < found[data, noise, name][1]
+
+
+def test_a_critic_takes_off_what_noise_does_not():
+    page = definitions("adversarial")
+    page["SEEDS"], page["NOISE"] = 1, (0.5, 2)
+    found = dict(page["compare"](page["table"], page["SETTINGS"]["table"], 0))
+    assert list(found) == ["alone", "adversarial", "noise 0.5", "noise 2"]
+    runs = page["pd"].DataFrame(found).T
+    equal = page["noise_at_equal_accuracy"](runs)
+    alone, against = runs.loc["alone"], runs.loc["adversarial"]
+    assert equal["accuracy"] == pytest.approx(against["accuracy"], abs=1e-9)
+    assert against["accuracy"] > alone["accuracy"] - 0.03
+    for name in ("leakage", "DPA"):
+        assert abs(against[name]) < alone[name] / 2
+        assert against[name] < equal[name]
+
+
+def test_intervals_are_those_of_student():
+    interval = definitions("adversarial")["interval"]
+    values = [0.1, 0.4, 0.2, 0.5, 0.3]
+    expected = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert interval(values) == pytest.approx((0.3, expected.low, expected.high))
+    assert interval([0.1, 0.2]) == pytest.approx((0.15, 0.1, 0.2))
+
+
+def test_a_network_takes_the_colour_for_the_digit():
+    page = definitions("colored_digits")
+    train, test = page["split"](0.95)
+    # A third of the epochs: the shortcut is learned early.
+    model = page["network"](max_epochs=0).fit(*train[:2])
+    X, digit, color = test
+    usual = (color == "red") == (digit % 2 == 0)
+    right = model.predict(X) == digit
+    assert right[usual].mean() > right[~usual].mean() + 0.15
+
+
+def test_squares_hide_what_they_should():
+    page = definitions("colored_digits")
+    images = page["split"](0.9)[0][0]
+    for size in page["SIZES"]:
+        grey, black = page["grey"](size)(images), page["black"](size)(images)
+        inside = np.zeros((8, 8), dtype=bool)
+        inside[page["square"](size)[2:]] = True
+        assert inside.sum() == size**2
+        assert (black[:, :, inside] == 0).all()
+        for hidden in (grey, black):
+            np.testing.assert_array_equal(hidden[:, :, ~inside], images[:, :, ~inside])
+        assert (grey[:, :, inside] == grey[:, :1, inside]).all()
+        told = images.sum(axis=1)[:, inside]
+        np.testing.assert_allclose(2 * grey[:, 0, inside], told)
