@@ -80,9 +80,9 @@ CURVES = {
 }
 
 DESCRIBED = """\
-Six curves with both axes in powers of ten. Seconds over rows are flat, then a straight line, in memory,
-with DuckDB and with polars; those of the interval alone are flat. Seconds over groups, tasks, sets of
-tasks and resamples rise to straight lines. The peak of memory over rows is flat."""
+Six panels, axes in powers of ten. Seconds over rows are flat, then a straight line, in
+memory, with DuckDB and with polars; those of the interval alone are flat. Seconds over groups,
+tasks, sets of tasks and resamples rise to straight lines. The peak of memory over rows is flat."""
 
 
 # --------------------------------------------------------------------------- one point
