@@ -8,8 +8,8 @@ from scipy import stats
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score
-from sklearn.model_selection import ShuffleSplit, StratifiedKFold
+from sklearn.metrics import accuracy_score, f1_score, make_scorer
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -255,6 +255,25 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
         assert values(found, "none", name) == pytest.approx(one[name].value)
 
 
+@pytest.mark.parametrize(
+    ("scoring", "names"),
+    [
+        ("f1", ["f1"]),
+        (["accuracy", "f1"], ["accuracy", "f1"]),
+        (make_scorer(f1_score), ["score"]),
+    ],
+    ids=["name", "names", "scorer"],
+)
+def test_scores_as_scikit_learn_takes_them(people, scoring, names):
+    X, y, sex = people
+    splits = list(StratifiedKFold(3).split(X, y))
+    estimators = {"none": LogisticRegression()}
+    found = compare_mitigations(X, y, sex, estimators, cv=splits, noise=(), scoring=scoring)
+    assert found.scores == names
+    expected = cross_val_score(LogisticRegression(), X, y, cv=splits, scoring="f1").mean()
+    assert values(found, "none", names[-1]) == pytest.approx(expected, abs=1e-12)
+
+
 def test_folds_that_overlap_say_less(people):
     X, y, sex = people
     estimators = {"none": LogisticRegression()}
@@ -296,9 +315,17 @@ def test_a_comparison_is_read_as_a_table(people):
             "remedies do not predict it: measure direction='A->T'",
         ),
         ({"stratify": "all"}, ValueError, "stratify"),
-        ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features"),
+        ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features has 2 rows but X"),
+        ({"sensitive_features": "sex"}, TypeError, "one value a row. Got str instead"),
+        ({"estimators": [LogisticRegression()]}, TypeError, "a dict of remedies .* Got list ins"),
+        ({"estimators": LogisticRegression()}, TypeError, "Got LogisticRegression instead"),
+        ({"scoring": [accuracy_score]}, TypeError, "scoring must be the name of a score, a list"),
+        ({"scoring": 3}, TypeError, "a dict of scorers by name. Got 3 instead"),
     ],
-    ids=["baseline", "empty", "sampler", "pair", "direction", "stratify", "lengths"],
+    ids=[
+        *("baseline", "empty", "sampler", "pair", "direction", "stratify", "lengths"),
+        *("column", "list", "estimator", "functions", "number"),
+    ],
 )
 def test_what_cannot_be_compared_is_said(people, options, error, message):
     X, y, sex = people

@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import Array, check_lengths, check_option, quote
+from skbiasamp._labels import Array, check_lengths, check_option, quote, to_native
 from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.compose import ClassifierWrapper
 from skbiasamp.mitigation._noise import NoiseRandomizer
@@ -113,7 +113,7 @@ def compare_mitigations(
     *,
     baseline: str | None = None,
     noise: Iterable[float] = (0.25, 0.5, 1, 2, 4),
-    scoring: Mapping[str, Any] | None = None,
+    scoring: Any = None,
     stratify: str = "task",
     groups: Any = None,
     confidence_level: float = 0.95,
@@ -151,9 +151,9 @@ def compare_mitigations(
     noise : sequence of float, default=(0.25, 0.5, 1, 2, 4)
         How much noise `NoiseRandomizer` adds to what the baseline's last step sees. Empty: no
         noise, for what takes no numbers.
-    scoring : dict of str to scorer, default=None
-        What else is scored on the held-out rows; None is accuracy (of several tasks, of whole
-        label sets) and F1 (the mean over classes or tasks).
+    scoring : str, callable, list or dict, default=None
+        What else is scored on the held-out rows, as for `cross_audit`; None is accuracy (of
+        several tasks, of whole label sets) and F1 (the mean over classes or tasks).
     stratify : {"task", "joint"}, default="task"
         Whether folds have equal shares of each class of `y`, or of each pair of group and class.
     groups : array-like of shape (n_samples,), default=None
@@ -212,7 +212,15 @@ def compare_mitigations(
     noise 2             0.554 [0.525, 0.583]  0.547 [0.513, 0.582]  -0.080 [-0.135, -0.026]
     """
     check_option("stratify", stratify, STRATIFY)
-    check_lengths({"X": range(_n_rows(X)), "y": y, "sensitive_features": sensitive_features})
+    labels = {"y": y, "sensitive_features": sensitive_features}
+    read = {name: to_native(one, name) for name, one in labels.items()}
+    check_lengths({"X": range(_n_rows(X)), **read})
+    if not isinstance(estimators, Mapping):
+        raise TypeError(
+            "estimators must be a dict of remedies by name, such as {'none': LogisticRegression(), "
+            "'balanced': (RatioBalancer(), LogisticRegression())}. Got "
+            f"{type(estimators).__name__} instead."
+        )
     if not estimators:
         raise ValueError("estimators is empty: name a classifier without remedy, and some with.")
     baseline = next(iter(estimators)) if baseline is None else baseline
@@ -230,9 +238,7 @@ def compare_mitigations(
             f"{backwards[0]} asks how the task biases the prediction of the protected attribute, "
             "and remedies do not predict it: measure direction='A->T'."
         )
-    if scoring is None:
-        f1 = make_scorer(f1_score, average="macro", zero_division=0)
-        scoring = {"accuracy": "accuracy", "f1": f1}
+    scoring = _scorers(scoring)
     noisy = {f"noise {scale:g}": (scale, _noisy(estimators[baseline], scale)) for scale in noise}
     entries = {name: (np.nan, one) for name, one in estimators.items()} | noisy
     rng = check_random_state(random_state)
@@ -249,7 +255,7 @@ def compare_mitigations(
             sensitive_features=sensitive_features,
             auditor=auditors,
             cv=splits,
-            scoring=dict(scoring),
+            scoring=scoring,
             n_jobs=n_jobs,
             random_state=seed,  # the same draws for all
         )
@@ -357,6 +363,24 @@ def _noisy(remedy: Any, scale: float) -> Any:
         return make_pipeline(noise, remedy)
     steps = [*remedy.steps[:-1], ("noiserandomizer", noise), remedy.steps[-1]]
     return clone(remedy).set_params(steps=steps)
+
+
+def _scorers(scoring: Any) -> dict[str, Any]:
+    """Return scorers by the names that their measures get."""
+    if scoring is None:
+        f1 = make_scorer(f1_score, average="macro", zero_division=0)
+        return {"accuracy": "accuracy", "f1": f1}
+    if isinstance(scoring, Mapping):
+        return dict(scoring)
+    if callable(scoring):
+        return {"score": scoring}
+    named = [scoring] if isinstance(scoring, str) else scoring
+    if not (isinstance(named, list | tuple | set) and all(isinstance(one, str) for one in named)):
+        raise TypeError(
+            "scoring must be the name of a score, a list of names, a scorer or a dict of scorers "
+            f"by name. Got {scoring!r} instead."
+        )
+    return {one: one for one in named}
 
 
 def _point(auditor: Any) -> Any:
