@@ -133,6 +133,17 @@ def test_without_an_attribute_it_only_passes(people):
     assert not hasattr(probe, "leakage_")
     assert probe.transform(people) is people
     assert_array_equal(probe.get_feature_names_out(), people.columns)
+    for name in ("leakage_", "chance_", "interval_", "attacker_"):
+        with pytest.raises(AttributeError, match=rf"^{name} is there after .*, LeakageProbe"):
+            getattr(probe, name)
+    with pytest.raises(AttributeError, match=r"^'LeakageProbe' object has no attribute 'leakage'"):
+        _ = probe.leakage
+
+
+def test_a_fit_without_an_attribute_forgets_the_one_before(people):
+    probe = LeakageProbe(random_state=0).fit(people, sensitive_features=people["sex"])
+    assert probe.leakage_ > 0.5
+    assert not hasattr(probe.fit(people), "leakage_")
 
 
 def test_clones_measure_the_same(people):

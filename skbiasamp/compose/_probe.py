@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp.compose._columns import sensitive_values, without_sensitive
+from skbiasamp.compose._wrapper import ROUTING
 from skbiasamp.metrics._attack import Settings
 from skbiasamp.metrics._features import tell_from_features
 from skbiasamp.metrics._predictability import own_generator
 
+_TOLD = ("leakage_", "chance_", "interval_", "attacker_")
 # Missing numbers and sparse matrices pass, as everything does.
 _PASS: dict[str, Any] = {
     "accept_sparse": True,
@@ -63,7 +65,7 @@ callable, default="accuracy"
     Attributes
     ----------
     leakage_ : float
-        How well the attribute was told. This and the next two exist where one was given.
+        How well the attribute was told. This and the next three exist where one was given.
     chance_ : float
         How well it is told by who sees nothing.
     interval_ : tuple of float
@@ -151,6 +153,8 @@ callable, default="accuracy"
         """
         self._validate_params()
         validate_data(self, X, **_PASS)
+        for name in _TOLD:  # of an earlier fit
+            self.__dict__.pop(name, None)
         seen = X
         if self.sensitive is not None and sensitive_features is None:
             sensitive_features = sensitive_values(X, self.sensitive)
@@ -201,6 +205,16 @@ callable, default="accuracy"
         check_is_fitted(self, "n_features_in_")
         checked = validate_data(self, X, reset=False, **_PASS)
         return X if hasattr(X, "shape") else checked
+
+    def __getattr__(self, name: str) -> Any:
+        why = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name in _TOLD:
+            why = (
+                f"{name} is there after a fit with the protected attribute: name its column, "
+                "LeakageProbe(sensitive='sex'), or pass it, fit(X, sensitive_features=A). Inside a "
+                f"pipeline, name the column, or enable metadata routing: {ROUTING}."
+            )
+        raise AttributeError(why, name=name, obj=self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_features_in_")
