@@ -303,6 +303,8 @@ def test_only_a_result_is_taken_for_one():
         AmplificationDisplay.from_result({"directional A->T": result})
     with pytest.raises(ValueError, match=r"lacks the columns .* AmplificationDisplay.from_result"):
         AmplificationDisplay(result)
+    with pytest.raises(TypeError, match=r"amplification_curve returned, got AuditResult\. An Aud"):
+        AmplificationCurveDisplay.from_result(result)
     with pytest.raises(ValueError, match="lacks the columns 'amplification'"):
         AmplificationHeatmapDisplay(result.table.drop(columns="amplification"))
 

@@ -125,6 +125,11 @@ class AmplificationCurveDisplay:
         display : AmplificationCurveDisplay
             The Display, drawn.
         """
+        if not isinstance(curve, AmplificationCurve):
+            raise TypeError(
+                f"from_result draws what amplification_curve returned, got {type(curve).__name__}. "
+                "An AuditResult is drawn with AmplificationDisplay.from_result."
+            )
         low, high = curve.limits
         title = f"directional A→T\nmean {curve.integral:+.4f} over [{low:g}, {high:g}]"
         options = {"title": title.replace("-", "−"), **options}
