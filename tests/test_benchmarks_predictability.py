@@ -13,7 +13,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 TABLES = {
     "## Errors that are chance": 2 * 3 * 3,
     "## Amplification that is planted": 2 * 3 * 3,
-    "## Why tables are not judged in closed form": 3 * 3,
+    "## Why tables are not judged in closed form": 2 * 3 * 3,
 }
 AUDITS = {
     "DPA A→T: 10,000 rows, one int8 label": "exact",

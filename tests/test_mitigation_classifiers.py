@@ -2,6 +2,8 @@
 
 import time
 import warnings
+from importlib import import_module
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -51,6 +53,11 @@ EXPECTED_FAILED_CHECKS = {
 def expected_failed(estimator):
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
 
+
+# Requests made before imbalanced-learn is imported are lost when it is (seen with 0.14.2): it adds
+# a method to scikit-learn's list, which they then lack.
+if find_spec("imblearn") is not None:
+    import_module("imblearn.base")
 
 with sklearn.config_context(enable_metadata_routing=True):
     ROUTED = LogisticRegression().set_fit_request(sample_weight=True)

@@ -1,5 +1,8 @@
 """scikit-learn's own checks of estimators, with metadata routing off and on."""
 
+from importlib import import_module
+from importlib.util import find_spec
+
 import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -14,6 +17,11 @@ EXPECTED_FAILED_CHECKS = {
         ),
     },
 }
+
+# Requests made before imbalanced-learn is imported are lost when it is (seen with 0.14.2): it adds
+# a method to scikit-learn's list, which they then lack.
+if find_spec("imblearn") is not None:
+    import_module("imblearn.base")
 
 with sklearn.config_context(enable_metadata_routing=True):
     # Under routing, weights go where they are asked for.

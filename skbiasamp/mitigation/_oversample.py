@@ -48,6 +48,9 @@ class GroupOverSampler(Sampler):
     Of several labels a row, a row that is repeated for one task is repeated for its others, so
     that pairs cannot be made equal one by one; `RatioBalancer` takes such labels.
 
+    Under metadata routing, import imbalanced-learn before any ``set_fit_request``: its import
+    (seen with 0.14.2) makes scikit-learn lose the requests made until then when it clones.
+
     Examples
     --------
     >>> import numpy as np
