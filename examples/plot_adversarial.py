@@ -227,12 +227,12 @@ axes[0].legend(frameon=False)
 # -------------
 # *Table.* The critic takes off nearly all of leakage amplification and of DPA, at a loss of about
 # one point of accuracy: what the network knew of the label from the proxies. Noise that costs as
-# much takes off nothing. Only noise that leaves little of the accuracy lowers amplification.
+# much takes off nothing.
 #
-# *Digits.* The critic takes off most of the leakage of logits, and accuracy stays as it was, since
-# the colour is no help with most digits. DPA is another matter. Nine digits in ten are right
-# without a critic, too, and labels that are right amplify nothing: DPA is within its error of
-# zero, there is nothing to halve, and no difference from noise to be seen.
+# *Digits.* The critic takes off most of the leakage of the logits, at a loss of less than a point,
+# and noise that costs as much takes off less. DPA is another matter. More than nine digits in ten
+# are right without a critic, too, and labels that are right amplify nothing: there is next to
+# nothing to take off.
 #
 # Over five seeds this is the same. :doc:`/mitigation-adversarial` has the numbers with their
 # intervals, and says which targets are met and which are not.
