@@ -11,6 +11,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 CORE_READY := .venv-core/.ready
 OLDEST_READY := .venv-oldest/.ready
+SPARK_READY := .venv-spark/.ready
 DOCS_READY := .venv/.docs-ready
 # What meets scikit-learn: the tests that its releases could break.
 COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py compose.py exact_attacker.py \
@@ -25,7 +26,7 @@ export SKBIASAMP_ORACLE ?= $(abspath ../shared/oracle)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test test-no-torch test-oldest lint docs bench clean
+.PHONY: help audit test test-no-torch test-spark test-oldest lint docs bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +41,9 @@ test-no-torch: $(CORE_READY) ## run the same tests in an environment without tor
 	@.venv-core/bin/python -c "import importlib.util, sys; \
 		sys.exit(importlib.util.find_spec('torch') and 'torch can be imported here: this run would prove nothing')"
 	.venv-core/bin/python -m pytest -n $(TEST_JOBS) -x -q $(PYTEST_ARGS)
+
+test-spark: $(SPARK_READY) ## run the tests of Spark, in an environment of half a gigabyte (needs Java)
+	.venv-spark/bin/python -m pytest -q $(PYTEST_ARGS) tests/test_engines_spark.py
 
 test-oldest: $(OLDEST_READY) ## run the tests of compatibility with the oldest scikit-learn we allow
 	.venv-oldest/bin/python -m pytest -n $(TEST_JOBS) -q $(PYTEST_ARGS) $(COMPATIBILITY)
@@ -58,7 +62,7 @@ bench: $(READY) ## run all benchmarks and write their pages (BENCH_ARGS="--short
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-core .venv-oldest .venv-peers build dist docs/_build docs/auto_examples docs/generated skbiasamp-demo.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-core .venv-oldest .venv-peers .venv-spark build dist docs/_build docs/auto_examples docs/generated skbiasamp-demo.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp is the last thing written, so an environment without one is half made and made anew.
@@ -84,9 +88,10 @@ $(DOCS_READY): $(READY)
 
 $(READY): EXTRAS := all,ibis,torch,test,dev
 $(CORE_READY) $(OLDEST_READY): EXTRAS := test
-$(READY) $(CORE_READY): CONSTRAINTS := constraints.txt
+$(SPARK_READY): EXTRAS := spark,test
+$(READY) $(CORE_READY) $(SPARK_READY): CONSTRAINTS := constraints.txt
 $(OLDEST_READY): CONSTRAINTS := constraints-oldest.txt
-$(READY) $(CORE_READY): pyproject.toml constraints.txt
+$(READY) $(CORE_READY) $(SPARK_READY): pyproject.toml constraints.txt
 	$(install)
 $(OLDEST_READY): pyproject.toml constraints-oldest.txt
 	$(install)
