@@ -388,6 +388,13 @@ def test_the_attribute_may_be_a_column_that_the_network_does_not_see(biased):
     assert_array_equal(by_position.fit(array, biased.target).predict_proba(array), expected)
 
 
+def test_a_column_of_text_is_pointed_at(biased):
+    frame = biased.data.assign(sex=biased.sensitive)
+    with pytest.raises(ValueError, match="could not convert string to float") as caught:
+        AdversarialClassifier(sensitive="sex", **SMALL).fit(frame, biased.target)
+    assert "AdversarialClassifier(..., drop_sensitive=True) hides it" in caught.value.__notes__[0]
+
+
 def test_the_attribute_is_routed(biased):
     labels = {"sensitive_features": biased.sensitive}
     with sklearn.config_context(enable_metadata_routing=True):

@@ -503,6 +503,18 @@ def test_a_calibrated_classifier_can_be_audited():
             "not fitted yet",
         ),
         (
+            AuditedClassifier(tree(), auditor=DirectionalAuditor),
+            lambda m: m.fit(CODED, Y, sensitive_features=RACE),
+            TypeError,
+            "DirectionalAuditor is a class: pass an instance, DirectionalAuditor().",
+        ),
+        (
+            AuditedClassifier(tree(), auditor=["directional"]),
+            lambda m: m.fit(CODED, Y, sensitive_features=RACE),
+            TypeError,
+            "an auditor, such as DirectionalAuditor(), and 'directional' has no audit.",
+        ),
+        (
             AuditedClassifier(tree(), sensitive=3.5),
             lambda m: m.fit(CODED, Y),
             ValueError,
@@ -514,3 +526,32 @@ def test_errors_say_what_to_write_instead(model, call, error, message):
     with pytest.raises(error) as caught:
         call(model)
     assert message in " ".join(str(caught.value).split())
+
+
+def test_missing_values_are_for_the_auditor_to_settle():
+    gaps = pd.Series(RACE, dtype=object).where(np.arange(N) != 3)
+    message = r"Leave these rows out with auditor=MALSAuditor\(missing='drop'\), or"
+    model = AuditedClassifier(tree(), auditor=MALSAuditor(interval=None))
+    with pytest.raises(ValueError, match=message):
+        model.fit(NUMBERS, Y, sensitive_features=gaps)
+    model.fit(NUMBERS, Y, sensitive_features=RACE)
+    with pytest.raises(ValueError, match=message):
+        model.audit(NUMBERS, Y, sensitive_features=gaps)
+    told = clone(model).set_params(auditor=MALSAuditor(interval=None, missing="drop"))
+    result = told.fit(NUMBERS, Y, sensitive_features=gaps)
+    assert result.audit(NUMBERS, Y, sensitive_features=gaps).n_samples == N - 1
+
+
+@pytest.mark.parametrize("sensitive", ["sex", ["race", "sex"], 4])
+def test_text_that_the_classifier_cannot_read_is_pointed_at(sensitive):
+    with pytest.raises(ValueError, match="could not convert string to float") as caught:
+        AuditedClassifier(tree(), sensitive=sensitive).fit(X, Y)
+    (note,) = caught.value.__notes__
+    assert note.startswith(f"sensitive={sensitive!r} is text, and a feature that the classifier")
+    assert "AuditedClassifier(..., drop_sensitive=True) hides it" in note
+
+
+def test_other_errors_of_the_classifier_come_as_they_are():
+    with pytest.raises(ValueError, match="contains NaN") as caught:
+        AuditedClassifier(LogisticRegression(), sensitive="sex").fit(CODED.assign(a=np.nan), Y)
+    assert not hasattr(caught.value, "__notes__")

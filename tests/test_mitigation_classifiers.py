@@ -405,6 +405,25 @@ def test_bad_input_of_constraints(people):
         clone(model).set_params(margin=-0.1).fit(features, hired, sensitive_features=sex)
 
 
+@pytest.mark.parametrize("kind", [CorpusConstraintClassifier, DomainIndependentClassifier])
+def test_missing_groups_are_left_out_or_named(people, kind):
+    X, hired, sex = people
+    gaps = pd.Series(sex, dtype=object).where(np.arange(2000) != 3)
+    with pytest.raises(ValueError, match=r"position 3\. Leave these rows out, or keep them"):
+        kind(LogisticRegression()).fit(X[["test"]], hired, sensitive_features=gaps)
+
+
+def test_a_column_of_text_is_hidden_or_pointed_at(people):
+    X, hired, sex = people
+    frame = X[["test"]].assign(sex=sex)
+    DomainIndependentClassifier(LogisticRegression(), sensitive="sex").fit(frame, hired)
+    model = CorpusConstraintClassifier(LogisticRegression(), sensitive="sex")
+    with pytest.raises(ValueError, match="could not convert string to float") as caught:
+        model.fit(frame, hired)
+    assert "CorpusConstraintClassifier(..., drop_sensitive=True) hides" in caught.value.__notes__[0]
+    model.set_params(drop_sensitive=True).fit(frame, hired)
+
+
 def test_columns_that_are_hidden_must_be_named(people):
     X, hired, sex = people
     with pytest.raises(ValueError, match="drop_sensitive=True hides the columns that sensitive="):

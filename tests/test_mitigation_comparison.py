@@ -320,11 +320,21 @@ def test_a_comparison_is_read_as_a_table(people):
         ({"estimators": [LogisticRegression()]}, TypeError, "a dict of remedies .* Got list ins"),
         ({"estimators": LogisticRegression()}, TypeError, "Got LogisticRegression instead"),
         ({"scoring": [accuracy_score]}, TypeError, "scoring must be the name of a score, a list"),
+        (
+            {"auditors": MALSAuditor},
+            TypeError,
+            r"^auditors must be an auditor, .* MALSAuditor is a class: pass an instance",
+        ),
+        (
+            {"sensitive_features": [None] + ["f", "m"] * 599 + ["f"]},
+            ValueError,
+            r"rows out with auditors=DirectionalAuditor\(missing='drop'\)",
+        ),
         ({"scoring": 3}, TypeError, "a dict of scorers by name. Got 3 instead"),
     ],
     ids=[
         *("baseline", "empty", "sampler", "pair", "direction", "stratify", "lengths"),
-        *("column", "list", "estimator", "functions", "number"),
+        *("column", "list", "estimator", "functions", "class", "missing", "number"),
     ],
 )
 def test_what_cannot_be_compared_is_said(people, options, error, message):

@@ -283,6 +283,13 @@ def test_bad_input(people):
         RatioBalancer(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
     with pytest.raises(ValueError, match="X has no column 'race'"):
         RatioBalancer(sensitive="race").fit(X, y)
+    gaps = X["sex"].astype(object).where(np.arange(400) != 3)
+    message = r"position 3\. Leave these rows out, or keep .* of their own, called 'unknown' for ex"
+    with pytest.raises(ValueError, match=message):
+        RatioBalancer().fit_resample(X, y, sensitive_features=gaps)
+    assert RatioBalancer().fit_resample(X, y, sensitive_features=gaps.fillna("m"))
+    with pytest.raises(ValueError, match=r"^y has missing values in 1 row, at position 3"):
+        RatioBalancer(sensitive="sex").fit(X, pd.Series(y).where(np.arange(400) != 3))
 
 
 # ---------------------------------------------------------------- GroupOverSampler

@@ -388,6 +388,53 @@ def test_scorers_say_what_to_write_instead(scorer, model, error, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        audited(),
+        make_pipeline(StandardScaler(), audited()),
+        CalibratedClassifierCV(audited()),
+        FixedThresholdClassifier(audited()),
+        FrozenEstimator(audited()),
+    ],
+    ids=["alone", "pipeline", "calibrated", "threshold", "frozen"],
+)
+def test_scorers_ask_for_a_fitted_model(model):
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        amplification_scorer()(model, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("auditor", "message"),
+    [
+        ("directinal", r"such as DirectionalAuditor\(\), and 'directinal' has no audit\."),
+        (MALSAuditor, r"and MALSAuditor is a class: pass an instance, MALSAuditor\(\)\."),
+        ([MALSAuditor()], "and list has no audit"),
+    ],
+    ids=["text", "class", "list"],
+)
+def test_scorers_and_cross_audits_ask_for_an_auditor(auditor, message):
+    with pytest.raises(TypeError, match=message):
+        amplification_scorer(auditor)
+    if not isinstance(auditor, list):
+        with pytest.raises(TypeError, match=message):
+            cross_audit(tree(), X, Y, sensitive_features=GROUP, auditor=auditor)
+
+
+def test_missing_values_are_for_the_auditor_to_settle():
+    gaps = pd.Series(GROUP, dtype=object).where(np.arange(N) != 3)
+    message = r"with auditor=DirectionalAuditor\(missing='drop'\), or keep"
+    with pytest.raises(ValueError, match=message):
+        amplification_scorer()(audited().fit(X, Y), X.assign(group=gaps), Y)
+    splits = [(np.arange(4, N), np.arange(4))]  # where no training row is missing, too
+    for cv in (3, splits):
+        with pytest.raises(ValueError, match=message):
+            cross_audit(tree(), NUMBERS, Y, sensitive_features=gaps, cv=cv)
+    settled = DirectionalAuditor(missing="drop", interval=None)
+    found = cross_audit(tree(), NUMBERS, Y, sensitive_features=gaps, auditor=settled)
+    assert found.pooled.n_samples == N - 1
+
+
 def test_metadata_that_does_not_arrive_is_explained():
     # Without routing, scikit-learn passes metadata to fit and never to a scorer.
     options = {"scoring": amplification_scorer(), "cv": 2, "error_score": "raise"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -47,10 +47,32 @@ def renamed(**names: str) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        text = re.sub("|".join(names), lambda found: names[found[0]], str(error))
+        text = re.sub("|".join(map(re.escape, names)), lambda found: names[found[0]], str(error))
         if type(error) not in (TypeError, ValueError) or text == str(error):
             raise
         raise type(error)(text) from error
+
+
+def by_auditor(auditor: object) -> AbstractContextManager[None]:
+    """Let errors about missing values say that the auditor has the parameter they name."""
+    policies = [f"missing={policy!r}" for policy in MISSING_POLICIES]
+    return renamed(**{one: f"auditor={type(auditor).__name__}({one})" for one in policies})
+
+
+def check_instance(value: object, methods: Iterable[str], expected: str) -> None:
+    """Raise if an estimator is a class, or something else; `expected` says of what kind it is."""
+    if isinstance(value, type):
+        kind = value.__name__
+        raise TypeError(f"{expected}, and {kind} is a class: pass an instance, {kind}().")
+    lacking = [method for method in methods if not hasattr(value, method)]
+    if lacking:
+        shown = repr(value) if isinstance(value, str) else type(value).__name__
+        raise TypeError(f"{expected}, and {shown} has no {lacking[0]}.")
+
+
+def check_auditor(value: object, name: str = "auditor") -> None:
+    """Raise if something is no auditor."""
+    check_instance(value, ("audit",), f"{name} must be an auditor, such as DirectionalAuditor()")
 
 
 def check_option(name: str, value: object, allowed: Sequence[object]) -> None:

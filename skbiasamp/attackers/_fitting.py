@@ -13,7 +13,7 @@ from sklearn import config_context
 from sklearn.base import clone, is_regressor
 from sklearn.utils.parallel import Parallel, delayed
 
-from skbiasamp._labels import Array
+from skbiasamp._labels import Array, check_instance
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._networks import shown
 
@@ -43,18 +43,9 @@ class Lesson:
 def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -> Any:
     """Return the estimator that a name stands for, else the estimator itself."""
     if not isinstance(attacker, str):
-        for method in ("fit", "predict", "get_params"):
-            if not hasattr(attacker, method) or isinstance(attacker, type):
-                kind = attacker.__name__ if isinstance(attacker, type) else type(attacker).__name__
-                raise TypeError(
-                    f"attacker must be one of {', '.join(map(repr, NAMES))} or a scikit-learn "
-                    f"estimator, and {kind} "
-                    + (
-                        f"is a class: pass an instance, {kind}()."
-                        if isinstance(attacker, type)
-                        else f"has no {method}."
-                    )
-                )
+        names = ", ".join(map(repr, NAMES))
+        expected = f"attacker must be one of {names} or a scikit-learn estimator"
+        check_instance(attacker, ("fit", "predict", "get_params"), expected)
         if is_regressor(attacker) != continuous:
             kind = type(attacker).__name__
             raise ValueError(

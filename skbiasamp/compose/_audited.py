@@ -18,9 +18,9 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
-from skbiasamp._labels import Array, to_native
+from skbiasamp._labels import Array, by_auditor, check_auditor, to_native
 from skbiasamp.auditors import DirectionalAuditor
-from skbiasamp.compose._columns import sensitive_values, without_sensitive
+from skbiasamp.compose._columns import noting_text, sensitive_values, without_sensitive
 from skbiasamp.compose._wrapper import HidingWrapper, fit_params
 from skbiasamp.results import AuditReport, AuditResult
 
@@ -46,7 +46,8 @@ class AuditedClassifier(HidingWrapper):
         ``lambda X: X["age"] > 40``. None: it is passed as ``sensitive_features``, also through
         scikit-learn's metadata routing, which needs no further request.
     drop_sensitive : bool, default=False
-        Hide these columns from the classifier. Data frames to predict may then lack them.
+        Hide these columns from the classifier, as columns of text have to be from most. Data
+        frames to predict may then lack them.
     sensitive_estimator : classifier, default=None
         A classifier that learns to predict the attribute from `X` (never from the columns of
         `sensitive` themselves), for auditors whose direction is "T->A". Predicting a protected
@@ -182,11 +183,13 @@ class AuditedClassifier(HidingWrapper):
         if attribute is not None:
             # First, since it is quick: labels that cannot be audited should not cost a training.
             for name, auditor in auditors.items():
-                self.auditors_[name] = clone(auditor).fit(
-                    y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
-                )
+                with by_auditor(auditor):
+                    self.auditors_[name] = clone(auditor).fit(
+                        y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
+                    )
             self._fit_sensitive(X, attribute, routed["sensitive_estimator"])
-        self.estimator_ = clone(self.estimator).fit(features, y, **inner)
+        with noting_text(self, X):
+            self.estimator_ = clone(self.estimator).fit(features, y, **inner)
         return self
 
     def audit(
@@ -218,7 +221,10 @@ class AuditedClassifier(HidingWrapper):
                 "or name the column: AuditedClassifier(..., sensitive='sex')."
             )
         labels = self._labels(X, y, sensitive_features, sample_weight)
-        results = {name: one.audit(**labels) for name, one in self.auditors_.items()}
+        results = {}
+        for name, auditor in self.auditors_.items():
+            with by_auditor(auditor):
+                results[name] = auditor.audit(**labels)
         if isinstance(self.auditor, list):
             return AuditReport(results)
         return next(iter(results.values()))
@@ -294,6 +300,7 @@ class AuditedClassifier(HidingWrapper):
         auditor = DirectionalAuditor() if self.auditor is None else self.auditor
         named: dict[str, Any] = {}
         for one in auditor if isinstance(auditor, list) else [auditor]:
+            check_auditor(one)
             name = one.metric if one.direction is None else f"{one.metric} {one.direction}"
             twins = sum(other.partition(" #")[0] == name for other in named)
             named[f"{name} #{twins + 1}" if twins else name] = one

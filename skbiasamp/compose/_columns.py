@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+import pandas as pd
 
-from skbiasamp._labels import quote
+from skbiasamp._labels import quote, to_native
 
 
 def sensitive_values(X: Any, sensitive: Any) -> Any:
@@ -44,6 +47,24 @@ def without_sensitive(X: Any, sensitive: Any, *, may_lack: bool = False) -> Any:
         sensitive = [one for one in _listed(sensitive) if not isinstance(one, str) or one in names]
     dropped = _positions(len(names), names, sensitive)
     return frame[:, [i for i in range(len(names)) if i not in dropped]].to_native()
+
+
+@contextmanager
+def noting_text(owner: Any, X: Any) -> Iterator[None]:
+    """Note beside an error that the classifier inside sees the attribute, and that it is text."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        named = owner.sensitive is not None and not callable(owner.sensitive)
+        if named and not owner.drop_sensitive:
+            columns = pd.DataFrame(to_native(sensitive_values(X, owner.sensitive), "sensitive"))
+            if any(isinstance(value, str) for value in columns.to_numpy(object).flat):
+                error.add_note(
+                    f"sensitive={owner.sensitive!r} is text, and a feature that the classifier "
+                    f"sees: {type(owner).__name__}(..., drop_sensitive=True) hides it, or a "
+                    "pipeline inside encodes it."
+                )
+        raise
 
 
 def _listed(sensitive: Any) -> list[Any]:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._labels import Array, check_lengths, to_native
 from skbiasamp.attackers._networks import distinct, find_device, import_torch
-from skbiasamp.compose._columns import names_of, without_sensitive
+from skbiasamp.compose._columns import names_of, noting_text, without_sensitive
 from skbiasamp.mitigation._adversarial_training import (
     Networks,
     Plan,
@@ -303,15 +303,16 @@ class AdversarialClassifier(
         hides = given or self.adversary_weight > 0
         if self.drop_sensitive:
             self._hidden = names_of(X, self.sensitive)
-        inputs, y = validate_data(
-            self,
-            self._features(X),
-            y,
-            dtype=np.float32,
-            multi_output=True,
-            allow_nd=self.module is not None,
-            ensure_min_samples=2 if hides else 1,  # a row of each group
-        )
+        with noting_text(self, X):
+            inputs, y = validate_data(
+                self,
+                self._features(X),
+                y,
+                dtype=np.float32,
+                multi_output=True,
+                allow_nd=self.module is not None,
+                ensure_min_samples=2 if hides else 1,  # a row of each group
+            )
         attribute = find_attribute(self, X, sensitive_features, "fit") if hides else None
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)

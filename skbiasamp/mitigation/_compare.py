@@ -18,7 +18,15 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import Array, check_lengths, check_option, quote, to_native
+from skbiasamp._labels import (
+    Array,
+    check_auditor,
+    check_lengths,
+    check_option,
+    quote,
+    renamed,
+    to_native,
+)
 from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.compose import ClassifierWrapper
 from skbiasamp.mitigation._noise import NoiseRandomizer
@@ -248,17 +256,18 @@ def compare_mitigations(
     data = _Data(X, sensitive_features)
     audits: dict[str, dict[str, CrossAuditResult]] = {}
     for name, (_, remedy) in entries.items():
-        found = cross_audit(
-            _Informed(*_parts(name, remedy), data=data),
-            np.arange(_n_rows(X))[:, None],
-            y,
-            sensitive_features=sensitive_features,
-            auditor=auditors,
-            cv=splits,
-            scoring=scoring,
-            n_jobs=n_jobs,
-            random_state=seed,  # the same draws for all
-        )
+        with renamed(**{"auditor=": "auditors="}):
+            found = cross_audit(
+                _Informed(*_parts(name, remedy), data=data),
+                np.arange(_n_rows(X))[:, None],
+                y,
+                sensitive_features=sensitive_features,
+                auditor=auditors,
+                cv=splits,
+                scoring=scoring,
+                n_jobs=n_jobs,
+                random_state=seed,  # the same draws for all
+            )
         assert isinstance(found, dict)
         audits[name] = found
     scores, amplifications = list(scoring), list(audits[baseline])
@@ -385,6 +394,7 @@ def _scorers(scoring: Any) -> dict[str, Any]:
 
 def _point(auditor: Any) -> Any:
     """Return an auditor whose folds have no intervals; folds together give one."""
+    check_auditor(auditor, "auditors")
     return clone(auditor).set_params(interval=None)
 
 

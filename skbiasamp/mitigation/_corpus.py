@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._compat import HasMethods, Interval, check_sample_weight
 from skbiasamp._labels import Array, quote
 from skbiasamp.compose import HidingWrapper, fit_params
+from skbiasamp.compose._columns import noting_text
 from skbiasamp.mitigation._constraints import Bounds, choose, constrain
 from skbiasamp.mitigation._pairs import find_attribute, read_groups, read_pairs
 from skbiasamp.model_selection._responses import task_scores
@@ -70,7 +71,8 @@ class CorpusConstraintClassifier(HidingWrapper):
         several, or a function of `X`. None: it is passed as ``sensitive_features``, to `fit` and
         to `predict`, also through metadata routing.
     drop_sensitive : bool, default=False
-        Hide these columns from the classifier inside.
+        Hide these columns from the classifier inside, as columns of text have to be from most.
+        `DomainIndependentClassifier` always hides them.
 
     Attributes
     ----------
@@ -194,7 +196,9 @@ class CorpusConstraintClassifier(HidingWrapper):
         metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         inner = fit_params(self, ["estimator"], metadata, params)["estimator"]
         attribute = find_attribute(self, X, sensitive_features, "fit")
-        self.estimator_ = clone(self.estimator).fit(self._hide(X), y, **inner)
+        features = self._hide(X)
+        with noting_text(self, X):
+            self.estimator_ = clone(self.estimator).fit(features, y, **inner)
         pairs = read_pairs(y, attribute)
         weight = inner.get("sample_weight")
         weight = np.ones(len(pairs.group)) if weight is None else weight

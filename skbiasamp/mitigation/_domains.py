@@ -43,9 +43,10 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         representation that all groups share is a step before this one in a pipeline.
     sensitive : str, int, list or callable, default=None
         Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. The classifiers do not see these columns, and data frames
-        to predict may lack them. None: it is passed to `fit` as ``sensitive_features``, also
-        through metadata routing.
+        several, or a function of `X`. The classifiers do not see these columns, which other
+        wrappers hide with ``drop_sensitive=True`` only, and data frames to predict may lack
+        them. None: it is passed to `fit` as ``sensitive_features``, also through metadata
+        routing.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
         How the classifiers' probabilities are made comparable, by cross-validation in each
         group; of several tasks, each is then trained on its own. None takes them as they are.

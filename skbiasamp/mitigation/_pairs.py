@@ -17,10 +17,18 @@ from skbiasamp._labels import (
     check_known,
     read_rows,
     recode,
+    renamed,
     require_groups,
     to_native,
 )
 from skbiasamp.compose import ROUTING, sensitive_values
+
+# Remedies have no parameter `missing`.
+_WITHOUT_POLICIES = {
+    "y_true": "y",
+    " with missing='drop'": "",
+    " with missing='group'": ", called 'unknown' for example",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +94,8 @@ def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
 def _read(y: Any, attribute: Any) -> Rows:
     # Halves are no counts, so that every row remains a cell of its own, in its place.
     n = max(len(to_native(y, "y")), 1)
-    return read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
+    with renamed(**_WITHOUT_POLICIES):
+        return read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
 
 
 def read_pairs(y: Any, attribute: Any) -> Pairs:

@@ -16,8 +16,9 @@ from sklearn.model_selection import (
 )
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._labels import check_option
+from skbiasamp._labels import by_auditor, check_auditor, check_option
 from skbiasamp.compose import ROUTING, AuditedClassifier, sensitive_values
 from skbiasamp.model_selection._responses import task_scores
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
@@ -89,6 +90,8 @@ def amplification_scorer(
     >>> print(scores["test_accuracy"].mean(), scores["test_amplification"].mean())
     0.75 -0.25
     """
+    if auditor is not None:
+        check_auditor(auditor)
     return AmplificationScorer(
         auditor, sensitive=sensitive, objective=objective, response_method=response_method
     )
@@ -145,13 +148,14 @@ class AmplificationScorer(BaseEstimator):
         check_option("response_method", self.response_method, RESPONSES)
         found = list(_inside(estimator))
         auditor = self._auditor([audited for audited, _ in found])
-        value = auditor.score(
-            y,
-            self._response(estimator, X),
-            sensitive_features=self._attribute(found, X, sensitive_features),
-            sensitive_pred=_predict_sensitive(auditor, found, X),
-            sample_weight=sample_weight,
-        )
+        with by_auditor(auditor):
+            value = auditor.score(
+                y,
+                self._response(estimator, X),
+                sensitive_features=self._attribute(found, X, sensitive_features),
+                sensitive_pred=_predict_sensitive(auditor, found, X),
+                sample_weight=sample_weight,
+            )
         return -abs(value) if self.objective == "closest_to_zero" else -value
 
     # Under this name scikit-learn finds what the scorer can be routed.
@@ -242,11 +246,13 @@ def _inside(
     A calibrated classifier can hold several, each fitted on other folds.
     """
     if isinstance(estimator, AuditedClassifier):
+        check_is_fitted(estimator)
         yield estimator, before
     elif isinstance(estimator, Pipeline):
         earlier = (estimator[:-1],) if len(estimator) > 1 else ()
         yield from _inside(estimator.steps[-1][1], (*before, *earlier))
     elif isinstance(estimator, CalibratedClassifierCV):
+        check_is_fitted(estimator)
         for one in estimator.calibrated_classifiers_:
             yield from _inside(one.estimator, before)
     elif hasattr(estimator, "best_estimator_"):
@@ -254,6 +260,7 @@ def _inside(
     else:
         for kind, name in _INNER:
             if isinstance(estimator, kind):
+                check_is_fitted(estimator, name)
                 yield from _inside(getattr(estimator, name), before)
 
 
