@@ -164,7 +164,9 @@ class AdversarialClassifier(
     greater λ or `learning_rate`, another layer or another network may help.
 
     Inputs are taken as they are: scale what is neither 0/1 nor a score near it. Equal rows are
-    one row with a weight, so that repeating rows and weighting them are the same.
+    one row with a weight, so that repeating rows and weighting them are the same. Networks as small
+    as the default gain nothing from several threads: ``torch.set_num_threads(1)``, which is left
+    to you, helps where cores are busy.
 
     References
     ----------
