@@ -1,5 +1,6 @@
 """Auditors are scikit-learn estimators, and their results can be kept, shown and sent."""
 
+import inspect
 import json
 import math
 import pickle
@@ -227,6 +228,21 @@ def test_a_contingency_is_passed_alone():
     cells = Contingency.from_labels(HIRED, PREDICTED, sensitive_features=SEX)
     with pytest.raises(TypeError, match="already holds labels, predictions, groups"):
         fitted(MALSAuditor()).audit(cells, PREDICTED)
+
+
+@every_auditor
+def test_an_attribute_by_position_is_told_its_name(auditor):
+    who = type(auditor).__name__
+    for method in (auditor.fit, auditor.partial_fit):
+        with pytest.raises(TypeError, match=rf"^{who}\.\w+ takes y by .* sensitive_features=A\)"):
+            method(HIRED, SEX)
+    message = rf"^{who}\.\w+ takes y_true and y_pred by position .* Got 3 arguments by position\.$"
+    for method in (auditor.score, auditor.audit):
+        with pytest.raises(TypeError, match=message):
+            method(HIRED, PREDICTED, SEX)
+        given = list(inspect.signature(method).parameters.values())
+        assert [one.name for one in given[:3]] == ["y_true", "y_pred", "sensitive_features"]
+        assert {one.kind for one in given[2:]} == {inspect.Parameter.KEYWORD_ONLY}
 
 
 # --------------------------------------------------------------------------- undefined pairs

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -37,6 +39,9 @@ from skbiasamp.metrics._pairs import (
 )
 from skbiasamp.results import AuditResult, label_index, pair_table
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 # Parameters that every auditor has, as scikit-learn checks them.
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "groups": [StrOptions(set(GROUPS))],
@@ -56,6 +61,25 @@ _NO_INTERVAL = (
     "with interval='analytic' has the engine sum what it takes; otherwise count with joint=True, "
     "or read the rows into memory."
 )
+
+
+def rest_by_name(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method say what goes by name where more came by position than it takes."""
+    parameters = signature(method).parameters.values()
+    _, *labels = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+
+    @wraps(method)
+    def checked(*given: P.args, **named: P.kwargs) -> R:
+        if len(given) - 1 > len(labels):
+            name = checked.__name__
+            raise TypeError(
+                f"{type(given[0]).__name__}.{name} takes {' and '.join(labels)} by position and "
+                f"the rest by name: {name}({', '.join(labels)}, sensitive_features=A). Got "
+                f"{len(given) - 1} arguments by position."
+            )
+        return method(*given, **named)
+
+    return checked
 
 
 class Audited(NamedTuple):
@@ -86,6 +110,7 @@ class BaseAuditor(ABC, BaseEstimator):
     n_jobs: int | None
     contingency_: Contingency
 
+    @rest_by_name
     def fit(
         self,
         y: Any,
@@ -128,6 +153,7 @@ class BaseAuditor(ABC, BaseEstimator):
         self._require_groups(cells)
         return self._learn(cells)
 
+    @rest_by_name
     def partial_fit(
         self,
         y: Any,
@@ -169,6 +195,7 @@ class BaseAuditor(ABC, BaseEstimator):
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 
+    @rest_by_name
     def score(
         self,
         y_true: Any,
@@ -219,6 +246,7 @@ class BaseAuditor(ABC, BaseEstimator):
         )
         return self._value(test)
 
+    @rest_by_name
     def audit(
         self,
         y_true: Any,
@@ -492,9 +520,9 @@ class CooccurrenceAuditor(BaseAuditor):
                 "sign_certain": certain,
                 "reliable": reliable,
             }
-            warn_uncertain(pairs, certain, reliable, stacklevel=3)
+            warn_uncertain(pairs, certain, reliable, stacklevel=4)
             if np.isnan(low) and not np.isnan(pairs.value) and test.summed is not None:
-                warnings.warn(_NO_INTERVAL, UncertaintyWarning, stacklevel=3)
+                warnings.warn(_NO_INTERVAL, UncertaintyWarning, stacklevel=4)
         return AuditResult(
             metric=self.metric,
             direction=self.direction,
@@ -515,7 +543,7 @@ class CooccurrenceAuditor(BaseAuditor):
         self._check(test)
         signs = train if self.reference == "train" else test
         pairs = self._pairs(signs, train, test, base=self._base(signs, train, test), sets=None)
-        warn_undefined(self._undefined(pairs), stacklevel=4)
+        warn_undefined(self._undefined(pairs), stacklevel=5)
         return Audited(signs, train, test, pairs)
 
     def _assess(self, audited: Audited) -> Uncertainty:

@@ -68,7 +68,7 @@ class PredictabilityAuditor(BaseAuditor):
         self._check(test)
         train = align(self.contingency_, test) if self._fitted else None
         settings = self._settings()
-        return play(stage(test, train, settings, direction=self.direction, stacklevel=5), rng)
+        return play(stage(test, train, settings, direction=self.direction, stacklevel=6), rng)
 
     def _value(self, test: Contingency) -> float:
         return self._play(test, own_generator(self.random_state)).value
