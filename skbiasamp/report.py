@@ -19,7 +19,14 @@ from sklearn.metrics import accuracy_score, confusion_matrix
 import skbiasamp
 from skbiasamp._engines import names_of
 from skbiasamp._files import are_files, patterns_of, reading, scan
-from skbiasamp._labels import Array, check_frame_columns, require_groups
+from skbiasamp._labels import (
+    Array,
+    check_frame_columns,
+    quote,
+    renamed,
+    require_groups,
+    rows_of,
+)
 from skbiasamp._page import listed, name_of, verdict
 from skbiasamp.auditors import (
     DirectionalAuditor,
@@ -58,7 +65,7 @@ def audit(
     y_train: Any = None,
     sensitive_train: Any = None,
     sample_weight: Any = None,
-    auditors: Sequence[Any] | None = None,
+    auditors: Any = None,
     groups: str = "intersection",
     missing: str = "error",
     random_state: Any = None,
@@ -91,9 +98,11 @@ def audit(
     sensitive_train : array-like, optional
         The protected attribute of these.
     sample_weight : array-like of shape (n_samples,), optional
-        Weights.
-    auditors : list of auditors, optional
-        Which to run, in place of those that the inputs allow.
+        Weights: whole numbers count as that many rows each, so divide sampling weights by their
+        mean.
+    auditors : auditor or list of auditors, optional
+        Which to run, in place of those that the inputs allow. Without `y_train`, one that is
+        fitted keeps the training labels it has seen.
     groups : {"intersection", "marginal", "indicator"}, default="intersection"
         How several columns of `sensitive_features` make groups.
     missing : {"error", "drop", "group"}, default="error"
@@ -148,20 +157,29 @@ def audit(
     )
     signs = test if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    chosen = _auditors(test, train, random_state) if auditors is None else list(auditors)
+    if not (test.has("task_pred") or test.has("group_pred") or y_score is not None):
+        raise ValueError(
+            "There is nothing to audit: pass predictions as y_pred (of a frame, name their column: "
+            "prediction=), the predicted attribute as sensitive_pred, or scores as y_score."
+        )
+    if auditors is None:
+        chosen = _auditors(test, train, random_state)
+    else:
+        chosen = list(auditors) if isinstance(auditors, Sequence) else [auditors]
     results: dict[str, AuditResult] = {}
     for auditor in chosen:
         _run(results, auditor, train, test)
     if y_score is not None and auditors is None:
-        scored = Contingency.from_labels(
-            y_true,
-            y_score,
-            sensitive_features=sensitive_features,
-            sample_weight=sample_weight,
-            like=train,
-            scores=True,
-            **options,
-        )
+        with renamed(y_pred="y_score"):
+            scored = Contingency.from_labels(
+                y_true,
+                y_score,
+                sensitive_features=sensitive_features,
+                sample_weight=sample_weight,
+                like=train,
+                scores=True,
+                **options,
+            )
         _run(results, LeakageAuditor(random_state=random_state), None, scored, _OF_SCORES)
     by_group, rates = describe_groups(test)
     report = AuditReport(
@@ -174,7 +192,8 @@ def audit(
         rates=rates,
         context=_context(test, train),
     )
-    report.findings.extend(find(report, test, train, scores=y_score is not None))
+    n_given = None if sample_weight is None else len(sample_weight)
+    report.findings.extend(find(report, test, train, scores=y_score is not None, n_given=n_given))
     return report
 
 
@@ -252,7 +271,10 @@ def _run(
     test: Contingency,
     suffix: str = "",
 ) -> None:
-    auditor = clone(auditor)
+    if train is not None:
+        auditor = clone(auditor)
+    elif not hasattr(auditor, "contingency_") and "reference" in auditor.get_params(deep=False):
+        auditor = clone(auditor).set_params(reference="test")
     with warnings.catch_warnings():
         # What these say stands in the tables, and is said once for the report.
         warnings.simplefilter("ignore", UncertaintyWarning)
@@ -287,7 +309,8 @@ def describe_groups(test: Contingency) -> tuple[pd.DataFrame, pd.DataFrame]:
                 accuracy_score(t, p, sample_weight=weight)
                 for t, p in zip(true, predicted, strict=True)
             ]
-            row["accuracy"] = _one_label_accuracy(test, weight) or float(np.mean(right))
+            whole = _one_label_accuracy(test, weight)
+            row["accuracy"] = float(np.mean(right)) if whole is None else whole
         by_group.append(row)
         for j, task in enumerate(test.tasks):
             pair: dict[str, Any] = {"group": group, "task": task}
@@ -362,7 +385,10 @@ def say(result: AuditResult, *, seen: str = "predictions") -> str:
         return f"{_say_told(result, seen)} {_say_side(result)}"
     if result.metric == "multi-attribute":
         return _say_sets(result)
-    if (result.table["delta"].dropna() == 0).all():
+    deltas = result.table["delta"].dropna()
+    if deltas.empty:
+        return _say_nothing(result)
+    if (deltas == 0).all():
         text = "Predictions move no pair of group and task: the value is 0 in these rows"
         if result.low < result.high:
             text += f"; in others like them it may be from {result.low:+.4f} to {result.high:+.4f}"
@@ -377,7 +403,7 @@ def _say_nothing(result: AuditResult) -> str:
             f"Nothing could be measured: no set of labels occurs {least} times or more in both the "
             "training labels and the audited ones."
         )
-    return "Nothing could be measured: no pair of group and task has rows enough."
+    return "Nothing could be measured: no pair has both labels and predictions to compare."
 
 
 def _say_side(result: AuditResult) -> str:
@@ -388,12 +414,13 @@ def _say_side(result: AuditResult) -> str:
         return f"The value is {result.value:+.4f}; which interval it has cannot be told from sums."
     if side == "unknown":
         return f"The value is {result.value:+.4f}; no interval was asked for."
-    if side == "above":
-        what = "adds to what can be told" if told else "amplifies"
-        return f"On the whole the model {what}: the interval lies above 0."
-    if side == "below":
-        what = "takes from what can be told" if told else "weakens what the labels lean to"
-        return f"On the whole the model {what}: the interval lies below 0."
+    if side in ("above", "below"):
+        what = {
+            "above": ("amplifies", "adds to what can be told"),
+            "below": ("weakens what the labels lean to", "takes from what can be told"),
+        }[side][told]
+        barely = f", though barely (p = {result.p_value:.2g})" * (result.p_value >= _ALPHA)
+        return f"On the whole the model {what}: the interval lies {side} 0{barely}."
     if side == "zero":
         if not told and (result.table["sign"] == 0).all():
             return "The labels lean to no group, so there is nothing to amplify: the value is 0."
@@ -414,6 +441,10 @@ def _say_strongest(result: AuditResult) -> str:
         pairs = f", p-values adjusted for {len(table):,} pairs" if len(table) > 1 else ""
         doubt = f"No single pair can be told from unchanged{pairs}; the largest: "
     likely = table if sure.empty else sure
+    # A pair that goes the way of the whole, if there is one.
+    side = {"above": 1, "below": -1}.get(verdict(result.value, result.low, result.high), 0)
+    along = likely[np.sign(likely["sign"] * likely["delta"]) == side]
+    likely = likely if along.empty else along
     pair = likely.iloc[int(likely["delta"].abs().to_numpy().argmax())]
     delta, task, group = pair["delta"], name_of(pair["task"]), name_of(pair["group"])
     if result.metric == "MALS":
@@ -487,11 +518,18 @@ def _weighs_groups(result: AuditResult) -> bool:
 
 
 def find(
-    report: AuditReport, test: Contingency, train: Contingency | None, *, scores: bool
+    report: AuditReport,
+    test: Contingency,
+    train: Contingency | None,
+    *,
+    scores: bool,
+    n_given: int | None,
 ) -> list[Finding]:
     """Return what to know before the numbers of a report are used."""
     found = [
-        _balanced(report),
+        _constant(test if train is None else train) or _balanced(report),
+        _never_labelled(test),
+        _counted(test, n_given),
         _threshold(test),
         _errors(report),
         _error_rate_gap(report),
@@ -574,6 +612,46 @@ def _sums(test: Contingency) -> Finding:
     )
 
 
+def _constant(signs: Contingency) -> Finding | None:
+    """Say that the labels which give the signs are all the same."""
+    counts = signs.count("task")
+    if ((counts > 0) & (counts < signs.total)).any():
+        return None
+    return Finding(
+        "constant labels",
+        "The labels that tell what counts as amplification are the same in all rows, so no group "
+        "leans to anything and there is nothing to amplify. Is it the right column?",
+    )
+
+
+def _never_labelled(test: Contingency) -> Finding | None:
+    """Say which classes are predicted and never labelled: misspelt ones look like that."""
+    if test.classes is None or not test.has("task_pred") or test.soft("task_pred"):
+        return None
+    labelled, predicted = test.count("task"), test.count("task_pred")
+    strange = np.flatnonzero((labelled == 0) & (predicted > 0))
+    if not len(strange):
+        return None
+    return Finding(
+        "never labelled",
+        f"The model predicts {quote([test.tasks[i] for i in strange])} for "
+        f"{rows_of(predicted[strange].sum())}, and no audited row has that label. If it is a label "
+        "in another spelling, the numbers here are wrong.",
+    )
+
+
+def _counted(test: Contingency, n_given: int | None) -> Finding | None:
+    """Say that weights were taken for counts, where there are many more than rows."""
+    if n_given is None or not test.whole or test.total < 2 * n_given:
+        return None
+    return Finding(
+        "weights",
+        f"{n_given:,} rows came with weights that add up to {test.total:,.15g}. Whole numbers "
+        "count as that many rows each. If they are not counts but sampling weights, intervals are "
+        "far too narrow: divide them by their mean.",
+    )
+
+
 def _balanced(report: AuditReport) -> Finding | None:
     blind = [
         name
@@ -603,6 +681,8 @@ def _threshold(test: Contingency) -> Finding | None:
     if not len(off):
         return None
     first = off[np.argmax(np.abs(gap[off]))]
+    binary = test.classes is None or len(test.classes) <= 2
+    advice = ": compare at the base rate (BaseRateThresholdClassifier)" if binary else ""
     more = {1: "", 2: " (and 1 more task is off by 1 point or more)"}.get(
         len(off), f" (and {len(off) - 1} more tasks are off by 1 point or more)"
     )
@@ -610,8 +690,8 @@ def _threshold(test: Contingency) -> Finding | None:
         "threshold",
         f"The model predicts {name_of(test.tasks[first])} for {predicted[first] / test.total:.1%} "
         f"of the rows, and {base[first] / test.total:.1%} have it{more}. A threshold away from the "
-        "base rate moves all groups, and shows as amplification: compare at the base rate "
-        "(BaseRateThresholdClassifier).",
+        "base rate moves all groups, and shows as amplification, also in DPA, which finds a class "
+        f"that is said often easy to tell{advice}.",
     )
 
 
@@ -665,6 +745,8 @@ def _flagged(report: AuditReport, flag: str, topic: str, what: str) -> Finding |
     worst: dict[str, list[str]] = {}
     for name, result in report.results.items():
         table = result.table
+        if flag == "sign_certain" and flag in table:
+            table = table[table["sign"] != 0]
         raised = [held is False for held in table.get(flag, ())]
         if any(raised):
             pairs = table[raised]

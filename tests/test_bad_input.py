@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from skbiasamp import (
     Contingency,
     DirectionalAuditor,
+    LeakageAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
 )
@@ -1129,3 +1130,11 @@ def test_a_concentration_that_is_no_number():
         differential_fairness_amplification(
             HIRED, PREDICTED, sensitive_features=SEX, concentration="a"
         )
+
+
+def test_a_table_of_scores_of_their_own_tells_nothing():
+    rng = np.random.default_rng(0)
+    sex, hired = rng.choice(["f", "m"], 100), rng.integers(0, 2, 100)
+    auditor = LeakageAuditor(attacker="exact", interval=None, random_state=0)
+    with pytest.warns(UserWarning, match="of these scores one has 1 rows on average"):
+        auditor.audit(hired, rng.normal(size=(100, 1)), sensitive_features=sex)

@@ -93,7 +93,12 @@ def test_a_sentence_follows_sign_and_size_of_the_change(sign, delta, expected):
 
 def test_the_largest_change_that_is_sure_is_told():
     pairs = [("a", 1, 1, 0.5, 0.2), ("b", 1, 1, 0.1, 0.01), ("c", 1, 1, -0.2, 0.04)]
-    assert say(a_result(pairs=pairs)).startswith("Predictions give c the label 1 less often")
+    chance = {"low": -0.05}
+    assert say(a_result(pairs=pairs, **chance)).startswith(
+        "Predictions give c the label 1 less often"
+    )
+    # Of a value above 0, one of the pairs that make it so.
+    assert say(a_result(pairs=pairs)).startswith("Predictions give b the label 1 more often")
     unsure = [(*pair[:-1], 0.05) for pair in pairs]
     assert say(a_result(pairs=unsure)).startswith(
         "No single pair can be told from unchanged, p-values adjusted for 3 pairs; the largest: "
@@ -228,7 +233,7 @@ def test_sets_are_said_with_size_and_side(signed, expected):
 
 def test_nothing_measured_says_why():
     nothing = {"value": np.nan, "low": np.nan, "high": np.nan}
-    assert "no pair of group and task has rows enough" in say(a_result(**nothing))
+    assert "no pair has both labels and predictions to compare" in say(a_result(**nothing))
     sets = a_result("multi-attribute", params={"min_count": 10}, **nothing)
     assert "no set of labels occurs 10 times or more" in say(sets)
 
@@ -398,6 +403,94 @@ def test_balanced_labels_are_said_to_blind():
     nearly = report_of({**BALANCED, ("f", 1, 1): 101})
     assert "balanced data" not in topics(nearly)
     assert "uncertain signs" in topics(nearly)
+
+
+def test_labels_that_are_all_the_same_are_not_called_balanced():
+    y, _, group = counted(AMPLIFIED)
+    report = report_of(AMPLIFIED, y_train=np.zeros_like(y), sensitive_train=group)
+    assert report["directional A->T"].value == 0
+    assert "constant labels" in topics(report)
+    assert not {"balanced data", "uncertain signs"} & topics(report)
+    assert "constant labels" not in topics(report_of(BALANCED))
+
+
+def test_a_model_that_takes_a_label_from_all_is_not_said_to_move_nothing():
+    y, _, group = counted(AMPLIFIED)
+    report = skbiasamp.audit(y, np.zeros_like(y), sensitive_features=group, random_state=0)
+    assert np.isnan(report["MALS"].table["delta"]).all()
+    assert report.sentences["MALS"].startswith("Nothing could be measured")
+
+
+def test_labels_in_another_spelling_are_an_error_and_strange_ones_are_said():
+    y, predicted, group = counted(AMPLIFIED)
+    names = np.array(["no", "yes"])
+    for other, seen in (
+        (["no", "Yes"], "'Yes' where y_true holds 'yes'"),
+        (["no ", "yes"], "'no '"),
+    ):
+        with pytest.raises(ValueError, match=f"y_pred holds {seen}"):
+            skbiasamp.audit(names[y], np.array(other)[predicted], sensitive_features=group)
+    strange = names[predicted].astype(object)
+    strange[:3] = "perhaps"
+    report = skbiasamp.audit(names[y], strange, sensitive_features=group, random_state=0)
+    (found,) = (one.text for one in report.findings if one.topic == "never labelled")
+    assert found.startswith("The model predicts 'perhaps' for 3 rows, and no audited row")
+
+
+@pytest.mark.parametrize(("scale", "said"), [(1, False), (1.5, False), (2, True), (1000, True)])
+def test_weights_that_count_as_many_more_rows_are_said(scale, said):
+    y, predicted, group = counted(AMPLIFIED)
+    report = skbiasamp.audit(
+        y,
+        predicted,
+        sensitive_features=group,
+        sample_weight=np.full(len(y), scale),
+        auditors=DirectionalAuditor(interval=None),
+    )
+    assert ("weights" in topics(report)) is said
+
+
+def test_groups_that_are_always_wrong_have_accuracy_0():
+    y = np.tile(["a", "b", "c"], 20)
+    predicted = np.append(y[:30], np.tile(["b", "c", "a"], 10))
+    report = skbiasamp.audit(
+        y, predicted, sensitive_features=np.repeat(["f", "m"], 30), random_state=0
+    )
+    assert report.groups["accuracy"].tolist() == [1, 0]
+
+
+def test_there_must_be_something_to_audit():
+    y, predicted, group = counted(AMPLIFIED)
+    with pytest.raises(ValueError, match="nothing to audit: pass predictions as y_pred"):
+        skbiasamp.audit(y, sensitive_features=group)
+    with pytest.raises(ValueError, match=r"^y_score has 799 rows but y_true has 800"):
+        skbiasamp.audit(
+            y, predicted, sensitive_features=group, y_score=predicted[1:], auditors=None
+        )
+
+
+def test_a_fitted_auditor_keeps_the_training_labels_it_has_seen():
+    y, predicted, group = counted(AMPLIFIED)
+    fitted = DirectionalAuditor(interval=None).fit(1 - y, sensitive_features=group)
+    report = skbiasamp.audit(y, predicted, sensitive_features=group, auditors=fitted)
+    expected = fitted.score(y, predicted, sensitive_features=group)
+    assert report["directional A->T"].value == expected < 0
+    fresh = skbiasamp.audit(
+        y, predicted, sensitive_features=group, auditors=[DirectionalAuditor(interval=None)]
+    )
+    assert fresh["directional A->T"].value == -expected
+
+
+def test_a_threshold_of_three_classes_is_named_without_advice_that_has_two():
+    y = np.tile(["a", "b", "c"], 100)
+    report = skbiasamp.audit(
+        y,
+        np.where(np.arange(300) < 60, "a", y),
+        sensitive_features=np.tile(["f", "m"], 150),
+        random_state=0,
+    )
+    (found,) = (one.text for one in report.findings if one.topic == "threshold")
+    assert "BaseRateThresholdClassifier" not in found
 
 
 def test_a_perfect_model_is_not_called_balanced():
@@ -622,7 +715,7 @@ def test_text_and_notebook_say_the_same(amplified):
     ],
     ids=lambda auditor: type(auditor).__name__,
 )
-def test_every_auditor_is_put_into_words(auditor):
+def test_every_auditor_is_put_into_words(auditor, tmp_path):
     y, y_pred, group = counted(AMPLIFIED)
     report = skbiasamp.audit(
         y, y_pred, sensitive_features=group, sensitive_pred=group[::-1], auditors=[auditor]
@@ -631,6 +724,9 @@ def test_every_auditor_is_put_into_words(auditor):
     assert sentence.endswith(".")
     assert "nan" not in sentence
     assert AuditReport.from_json(report.to_json()).to_json() == report.to_json()
+    for path in (tmp_path / "report.json", str(tmp_path / "report.json")):
+        report.to_json(path)
+        assert AuditReport.from_json(path).to_json() == report.to_json()
 
 
 # --------------------------------------------------------------------------- its schema
@@ -665,7 +761,7 @@ def test_the_schema_page_lists_every_topic():
     source = Path(skbiasamp.report.__file__).read_text()
     written = set(re.findall(r'Finding\(\s*"([^"]+)"', source))
     written |= set(re.findall(r'_flagged\(\s*report,\s*"\w+",\s*"([^"]+)"', source))
-    assert len(written) == 15
+    assert len(written) == 18
     assert documented("Each of `findings`") == {"topic", "text"} | written
 
 

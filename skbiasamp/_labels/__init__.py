@@ -39,6 +39,7 @@ from skbiasamp._labels._errors import (
     require_groups,
     require_labels,
     require_task_pred,
+    rows_of,
     too_many_combinations,
 )
 from skbiasamp._labels._reading import (
@@ -89,6 +90,7 @@ __all__ = [
     "require_groups",
     "require_labels",
     "require_task_pred",
+    "rows_of",
     "sort_names",
     "task_names",
     "to_native",

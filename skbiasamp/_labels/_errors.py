@@ -214,6 +214,23 @@ def check_known(
     )
 
 
+def check_spelling(labels: Names, predictions: Names, argument: str, other: str) -> None:
+    """Raise if a prediction is a label in another spelling: 'Yes' for 'yes', '1.0' for '1'."""
+    spelt = {_spelt(name): name for name in labels}
+    for name in predictions:
+        label = spelt.get(_spelt(name))
+        if label is not None and name not in labels and isinstance(name, str):
+            raise ValueError(
+                f"{other} holds {name!r} where {argument} holds {label!r}: to a program these are "
+                "two labels. Spell them alike."
+            )
+
+
+def _spelt(name: Hashable) -> Hashable:
+    text = str(name).strip().casefold()
+    return text.removesuffix(".0")
+
+
 def check_columns(names: Names, expected: Names, argument: str, other: str) -> None:
     """Positions rule for columns too; a name at another position is an error."""
     shared = set(names) & set(expected)

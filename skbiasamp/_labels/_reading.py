@@ -42,6 +42,7 @@ from skbiasamp._labels._errors import (
     check_kinds,
     check_known,
     check_option,
+    check_spelling,
     quote,
 )
 
@@ -530,6 +531,7 @@ class _Reader:
         (first, (_, names)), *others = found.items()
         for other, (_, other_names) in others:
             check_kinds(names, other_names, first, other)
+            check_spelling(names, other_names, first, other)
         union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
         if known is None:
             known = sort_names(union)

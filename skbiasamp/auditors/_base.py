@@ -131,7 +131,7 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
             Their protected attribute.
         sample_weight : array-like of shape (n_samples,), optional
-            Their weights.
+            Their weights; whole numbers count as that many rows each.
         target, sensitive, weight : column name or list of names, optional
             Where labels, attribute and weights are, if `y` is a frame.
 
@@ -173,7 +173,7 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
             Their protected attribute.
         sample_weight : array-like of shape (n_samples,), optional
-            Their weights.
+            Their weights; whole numbers count as that many rows each.
         target, sensitive, weight : column name or list of names, optional
             Where labels, attribute and weights are, if `y` is a frame.
 
@@ -521,7 +521,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 "reliable": reliable,
             }
             warn_uncertain(pairs, certain, reliable, stacklevel=4)
-            if np.isnan(low) and not np.isnan(pairs.value) and test.summed is not None:
+            if np.isnan(low) and not np.isnan(pairs.value) and test.summed == "tasks":
                 warnings.warn(_NO_INTERVAL, UncertaintyWarning, stacklevel=4)
         return AuditResult(
             metric=self.metric,

@@ -177,6 +177,8 @@ def play(arena: Arena, rng: np.random.Generator) -> Played:
         scores=any(attack.soft for attack in arena.attacks),
     )
     exact = type(attacker) is ExactAttacker and not arena.rowwise
+    if exact and settings.attacker == "exact" and any(one.soft for one in arena.attacks):
+        _warn_of_single_rows(arena)
     if settings.cv is None and not exact:
         why = (
             f"{MOST_BITS} labels at most can be perturbed in closed form"
@@ -195,9 +197,24 @@ def play(arena: Arena, rng: np.random.Generator) -> Played:
     return Played(arena, attacker, campaign, qualities)
 
 
-def _few_valued(attack: Attack) -> bool:
+def _rows_per_input(attack: Attack) -> float:
     n_inputs = len(attack.inputs) if attack.n_bits else len(np.unique(attack.seen))
-    return bool(attack.cells.weight.sum() * attack.cells.rows_per_weight >= ENOUGH * n_inputs)
+    return float(attack.cells.weight.sum() * attack.cells.rows_per_weight) / n_inputs
+
+
+def _few_valued(attack: Attack) -> bool:
+    return _rows_per_input(attack) >= ENOUGH
+
+
+def _warn_of_single_rows(arena: Arena) -> None:
+    least = min(map(_rows_per_input, arena.attacks))
+    if least < 2:
+        warnings.warn(
+            "attacker='exact' is a table of the inputs it has learnt from, and of these scores one "
+            f"has {least:.3g} rows on average: it can tell nothing of the others. Pass "
+            "attacker='auto' or an estimator.",
+            stacklevel=2,
+        )
 
 
 def read(

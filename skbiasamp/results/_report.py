@@ -196,18 +196,20 @@ class AuditReport:
         return _written(json.dumps(self.to_dict(), allow_nan=False, **options), path)
 
     @classmethod
-    def from_json(cls, text: str) -> AuditReport:
+    def from_json(cls, text: Any) -> AuditReport:
         """Read what `to_json` wrote.
 
         Parameters
         ----------
-        text : str
-            The JSON.
+        text : str or path
+            The JSON, or the file that has it.
 
         Returns
         -------
         report : AuditReport
         """
+        if not (isinstance(text, str) and text.lstrip().startswith("{")):
+            text = Path(text).read_text(encoding="utf-8")
         return cls.from_dict(json.loads(text))
 
     def to_markdown(self, path: Any = None) -> str:
