@@ -29,7 +29,7 @@ from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.attackers import ExactAttacker
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 
-looked_at = settings(max_examples=12, deadline=None)
+looked_at = settings(max_examples=12)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 AUDITORS = {
@@ -139,7 +139,7 @@ def test_exchanging_labels_and_predictions_turns_the_sign(metric, world):
     [DecisionTreeClassifier(max_depth=2), LogisticRegression(), BernoulliNB(), GaussianNB()],
     ids=lambda attacker: type(attacker).__name__,
 )
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(world=worlds(kinds=("multilabel",), weights=st.integers(1, 3)))
 def test_no_attacker_beats_the_exact_one_on_what_it_learnt_from(attacker, balanced, world):
     X, group, weight = (world[name] for name in ("y_true", "sensitive_features", "sample_weight"))

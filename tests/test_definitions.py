@@ -26,7 +26,7 @@ from skbiasamp.metrics import (
     percentage_amplification,
 )
 
-looked_at = settings(max_examples=60, deadline=None)
+looked_at = settings(max_examples=60)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 DIRECTIONS = ("A->T", "T->A")

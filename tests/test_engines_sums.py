@@ -355,7 +355,7 @@ def test_sums_of_probabilities_are_no_scores(test):
 numbers = st.lists(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.77, 1.0]), min_size=1, max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(numbers)
 def test_few_values_have_the_sums_of_many(x):
     x = np.array(x)

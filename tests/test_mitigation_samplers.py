@@ -170,7 +170,7 @@ def test_verbs_of_one_gender_are_named_or_dropped():
     st.integers(2, 4),
     st.integers(1, 5),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_ratio_is_kept_with_almost_as_many_rows_as_possible(seed, alpha, n_groups, n_tasks):
     rng = np.random.default_rng(seed)
     member = (rng.random((60, n_tasks)) < rng.random(n_tasks)).astype(int)
@@ -199,7 +199,7 @@ def test_keeps_more_images_than_the_papers_heuristic(alpha):
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(1, 5), st.integers(2, 4), st.integers(2, 5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_classes_are_cut_as_little_as_possible(seed, alpha, n_groups, n_classes):
     rng = np.random.default_rng(seed)
     table = rng.integers(1, 30, (n_groups, n_classes))

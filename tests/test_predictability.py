@@ -27,7 +27,7 @@ from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplif
 from skbiasamp.metrics._attack import split
 from skbiasamp.metrics._quality import inverse_log_loss, perturb, quality_of, rate_for_f1
 
-looked_at = settings(max_examples=25, deadline=None)
+looked_at = settings(max_examples=25)
 both_directions = pytest.mark.parametrize("direction", ["A->T", "T->A"])
 
 TOLD = ("y_true", "y_pred", "sensitive_features")
@@ -143,7 +143,7 @@ kinds = pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
 
 @every_metric
 @kinds
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_the_closed_form_is_what_one_counts_by_hand(kind, metric, data):
     world = audited(data.draw(worlds(kinds=(kind,), weights=st.integers(1, 3))))
@@ -356,7 +356,7 @@ def test_classes_moved_at_the_solved_rate_have_the_models_macro_f1():
 
 @every_metric
 @kinds
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_f1_is_equalised_where_root_finding_says(kind, metric, data):
     """The rate at which the expected macro F1 is the model's, found by another method."""

@@ -24,7 +24,7 @@ from skbiasamp.metrics import (
     percentage_amplification,
 )
 
-looked_at = settings(max_examples=20, deadline=None)
+looked_at = settings(max_examples=20)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 METRICS = {
