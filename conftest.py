@@ -1,12 +1,17 @@
-"""What all tests share: docstrings that need torch are left out without it, one thread each."""
+"""What all tests share: docstrings need their packages, one thread each, no deadlines."""
 
 import os
 from importlib.util import find_spec
 
 from hypothesis import settings
 
-NEED_TORCH = ["skbiasamp/attackers/_mlp.py", "skbiasamp/mitigation/_adversarial.py"]
-collect_ignore = [] if find_spec("torch") else NEED_TORCH
+NEED = {
+    "torch": ["skbiasamp/attackers/_mlp.py", "skbiasamp/mitigation/_adversarial.py"],
+    "imblearn": ["skbiasamp/mitigation/_oversample.py"],
+}
+collect_ignore = [
+    file for package, files in NEED.items() if not find_spec(package) for file in files
+]
 
 # Workers that run side by side would wait for each other's threads; read when torch is imported.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -1,7 +1,6 @@
 """Displays: what is drawn is what was found, and can be read."""
 
 import os
-import runpy
 import sys
 import warnings
 from dataclasses import replace
@@ -698,28 +697,17 @@ def test_several_tasks_have_one_curve_and_no_rates():
     not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "compas-scores-two-years.csv").is_file(),
     reason="the COMPAS file is not in SKBIASAMP_DATA",
 )
-def test_compas_has_unequal_errors_where_amplification_is_small(tmp_path, monkeypatch, capsys):
+def test_compas_has_unequal_errors_where_amplification_is_small():
     """WAN21, Fig. 6."""
-    file = Path(__file__).parents[1] / "examples" / "compas_thresholds.py"
-    example = runpy.run_path(str(file))
-    monkeypatch.setattr(sys, "argv", [file.name, "--plot", str(tmp_path / "curve.png")])
-    example["main"]()
-    assert (tmp_path / "curve.png").stat().st_size > 0
-    assert "+0.0598            0.4485       0.2345" in capsys.readouterr().out
-
-    table, base_rate = example["curve"]()
-    assert base_rate == pytest.approx(2867 / 6150)
-    assert table["A->T"].abs().max() < 0.061
-    rates = table[["African-American", "Caucasian"]]
-    assert_allclose(table.loc[[4, 5], "A->T"], [0.0598, 0.0595], atol=5e-5)
-    assert_allclose(rates.loc[[4, 5]], [[0.4485, 0.2345], [0.3432, 0.1472]], atol=5e-5)
-
     compas = fetch_compas(target="two_year_recid", filtered=False)
     display = AmplificationCurveDisplay.from_predictions(
         compas.target, compas.score, sensitive_features=compas.sensitive
     )
-    assert_allclose(display.values[1:], table["A->T"].loc[1:], atol=1e-12)
-    assert_allclose(display.rates.iloc[1:], rates.loc[1:], atol=1e-12)
+    # The first threshold is below all scores; then come scores above 1, 2, ...
+    assert np.abs(display.values).max() < 0.061
+    assert_allclose(np.asarray(display.values)[[4, 5]], [0.0598, 0.0595], atol=5e-5)
+    rates = display.rates[["African-American", "Caucasian"]].iloc[[4, 5]]
+    assert_allclose(rates, [[0.4485, 0.2345], [0.3432, 0.1472]], atol=5e-5)
     assert display.base_rate_threshold == 4
 
 

@@ -140,7 +140,7 @@ def test_the_command_sums_many_tasks_of_many_rows(folder, capsys, monkeypatch):
     monkeypatch.setattr("skbiasamp.cli._FEW_ROWS", 100)
     assert main(["audit", pattern(folder, "test"), *options, "--seed", "0"]) == 0
     shown = capsys.readouterr().out
-    (line,) = [line for line in shown.splitlines() if line.startswith(" directional A->T  ")]
+    (line,) = [line for line in shown.splitlines() if line.strip().startswith("directional A->T  ")]
     assert " to " in line
     assert "summed each task by itself" in " ".join(shown.split())
 
