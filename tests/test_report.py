@@ -405,6 +405,13 @@ def test_balanced_labels_are_said_to_blind():
     assert "uncertain signs" in topics(nearly)
 
 
+def test_a_report_is_a_mapping(amplified):
+    assert dict(amplified) == amplified.results == dict(amplified.items())
+    assert amplified.get("none of these") is None
+    with pytest.raises(KeyError, match="this report has 'directional A->T', 'MALS'"):
+        amplified["none of these"]
+
+
 def test_labels_that_are_all_the_same_are_not_called_balanced():
     y, _, group = counted(AMPLIFIED)
     report = report_of(AMPLIFIED, y_train=np.zeros_like(y), sensitive_train=group)

@@ -36,7 +36,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditReport:
+class AuditReport(Mapping[str, AuditResult]):
     """What several auditors found on the same rows, in numbers and in words.
 
     Reports come from `skbiasamp.audit`; ``report["directional A->T"]`` is one auditor's result.
