@@ -1,4 +1,4 @@
-"""Files in: found, checked, and read by what is installed, without loading them."""
+"""Files in and out: found, checked, read by what is installed without loading them, written."""
 
 from __future__ import annotations
 
@@ -29,6 +29,20 @@ def are_files(value: Any) -> bool:
 def patterns_of(value: Any) -> list[str]:
     """Return paths and patterns as text."""
     return [os.fspath(one) for one in (value if isinstance(value, list | tuple) else [value])]
+
+
+def read_json(source: Any) -> str:
+    """Return JSON, or that of the file that a path names."""
+    if isinstance(source, str) and source.lstrip().startswith("{"):
+        return source
+    return Path(source).read_text(encoding="utf-8")
+
+
+def written(text: str, path: Any) -> str:
+    """Return text, once it is in the file that is named, if one is."""
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
 
 
 @contextmanager

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -26,6 +24,7 @@ from skbiasamp._engines import (
     sum_tasks,
     sum_weights,
 )
+from skbiasamp._files import read_json, written
 from skbiasamp._labels import (
     Array,
     Names,
@@ -1026,10 +1025,7 @@ class Contingency:
         >>> Contingency.from_json(cells.to_json()) == cells
         True
         """
-        text = json.dumps(write_cells(self._rows(), self.summed, self.moments))
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
-        return text
+        return written(json.dumps(write_cells(self._rows(), self.summed, self.moments)), path)
 
     @classmethod
     def from_json(cls, text: Any) -> Contingency:
@@ -1044,9 +1040,7 @@ class Contingency:
         -------
         contingency : Contingency
         """
-        if isinstance(text, os.PathLike) or not str(text).lstrip().startswith("{"):
-            text = Path(text).read_text(encoding="utf-8")
-        rows, summed, moments = read_cells(text)
+        rows, summed, moments = read_cells(read_json(text))
         return cls(rows, summed=summed, moments=moments)
 
     def _rows(self) -> Rows:

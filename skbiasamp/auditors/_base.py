@@ -141,15 +141,14 @@ class BaseAuditor(ABC, BaseEstimator):
             The fitted auditor.
         """
         self._validate_params()
-        with renamed(y_true="y"):
-            cells = self._count(
-                y,
-                sensitive_features=sensitive_features,
-                sample_weight=sample_weight,
-                target=target,
-                sensitive=sensitive,
-                weight=weight,
-            )
+        cells = self._count_training(
+            y,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            target=target,
+            sensitive=sensitive,
+            weight=weight,
+        )
         self._require_groups(cells)
         return self._learn(cells)
 
@@ -183,15 +182,14 @@ class BaseAuditor(ABC, BaseEstimator):
             The auditor, as if fitted on the sum of all chunks.
         """
         self._validate_params()
-        with renamed(y_true="y"):
-            cells = self._count(
-                y,
-                sensitive_features=sensitive_features,
-                sample_weight=sample_weight,
-                target=target,
-                sensitive=sensitive,
-                weight=weight,
-            )
+        cells = self._count_training(
+            y,
+            sensitive_features=sensitive_features,
+            sample_weight=sample_weight,
+            target=target,
+            sensitive=sensitive,
+            weight=weight,
+        )
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 
@@ -437,6 +435,11 @@ class BaseAuditor(ABC, BaseEstimator):
     @property
     def _fitted(self) -> bool:
         return hasattr(self, "contingency_")
+
+    def _count_training(self, y: Any, **labels: Any) -> Contingency:
+        """Return training labels as a contingency; errors name what `fit` calls them."""
+        with renamed(y_true="y"):
+            return self._count(y, **labels)
 
     def _read(self, y_true: Any, y_pred: Any, **labels: Any) -> Contingency:
         """Return the audited rows."""

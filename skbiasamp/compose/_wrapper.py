@@ -9,7 +9,7 @@ import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import process_routing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -84,6 +84,17 @@ class ClassifierWrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def feature_names_in_(self) -> Any:
         """What its columns were named."""
         return (self._saw_X or self.estimator_).feature_names_in_
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say who takes which metadata.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         tags = get_tags(self.estimator)

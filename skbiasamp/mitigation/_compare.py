@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 import sklearn
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
@@ -310,6 +310,9 @@ class _Informed(ClassifierWrapper):
         self.sampler = sampler
         self.estimator = estimator
         self.data = data
+
+    # Nothing is routed to the remedy: it gets its attribute from the data.
+    get_metadata_routing = BaseEstimator.get_metadata_routing
 
     def fit(self, X: Any, y: Any) -> Self:
         rows, features = np.ravel(X), self._features(X)

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, Interval, check_sample_weight
@@ -307,17 +307,6 @@ class CorpusConstraintClassifier(HidingWrapper):
         """
         y_pred = self.predict(X, sensitive_features=sensitive_features)
         return accuracy_score(y, y_pred, sample_weight=sample_weight)
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Say who takes which metadata.
-
-        Returns
-        -------
-        routing : MetadataRouter
-        """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def _scores(self, X: Any) -> Array:
         """Return log-probabilities of classes, or log-odds of tasks."""

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import check_cv, cross_val_predict
 from sklearn.utils import assert_all_finite
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -179,17 +179,6 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         check_is_fitted(self)
         positive = (self._scores(X) >= self.thresholds_).astype(int)
         return self.classes_[positive[:, 0]] if self._one_label else positive
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Say who takes which metadata.
-
-        Returns
-        -------
-        routing : MetadataRouter
-        """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

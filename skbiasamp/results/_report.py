@@ -9,11 +9,11 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from skbiasamp._files import read_json, written
 from skbiasamp.results._result import AuditResult, as_name, check_schema, label_index, plain
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/1"
@@ -193,7 +193,7 @@ class AuditReport(Mapping[str, AuditResult]):
         -------
         text : str
         """
-        return _written(json.dumps(self.to_dict(), allow_nan=False, **options), path)
+        return written(json.dumps(self.to_dict(), allow_nan=False, **options), path)
 
     @classmethod
     def from_json(cls, text: Any) -> AuditReport:
@@ -208,9 +208,7 @@ class AuditReport(Mapping[str, AuditResult]):
         -------
         report : AuditReport
         """
-        if not (isinstance(text, str) and text.lstrip().startswith("{")):
-            text = Path(text).read_text(encoding="utf-8")
-        return cls.from_dict(json.loads(text))
+        return cls.from_dict(json.loads(read_json(text)))
 
     def to_markdown(self, path: Any = None) -> str:
         """Return a section for a model card.
@@ -237,7 +235,7 @@ class AuditReport(Mapping[str, AuditResult]):
             lines += [f"- {_escaped(text)}" for text in self.warnings]
         versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
         lines += ["", f"Made {self.context.get('date', '')} with {versions}."]
-        return _written("\n".join(lines) + "\n", path)
+        return written("\n".join(lines) + "\n", path)
 
     def to_html(self, path: Any = None) -> str:
         """Return one self-contained page, and write it to a file if one is named.
@@ -253,13 +251,7 @@ class AuditReport(Mapping[str, AuditResult]):
         """
         from skbiasamp._page import page
 
-        return _written(page(self.to_dict()), path)
-
-
-def _written(text: str, path: Any) -> str:
-    if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
-    return text
+        return written(page(self.to_dict()), path)
 
 
 def _escaped(text: str) -> str:
