@@ -10,7 +10,7 @@ import numpy as np
 
 from skbiasamp._labels import Array
 from skbiasamp._sums import generator
-from skbiasamp.contingency import Contingency
+from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._intervals import (
     FEW,
     Bounds,
@@ -19,14 +19,14 @@ from skbiasamp.inference._intervals import (
     bootstrap,
     widen_degenerate,
 )
+from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import (
     adjust_p_values,
-    moved_rows,
+    changed_rows,
     pair_p_values,
     swap_p_values,
     value_p_value,
 )
-from skbiasamp.metrics._pairs import Pairs
 
 
 class UncertaintyWarning(UserWarning):
@@ -53,84 +53,73 @@ class Uncertainty(NamedTuple):
 
 def assess(
     measure: Measure,
-    labels: Contingency,
-    train: Contingency,
+    paired: Measure,
     test: Contingency,
     pairs: Pairs,
     *,
-    paired: Callable[[Contingency], Pairs],
-    own_base: bool,
+    swaps: tuple[SideName, ...],
     interval: str,
-    resample: str,
     n_resamples: int,
     confidence_level: float,
     adjust: str | None,
     random_state: Any,
     n_jobs: int | None,
 ) -> Uncertainty:
-    """Give a measured value, and each of its pairs, an interval and a test."""
+    """Give a measured value, and each of its pairs, an interval and a test.
+
+    `measure` found `pairs` in the audited rows `test`, `paired` compares predictions with the
+    labels of the same rows. `swaps` are the labels whose predictions take part.
+    """
     nothing = np.full(pairs.delta.shape, np.nan)
     if np.isnan(pairs.delta).all():
         unknown = Bounds(nothing, nothing, np.nan, np.nan, {"standard_error": np.nan})
         return Uncertainty(unknown, nothing, nothing, np.nan)
-    cells = test if pairs.sets is None else test.of_sets(pairs.sets)
-    if interval == "bca":
-        test.require_rows("interval='bca'")
+    cells = pairs.seen_in(test)
     rng = generator(random_state)
-    side, given = pairs.observed_rate
-    role: Any = side.partition("_")[0]
-    moved = None
-    if given != "task_pred" and test.has(role) and not (own_base or test.soft(side)):
-        moved = moved_rows(cells, pairs)
+    changed = changed_rows(cells, pairs)
+    how: dict[str, Any] = {"confidence_level": confidence_level}
     if interval == "analytic":
-        bounds = analytic(cells, pairs, confidence_level=confidence_level)
+        bounds = analytic(cells, pairs, **how)
     else:
-        bounds = bootstrap(
-            measure,
-            labels,
-            train,
-            test,
-            pairs,
-            cells,
-            moved,
-            method=interval,
-            resample=resample,
-            n_resamples=n_resamples,
-            confidence_level=confidence_level,
-            random_state=rng,
-            n_jobs=n_jobs,
-        )
-        drawn = (test, train, labels) if resample == "both" else (test,)
-        if any(one.summed == "tasks" for one in drawn):
+        how |= {"n_resamples": n_resamples, "random_state": rng, "n_jobs": n_jobs}
+        bounds = bootstrap(measure, test, pairs, changed, **how)
+        if test.summed == "tasks":
             # How tasks depend on one another in these draws is made up.
             unknown_statistics = dict.fromkeys(bounds.statistics, float("nan"))
             bounds = Bounds(bounds.low, bounds.high, np.nan, np.nan, unknown_statistics)
     bounds = widen_degenerate(
-        bounds,
-        pairs,
-        rows_per_weight=test.rows_per_weight,
-        confidence_level=confidence_level,
+        bounds, pairs, rows_per_weight=test.rows_per_weight, confidence_level=confidence_level
     )
-    p_value, value_p = nothing, float("nan")
-    if swaps := given == "task_pred":
-        # Predictions are in the condition, so that a row's part is no fixed score.
-        testable = not (test.soft("task_pred") or test.soft("group_pred"))
-    else:
-        testable = test.has(role)
-    if testable:
-        tested = pairs if own_base or pairs.base_rate is not None else paired(test)
-        options: Any = {"n_draws": n_resamples, "random_state": rng}
-        if swaps:
-            sides = ("task", "group") if test.has("group_pred") else ("task",)
-            p_value, value_p = swap_p_values(tested, paired, test, sides, **options)
-            value_p = float("nan") if test.summed == "tasks" else value_p
-        else:
-            p_value = pair_p_values(cells, tested, moved, own_base=own_base)
-            if pairs.sets is None:
-                value_p = value_p_value(cells, tested, own_base=own_base, **options)
-            else:
-                _, value_p = swap_p_values(tested, paired, test, (role,), **options)
+    options: Any = {"n_draws": n_resamples, "random_state": rng}
+    p_value, value_p = _test(paired, test, cells, pairs, changed, swaps, options)
     return Uncertainty(bounds, p_value, adjust_p_values(p_value, adjust), value_p)
+
+
+def _test(
+    paired: Measure,
+    test: Contingency,
+    cells: Contingency,
+    pairs: Pairs,
+    changed: tuple[Array, Array] | None,
+    swaps: tuple[SideName, ...],
+    options: Any,
+) -> tuple[Array, float]:
+    """Return p-values of every pair and of the value, that the model moves nothing."""
+    nothing = np.full(pairs.delta.shape, np.nan), float("nan")
+    same_rows = pairs.own_base or (pairs.rates is not None and pairs.rates.base is not None)
+    tested = pairs if same_rows else paired(test)
+    rates = tested.rates
+    # Where predictions are in the condition, a row's part is no fixed score.
+    fixed = rates is not None and rates.observed[1] != "task_pred"
+    if not fixed or tested.size:
+        if not fixed and (test.soft("task_pred") or test.soft("group_pred")):
+            return nothing
+        p_value, value_p = swap_p_values(tested, paired, test, swaps, **options)
+        if test.summed == "tasks":
+            value_p = float("nan")
+        return (pair_p_values(cells, tested, changed) if fixed else p_value), value_p
+    value_p = value_p_value(cells, tested, **options)
+    return pair_p_values(cells, tested, changed), value_p
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array, *, stacklevel: int) -> None:
@@ -152,7 +141,8 @@ def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array, *, stacklevel:
     if coins.any():
         parts.append(
             f"{int(coins.sum())} of {coins.size} pairs are so weakly correlated in the training "
-            "labels that their sign could be a coin's (sign_certain=False in the table): "
+            "labels that their sign is not statistically distinguishable from 0 "
+                "(sign_certain=False in the table): "
             f"{named(coins)}."
         )
     if parts:

@@ -8,11 +8,20 @@ import numpy as np
 
 from skbiasamp._labels import Array
 from skbiasamp.contingency import Contingency
-from skbiasamp.metrics._pairs import Pairs
+from skbiasamp.inference._pairs import Pairs
 
 
-def pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> Array:
-    """Return how much one more row of each cell would move a pair's delta, times n."""
+def pair_variances(cells: Contingency, pairs: Pairs) -> Array:
+    """Return the variance of every pair's change, NaN where it is undefined."""
+    variances = np.full(pairs.delta.shape, np.nan)
+    for group, task in zip(*np.where(~np.isnan(pairs.delta)), strict=True):
+        variances[group, task] = _variance(cells, _pair_influence(cells, pairs, group, task))
+    return variances
+
+
+def _pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> Array:
+    """Return how much one more row of each cell would move a pair's change, times n."""
+    assert pairs.rates is not None
 
     def term(rate: tuple[Any, Any], value: float) -> Array:
         side, given = rate
@@ -22,34 +31,35 @@ def pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> A
         whole = y * _times_counted(cells, pairs, side)
         return (y * x - whole * value) / (cells.weight @ whole)
 
-    influence = term(pairs.observed_rate, pairs.observed[group, task])
-    if pairs.base_rate is not None:
-        influence = influence - term(pairs.base_rate, pairs.base[group, task])
+    influence = term(pairs.rates.observed, pairs.observed[group, task])
+    if pairs.rates.base is not None:
+        influence = influence - term(pairs.rates.base, pairs.base[group, task])
     return influence
 
 
 def _times_counted(cells: Contingency, pairs: Pairs, side: Any) -> Any:
     """Return how often a row counts in a denominator.
 
-    Multi_MALS sums over groups, so that a row of two groups counts twice there.
+    Shares of a set of tasks sum over groups, so that a row of two groups counts twice there.
     """
-    if pairs.sets is None or pairs.observed_rate[1] != "task_pred":
+    assert pairs.rates is not None
+    if pairs.onto is None or pairs.rates.observed[1] != "task_pred":
         return 1.0
     return cells.column_scores(side, np.ones(len(pairs.groups)))
 
 
 def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
     """Return each row's part in the value; centred, its influence on it."""
+    assert pairs.rates is not None
     scores = np.zeros(cells.n_cells)
-    terms = [(pairs.observed_rate, pairs.observed, 1.0)]
-    if pairs.base_rate is not None:
-        terms.append((pairs.base_rate, pairs.base, -1.0))
+    terms = [(pairs.rates.observed, pairs.observed, 1.0)]
+    if pairs.rates.base is not None:
+        terms.append((pairs.rates.base, pairs.base, -1.0))
     for (side, given), rates, factor in terms:
         by_group = given.startswith("group")
         times = _times_counted(cells, pairs, side)
         if np.ndim(times):
-            joint = cells.joint(side, given)
-            count = joint.sum(axis=0)[None, :]
+            count = cells.joint(side, given).sum(axis=0)[None, :]
         else:
             count = cells.count(given)
             count = count[:, None] if by_group else count[None, :]
@@ -62,44 +72,33 @@ def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
     return scores
 
 
-def moments_of(cells: Contingency, influence: Array) -> tuple[float, float]:
-    """Return the variance of a sum of influences, and its acceleration for BCa."""
+def _variance(cells: Contingency, influence: Array) -> float:
+    """Return the variance of a sum of influences."""
     # A whole weight is that many rows; a fractional one is one row that counts so much.
-    part = cells.row_weight * influence
-    variance = float(cells.weight @ (part * influence))
-    third = float(cells.weight @ (part**2 * influence))
-    return variance, third / (6 * variance**1.5) if variance > 0 else 0.0
+    return float(cells.weight @ (cells.row_weight * influence**2))
 
 
-def pair_moments(cells: Contingency, pairs: Pairs) -> tuple[Array, Array]:
-    """Return variance and acceleration of every pair's delta, NaN where it is undefined."""
-    variance, acceleration = (np.full(pairs.delta.shape, np.nan) for _ in range(2))
-    for group, task in zip(*np.where(~np.isnan(pairs.delta)), strict=True):
-        influence = pair_influence(cells, pairs, group, task)
-        variance[group, task], acceleration[group, task] = moments_of(cells, influence)
-    return variance, acceleration
+def value_variance(cells: Contingency, pairs: Pairs, *, centred: bool = True) -> float:
+    """Return the variance of the value; not centred, if each row's part may change its sign.
 
-
-def value_variances(cells: Contingency, pairs: Pairs) -> tuple[float, float]:
-    """Return the variance of the value, and of the sum of rows' parts if each may change its sign.
-
-    They are NaN where tasks were summed by themselves and the squares that it takes were not.
+    It is NaN where tasks were summed by themselves and the squares that it takes were not.
     """
     if cells.summed != "tasks":
-        return (
-            moments_of(cells, value_scores(cells, pairs, centred=True))[0],
-            moments_of(cells, value_scores(cells, pairs, centred=False))[0],
-        )
-    moments = cells.moments
-    if moments is None or pairs.observed_rate != ("task_pred", "group"):
-        return float("nan"), float("nan")
+        return _variance(cells, value_scores(cells, pairs, centred=centred))
+    assert pairs.rates is not None
+    moments, n = cells.moments, cells.count("group")
     signs = pairs.gradient / pairs.share  # 0 in groups without rows
-    n = cells.count("group")
-    same = np.array_equal(moments.signs[n > 0], signs[n > 0])
-    if not same or moments.change != (pairs.base_rate is not None):
-        return float("nan"), float("nan")
-    base = pairs.base if moments.change else 0.0
-    mean = np.where(n > 0, np.nansum(signs * (pairs.observed - base), axis=1), 0.0)
-    spread = np.maximum(moments.squares - n * mean**2, 0.0)
+    if (
+        moments is None
+        or pairs.rates.observed != ("task_pred", "group")
+        or not np.array_equal(moments.signs[n > 0], signs[n > 0])
+        or moments.change != (pairs.rates.base is not None)
+    ):
+        return float("nan")
+    squares = moments.squares
+    if centred:
+        base = pairs.base if moments.change else 0.0
+        mean = np.where(n > 0, np.nansum(signs * (pairs.observed - base), axis=1), 0.0)
+        squares = np.maximum(squares - n * mean**2, 0.0)
     parts = np.divide(pairs.share.ravel(), n, out=np.zeros(len(n)), where=n > 0) ** 2
-    return float(parts @ spread), float(parts @ moments.squares)
+    return float(parts @ squares)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,19 +13,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from skbiasamp._labels import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._influence import (
-    moments_of,
-    pair_moments,
-    value_scores,
-    value_variances,
-)
-from skbiasamp.metrics._pairs import Pairs
+from skbiasamp.inference._influence import pair_variances, value_variance
+from skbiasamp.inference._pairs import Pairs
 
 # Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
 FEW = 10
 
-# labels that give the signs, training labels, audited rows -> pairs
-Measure = Callable[[Contingency, Contingency, Contingency], Pairs]
+# audited rows -> pairs
+Measure = Callable[[Contingency], Pairs]
 
 
 class Bounds(NamedTuple):
@@ -42,58 +36,36 @@ class Bounds(NamedTuple):
 def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bounds:
     """Delta-method intervals from the influence of each row."""
     z = float(stats.norm.isf((1 - confidence_level) / 2))
-    variance, _ = pair_moments(cells, pairs)
-    factor = np.abs(_slope(pairs))
-    half = z * np.sqrt(variance) * factor
-    value_variance, _ = value_variances(cells, pairs)
-    reach = z * value_variance**0.5
-    bounds = Bounds(
+    half = z * np.sqrt(pair_variances(cells, pairs)) * np.abs(pairs.slopes)
+    error = value_variance(cells, pairs) ** 0.5
+    statistics: dict[str, Any] = {"standard_error": error}
+    if pairs.size:
+        reach = z * value_variance(cells, pairs.as_signed()) ** 0.5
+        statistics["signed_mean_low"] = pairs.signed_mean - reach
+        statistics["signed_mean_high"] = pairs.signed_mean + reach
+    return Bounds(
         pairs.amplification - half,
         pairs.amplification + half,
-        pairs.value - reach,
-        pairs.value + reach,
-        {"standard_error": value_variance**0.5},
+        pairs.value - z * error,
+        pairs.value + z * error,
+        statistics,
     )
-    if "signed_mean" in pairs.statistics:
-        signed = moments_of(cells, value_scores(cells, signed_pairs(pairs), centred=True))[0] ** 0.5
-        centre = pairs.statistics["signed_mean"]
-        bounds.statistics["signed_mean_low"] = centre - z * signed
-        bounds.statistics["signed_mean_high"] = centre + z * signed
-    return bounds
-
-
-def _slope(pairs: Pairs) -> Array:
-    """Return how far a pair's amplification follows its delta: 0 where it never does."""
-    sizes = pairs.sets is not None and pairs.observed_rate[1] != "task_pred"
-    return np.ones(pairs.delta.shape) if sizes else pairs.sign
-
-
-def signed_pairs(pairs: Pairs) -> Pairs:
-    """Return the pairs of a mean of sizes as those of the signed mean."""
-    return replace(pairs, gradient=np.where(np.isnan(pairs.delta), 0.0, pairs.sign * pairs.share))
 
 
 def bootstrap(
     measure: Measure,
-    labels: Contingency,
-    train: Contingency,
     test: Contingency,
     pairs: Pairs,
-    cells: Contingency,
-    moved: tuple[Array, Array] | None,
+    changed: tuple[Array, Array] | None,
     *,
-    method: str,
-    resample: str,
     n_resamples: int,
     confidence_level: float,
     random_state: Any,
     n_jobs: int | None,
 ) -> Bounds:
-    """Bootstrap intervals: audited rows are drawn anew, labels and predictions together.
+    """Percentile intervals: audited rows are resampled, labels and predictions together.
 
-    With ``resample="both"`` the training labels are drawn anew too, and with them the signs.
-    `cells` are the audited rows with the pairs' own tasks, `moved` the rows that each pair gained
-    and lost, where they can be counted.
+    `changed` are the rows that each pair gained and lost, where they can be counted.
     """
     ordered = test.by_group()
     sizes = chunks(n_resamples, ordered.n_cells)
@@ -101,61 +73,46 @@ def bootstrap(
 
     def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Array, Array, Array]:
         rng = np.random.default_rng(stream)
-        drawn = ordered.resample(n_draws, random_state=rng)
-        if resample == "both":
-            fitted = train.resample(n_draws, random_state=rng) if train is not test else drawn
-            found = measure(drawn if labels is test else fitted, fitted, drawn)
-        else:
-            found = measure(labels, train, drawn)
-        signed = found.statistics.get("signed_mean", np.zeros(n_draws))
-        return _moved(found), np.asarray(found.value), np.asarray(signed)
+        found = measure(ordered.resample(n_draws, random_state=rng))
+        signed = found.signed_mean if pairs.size else np.zeros(n_draws)
+        return found.moved, np.asarray(found.value), np.asarray(signed)
 
     parts = Parallel(n_jobs=n_jobs)(
         delayed(draw)(n, stream) for n, stream in zip(sizes, seed.spawn(len(sizes)), strict=True)
     )
     draws, values, signed = (np.concatenate(part) for part in zip(*parts, strict=True))
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-    flat = draws.reshape(n_resamples, -1)
-    if method == "bca":
-        accelerations = pair_moments(cells, pairs)[1] * _slope(pairs)  # of deltas
-        acceleration = moments_of(cells, value_scores(cells, pairs, centred=True))[1]
-        low, high = _bca(flat, _moved(pairs).ravel(), accelerations.ravel(), tails)
-        (value_low,), (value_high,) = _bca(
-            values[:, None], np.array([pairs.value]), np.array([acceleration]), tails
-        )
-    else:
-        low, high = _quantiles(flat, tails)
-        value_low, value_high = _quantiles(values, tails)
+    low, high = _quantiles(draws, tails)
+    value_ends = _quantiles(values, tails)
     statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
-    centre = _moved(pairs)
-    shape, undefined = centre.shape, np.isnan(centre)
-    low, high = (np.where(undefined, np.nan, end.reshape(shape)) for end in (low, high))
+    centre = pairs.moved
+    undefined = np.isnan(centre)
+    low, high = (np.where(undefined, np.nan, end) for end in (low, high))
     reach = np.stack([centre - low, high - centre])
     wide = reach
-    if moved is not None and pairs.base_rate is not None:
-        few = few_rows_reach(
+    if changed is not None and pairs.rates is not None and pairs.rates.base is not None:
+        few = _few_rows_reach(
             pairs,
-            *moved,
-            rows_per_weight=cells.rows_per_weight,
+            *changed,
+            rows_per_weight=test.rows_per_weight,
             confidence_level=confidence_level,
         )
         # A pair that does not vary at all is left to `widen_degenerate`.
         wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
     low = np.where(wide[0] > reach[0], centre - wide[0], low)
     high = np.where(wide[1] > reach[1], centre + wide[1], high)
-    if "signed_mean" in pairs.statistics:
+    if pairs.size:
         reach, wide = (_turned(one, pairs.sign) for one in (reach, wide))
-        ends = _stretched(_quantiles(signed, tails), pairs.statistics["signed_mean"], reach, wide)
+        ends = _stretched(_quantiles(signed, tails), pairs.signed_mean, reach, wide)
         statistics |= dict(zip(("signed_mean_low", "signed_mean_high"), ends, strict=True))
-    else:
-        value_low, value_high = _stretched((value_low, value_high), pairs.value, reach, wide)
-    if pairs.sets is not None:
         # The size of a change that may go either way may be 0.
         low, high = (
             np.where(low * high <= 0, 0.0, np.minimum(np.abs(low), np.abs(high))),
             np.maximum(np.abs(low), np.abs(high)),
         )
-    return Bounds(low, high, float(value_low), float(value_high), statistics)
+    else:
+        value_ends = _stretched(value_ends, pairs.value, reach, wide)
+    return Bounds(low, high, float(value_ends[0]), float(value_ends[1]), statistics)
 
 
 def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
@@ -176,7 +133,7 @@ def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> 
     return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
 
 
-def few_rows_reach(
+def _few_rows_reach(
     pairs: Pairs, gained: Array, lost: Array, *, rows_per_weight: float, confidence_level: float
 ) -> Array:
     """Return how far below and above its change a pair of few differing rows may be, else NaN.
@@ -185,9 +142,9 @@ def few_rows_reach(
     loss, and percentiles are too short.
     """
     gained, lost, n = (count * rows_per_weight for count in (gained, lost, pairs.n))
-    few = (gained + lost < FEW) & (_slope(pairs) != 0)
+    few = (gained + lost < FEW) & (pairs.slopes != 0)
     reach = change_reach(gained, lost, n, confidence_level=confidence_level)
-    return _turned(np.where(few, reach, np.nan), _slope(pairs))
+    return _turned(np.where(few, reach, np.nan), pairs.slopes)
 
 
 def _turned(reach: Array, slope: Array) -> Array:
@@ -209,13 +166,6 @@ def _stretched(ends: Any, centre: float, reach: Array, wide: Array) -> tuple[flo
     return float(low - outwards[0]), float(high + outwards[1])
 
 
-def _moved(pairs: Pairs) -> Array:
-    """Return what a pair's interval is made of: amplification, but changes where it is a size."""
-    if pairs.sets is None:
-        return pairs.amplification
-    return np.where(pairs.amplification == 0, 0.0, pairs.delta)
-
-
 def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
     """Quantiles over the first axis; draws in which a pair was undefined do not count."""
     if not np.isnan(draws).any():
@@ -223,25 +173,6 @@ def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a pair without any defined draw
         return np.nanquantile(draws, tails, axis=0)
-
-
-def _bca(
-    draws: Array, observed: Array, acceleration: Array, tails: tuple[float, float]
-) -> tuple[Array, Array]:
-    """Bias-corrected and accelerated bounds, one column of draws at a time."""
-    ends = np.full((2, draws.shape[1]), np.nan)
-    for i in np.flatnonzero(~np.isnan(observed)):
-        column = draws[~np.isnan(draws[:, i]), i]
-        if not column.size:
-            continue
-        tie = np.abs(column - observed[i]) <= 1e-9 * max(1e-9, abs(observed[i]))
-        below = ((column < observed[i]) & ~tie).mean() + tie.mean() / 2
-        bias = stats.norm.ppf(np.clip(below, 0.5 / len(column), 1 - 0.5 / len(column)))
-        shifted = bias + stats.norm.ppf(tails)
-        ends[:, i] = np.quantile(
-            column, stats.norm.cdf(bias + shifted / (1 - acceleration[i] * shifted))
-        )
-    return ends[0], ends[1]
 
 
 def widen_degenerate(
@@ -256,15 +187,15 @@ def widen_degenerate(
     with np.errstate(divide="ignore", invalid="ignore"):
         n = pairs.n * rows_per_weight
         reach = np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
-    flat = (bounds.high - bounds.low <= 1e-12) & (_slope(pairs) != 0)
-    sizes = "signed_mean" in pairs.statistics
+    flat = (bounds.high - bounds.low <= 1e-12) & (pairs.slopes != 0)
+    sizes = pairs.size
     floor = 0.0 if sizes else -1.0
     low = np.where(flat, np.maximum(bounds.low - reach, floor), bounds.low)
     high = np.where(flat, np.minimum(bounds.high + reach, 1.0), bounds.high)
     value_low, value_high = bounds.value_low, bounds.value_high
-    parts = np.where(flat, np.abs(_slope(pairs)) * pairs.share * reach, 0.0)
+    parts = np.where(flat, np.abs(pairs.slopes) * pairs.share * reach, 0.0)
     if value_high - value_low <= 1e-12:
-        total = float(parts.sum() or np.nansum(np.abs(_slope(pairs)) * pairs.share * reach))
+        total = float(parts.sum() or np.nansum(np.abs(pairs.slopes) * pairs.share * reach))
         value_low, value_high = max(value_low - total, floor), value_high + total
     elif flat.any() and not sizes:
         # Pairs that happen not to vary are as uncertain in the value as they are alone.

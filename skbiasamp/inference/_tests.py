@@ -11,9 +11,8 @@ from scipy import stats
 from skbiasamp._labels import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._influence import pair_moments, value_scores, value_variances
-from skbiasamp.metrics._multi_attribute import occurrences_of
-from skbiasamp.metrics._pairs import Pairs
+from skbiasamp.inference._influence import pair_variances, value_scores, value_variance
+from skbiasamp.inference._pairs import Pairs
 
 ADJUSTMENTS = ("holm", "fdr", None)
 
@@ -88,16 +87,13 @@ def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
     return adjusted
 
 
-def sign_p_values(labels: Contingency, pairs: Pairs, *, shares: bool) -> Array:
+def sign_p_values(labels: Contingency, *, shares: bool) -> Array:
     """Test each pair's training correlation, the origin of its sign: Pearson's χ².
 
     With `shares`, the group's share of the task against an equal share.
     """
     groups, total = labels.count("group")[:, None], labels.total
-    if pairs.sets is None:
-        joint, tasks = labels.joint("group", "task"), labels.count("task")
-    else:
-        joint, tasks = occurrences_of(labels, "task", "group", pairs.sets)
+    joint, tasks = labels.joint("group", "task"), labels.count("task")
     if shares:
         share = 1 / len(groups)
         expected = tasks * share
@@ -110,10 +106,18 @@ def sign_p_values(labels: Contingency, pairs: Pairs, *, shares: bool) -> Array:
     return stats.chi2.sf(chi2 * labels.rows_per_weight, 1)
 
 
-def moved_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array]:
-    """Return how many rows a pair gained from label to prediction, and how many it lost."""
-    side, given = pairs.observed_rate
+def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None:
+    """Return how many rows each pair gained from label to prediction, and how many it lost.
+
+    None if that cannot be counted: the prediction is in the condition, or is a probability, or
+    there is no label to compare with.
+    """
+    if pairs.rates is None or pairs.own_base:
+        return None
+    side, given = pairs.rates.observed
     role: Any = side.partition("_")[0]
+    if given == "task_pred" or not cells.has(role) or cells.soft(side):
+        return None
 
     def rows(held: Contingency, name: Any) -> Array:
         joint = held.joint(name, given)
@@ -124,26 +128,26 @@ def moved_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array]:
 
 
 def pair_p_values(
-    cells: Contingency, pairs: Pairs, moved: tuple[Array, Array] | None, *, own_base: bool
+    cells: Contingency, pairs: Pairs, changed: tuple[Array, Array] | None
 ) -> Array:
     """Test for every pair that the model does not move it.
 
     Labels and predictions are in the same rows, so the exact test is McNemar's, within the rows
-    of a group (A→T) or of a task (T→A). Against correlations of the user's own it is the
-    binomial test. Probabilities and fractional weights have the delta method's normal test.
+    of a group (A→T) or of a task (T→A). Against a table of the user's own it is the binomial
+    test. Probabilities and fractional weights have the delta method's normal test.
     """
+    assert pairs.rates is not None
     undefined = np.isnan(pairs.delta)
-    if not cells.whole or cells.soft(pairs.observed_rate[0]):
-        variance, _ = pair_moments(cells, pairs)
-        p_values = _normal_p_values(pairs.delta, variance)
-    elif own_base:
+    if not cells.whole or cells.soft(pairs.rates.observed[0]):
+        p_values = _normal_p_values(pairs.delta, pair_variances(cells, pairs))
+    elif pairs.own_base:
         hits = np.rint(np.where(undefined, 0, pairs.observed * pairs.n))
         below = stats.binom.cdf(hits, pairs.n, pairs.base)
         above = stats.binom.sf(hits - 1, pairs.n, pairs.base)
         p_values = np.minimum(2 * np.minimum(below, above), 1.0)
     else:
-        assert moved is not None
-        p_values = paired_p_values(*moved)
+        assert changed is not None
+        p_values = paired_p_values(*changed)
     return np.where(undefined, np.nan, p_values)
 
 
@@ -175,7 +179,7 @@ def swap_p_values(
         # A draw that ties with what was seen counts, whatever the rounding.
         n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
         moved, here = np.asarray(drawn.value), seen.value
-        if seen.sets is None:
+        if not seen.size:
             moved, here = np.abs(moved), abs(here)
         value += int((moved >= here - 1e-9).sum())
     p_values = np.where(np.isnan(seen.delta), np.nan, (1 + n_pairs) / (1 + n_draws))
@@ -183,14 +187,14 @@ def swap_p_values(
 
 
 def value_p_value(
-    cells: Contingency, pairs: Pairs, *, own_base: bool, n_draws: int, random_state: Any
+    cells: Contingency, pairs: Pairs, *, n_draws: int, random_state: Any
 ) -> float:
     """Test that the model does not move the value, a sum over rows."""
     if np.isnan(pairs.value):
         return float("nan")
-    if own_base or cells.summed == "tasks":
-        centred, swapped = value_variances(cells, pairs)
-        return float(_normal_p_values(pairs.value, centred if own_base else swapped))
+    if pairs.own_base or cells.summed == "tasks":
+        variance = value_variance(cells, pairs, centred=pairs.own_base)
+        return float(_normal_p_values(pairs.value, variance))
     scores = value_scores(cells, pairs, centred=False)
     observed = float(cells.weight @ scores)
     moved = np.flatnonzero(scores)

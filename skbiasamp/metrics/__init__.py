@@ -1,13 +1,14 @@
 """The metrics as functions: labels in, one number out."""
 
-from skbiasamp.metrics._cooccurrence import directional_amplification, mals_amplification
-from skbiasamp.metrics._multi_attribute import multi_attribute_amplification
 from skbiasamp.metrics._predictability import (
     dataset_leakage,
     dpa_amplification,
     leakage_amplification,
 )
-from skbiasamp.metrics._related import (
+from skbiasamp.metrics.directional import directional_amplification
+from skbiasamp.metrics.mals import mals_amplification
+from skbiasamp.metrics.multi_attribute import multi_attribute_amplification
+from skbiasamp.metrics.related import (
     bias_disparity,
     differential_fairness_amplification,
     label_amplification,

@@ -1,373 +1,231 @@
-"""Co-occurrence: MALS, directional and multi-attribute amplification."""
+"""What the co-occurrence metrics share: signs from training labels, pairs, intervals, tests."""
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._labels import (
-    DIRECTIONS,
-    Array,
-    check_option,
-    check_table,
-    require_group_pred,
-    require_task_pred,
-)
+from skbiasamp._compat import StrOptions
+from skbiasamp._labels import Array, quote
+from skbiasamp._warnings import warn
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._pairs import (
-    Pairs,
-    association_sign,
-    compare_counts,
-    describe_undefined,
-    leans_over_share,
-    mean_defined,
-    read_pair,
-    total_defined,
-    warn_undefined,
-)
+from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.inference._assess import assess, warn_uncertain
+from skbiasamp.inference._intervals import FEW
+from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._tests import sign_p_values
+from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
+from skbiasamp.metrics._signs import association_sign
+from skbiasamp.results import AuditResult, pair_table
 
-TIES = ("zero", "negative")
 BASES = ("test", "train")
 
+_NO_INTERVAL = (
+    "Each task was summed by itself, so how tasks depend on one another is not known: pairs have "
+    "intervals, and their mean has none. For A->T and groups that do not overlap, a fitted auditor "
+    "with interval='analytic' has the engine sum what it takes; otherwise count with joint=True, "
+    "or read the rows into memory."
+)
 
-def mals(train: Contingency, test: Contingency, *, base: str = "train") -> Pairs:
-    """MALS: how far predictions move each task towards the groups it leans to in training.
 
-    With ``base="test"`` the shares to compare with are those of the audited labels.
+class CooccurrenceAuditor(BaseAuditor):
+    """A metric of pairs of group and task, measured in counts.
+
+    A subclass fills in `_measure`, the formula. Everything else has a default: `_sign` is the sign
+    of the training correlation, `_requires` the predictions that are needed.
     """
-    predicted: SideName = "group_pred" if test.has("group_pred") else "group"
-    rates = (test if base == "test" else train).rate("group", given="task")
-    observed = test.rate(predicted, given="task_pred")
-    sign = mals_sign(train)
-    delta = observed - rates
-    amplification = sign * delta + 0.0  # no minus before a zero
-    n = test.count("task_pred")
-    return Pairs(
-        groups=train.groups,
-        tasks=train.tasks,
-        n=np.broadcast_to(n[..., None, :], delta.shape),
-        base=rates,
-        observed=observed,
-        sign=sign,
-        delta=delta,
-        amplification=amplification,
-        value=total_defined(amplification) / len(train.tasks),
-        share=1 / len(train.tasks),
-        gradient=np.where(np.isnan(delta), 0.0, sign / len(train.tasks)),
-        observed_rate=(predicted, "task_pred"),
-        base_rate=("group", "task") if base == "test" else None,
-    )
 
+    kind = "signed"
+    reference: str
+    y_at_: pd.DataFrame
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "reference": [StrOptions({"train", "test"})],
+        **COMMON_CONSTRAINTS,
+    }
 
-def mals_sign(labels: Contingency) -> Array:
-    """Return 1 where a group has more than its equal share of a task, else 0."""
-    return leans_over_share(
-        labels.joint("group", "task"),
-        labels.count("task")[..., None, :],
-        len(labels.groups),
-        exact=labels.whole,
-    )
+    def __init__(
+        self,
+        *,
+        groups: str = "intersection",
+        reference: str = "train",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.groups = groups
+        self.reference = reference
+        self.missing = missing
+        self.pos_label = pos_label
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
+    # ------------------------------------------------------------------ what a metric fills in
 
-def directional(
-    train: Contingency,
-    test: Contingency,
-    *,
-    direction: str,
-    ties: str = "zero",
-    base: str | pd.DataFrame = "test",
-    sign: pd.DataFrame | None = None,
-    labels: Contingency | None = None,
-) -> Pairs:
-    """BiasAmp→: how far predictions move each pair along its training correlation.
+    @abstractmethod
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs: the formula. `train` gives the signs."""
 
-    `labels` give the signs where they are not those of `train`.
-    """
-    side: SideName = "task" if direction == "A->T" else "group"
-    given: SideName = "group" if direction == "A->T" else "task"
-    predicted: SideName = "task_pred" if direction == "A->T" else "group_pred"
-    observed = test.rate(predicted, given=given)
-    if isinstance(base, str):
-        rates = (test if base == "test" else train).rate(side, given=given)
-    else:
-        rates = check_table(base, test.groups, test.tasks, "base")
-    signs = directional_sign(
-        train if labels is None else labels, direction=direction, ties=ties, base=base, sign=sign
-    )
-    delta = observed - rates
-    amplification = signs * delta + 0.0  # no minus before a zero
-    n = test.count(given)
-    n = n[..., :, None] if given == "group" else n[..., None, :]
-    defined = ~np.isnan(delta)
-    n_defined = np.maximum(defined.sum(axis=(-2, -1), keepdims=True), 1)
-    return Pairs(
-        groups=test.groups,
-        tasks=test.tasks,
-        n=np.broadcast_to(n, delta.shape),
-        base=rates,
-        observed=observed,
-        sign=signs,
-        delta=delta,
-        amplification=amplification,
-        value=mean_defined(amplification),
-        share=1 / n_defined,
-        gradient=np.where(defined, signs / n_defined, 0.0),
-        observed_rate=(predicted, given),
-        base_rate=(side, given) if isinstance(base, str) and base == "test" else None,
-    )
+    def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs, compared with the labels of the same rows: what is tested."""
+        return self._measure(train, test, **fixed)
 
+    def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
+        """Return what is chosen once, and stays the same in all resamples."""
+        return {}
 
-def directional_sign(
-    labels: Contingency,
-    *,
-    direction: str,
-    ties: str = "zero",
-    base: str | pd.DataFrame = "test",
-    sign: pd.DataFrame | None = None,
-) -> Array:
-    """Return the sign of every pair's correlation: the labels', or the user's own.
+    def _sign(self, labels: Contingency) -> Array:
+        """Return the signs of the training correlations, as groups × tasks."""
+        return association_sign(labels)
 
-    A user's P(t|a) is compared with its mean over groups, weighted as the groups occur; a
-    user's P(a|t) with the share of the group. The labels' own rates, given as `base`, so keep
-    their signs.
-    """
-    if sign is not None:
-        return check_table(sign, labels.groups, labels.tasks, "sign").astype(int)
-    sizes = labels.count("group")
-    if isinstance(base, str):
-        return association_sign(
-            labels.total,
-            labels.joint("group", "task"),
-            sizes,
-            labels.count("task"),
-            exact=labels.whole,
-            ties=ties,
+    def _sign_p_values(self, labels: Contingency) -> Array:
+        """Test whether the training correlations can be distinguished from 0."""
+        return sign_p_values(labels, shares=False)
+
+    # ------------------------------------------------------------------ how it is run
+
+    def _learn(self, cells: Contingency) -> Self:
+        super()._learn(cells)
+        self.y_at_ = as_frame(self._sign(cells), cells)
+        return self
+
+    def _check_fitted(self) -> None:
+        if not self._fitted and self.reference != "test":
+            check_is_fitted(
+                self,
+                "contingency_",
+                msg=(
+                    "This %(name)s has not seen training labels: call fit(y_train, "
+                    "sensitive_features=A_train) first, or use reference='test' to take the "
+                    "correlations from the labels of the audited rows."
+                ),
+            )
+
+    def _value(self, test: Contingency) -> float:
+        train = self._signs_from(test)
+        pairs = self._measure(train, test, **self._fixed(train, test))
+        _warn_undefined(pairs)
+        return pairs.value
+
+    def _result(self, test: Contingency) -> AuditResult:
+        train = self._signs_from(test)
+        fixed = self._fixed(train, test)
+        pairs = self._measure(train, test, **fixed)
+        _warn_undefined(pairs)
+        columns: dict[str, Array] = {
+            name: getattr(pairs, name)
+            for name in ("n", "base", "observed", "sign", "delta", "amplification")
+        }
+        statistics = dict(pairs.statistics)
+        if pairs.size:
+            statistics["signed_mean"] = pairs.signed_mean
+        found: dict[str, Any] = {}
+        if self.interval is not None:
+            sure = assess(
+                partial(self._measure, train, **fixed),
+                partial(self._paired, train, **fixed),
+                test,
+                pairs,
+                swaps=self._swaps(test),
+                interval=self.interval,
+                n_resamples=self.n_resamples,
+                confidence_level=self.confidence_level,
+                adjust=self.adjust,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+            certain = self._sign_p_values(pairs.seen_in(train)) < 1 - self.confidence_level
+            reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
+            columns |= {
+                "low": sure.bounds.low,
+                "high": sure.bounds.high,
+                "p_value": sure.p_value,
+                "p_adjusted": sure.p_adjusted,
+                "sign_certain": certain,
+                "reliable": reliable,
+            }
+            found = {
+                "low": sure.bounds.value_low,
+                "high": sure.bounds.value_high,
+                "p_value": sure.value_p_value,
+            }
+            statistics |= sure.bounds.statistics
+            warn_uncertain(pairs, certain, reliable)
+            if np.isnan(found["low"]) and not np.isnan(pairs.value) and test.summed == "tasks":
+                warn(_NO_INTERVAL, UncertaintyWarning)
+        return self._made(
+            test,
+            value=pairs.value,
+            table=pair_table(pairs.groups, pairs.tasks, **columns),
+            statistics=statistics,
+            **found,
         )
-    rates = check_table(base, labels.groups, labels.tasks, "base")
-    if direction == "A->T":
-        average = (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
-    else:
-        average = (sizes / np.asarray(labels.total)[..., None])[..., :, None]
-    signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
-    return np.where(signs == 0, -1, signs) if ties == "negative" else signs
+
+    def _signs_from(self, test: Contingency) -> Contingency:
+        """Return the labels that give the signs."""
+        if self._fitted:
+            self._check_groups(self.contingency_)
+            if self.reference == "train":
+                return self.contingency_
+        else:
+            self._check_groups(test)
+        return test
+
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        """Return the labels that a permutation test swaps with their predictions."""
+        if self.direction is not None:
+            return ("group",) if self.direction == "T->A" else ("task",)
+        return ("task", "group") if test.has("group_pred") else ("task",)
 
 
-# --------------------------------------------------------------------------- public functions
+def _warn_undefined(pairs: Pairs) -> None:
+    """Warn once about all undefined pairs of a call."""
+    message = describe_undefined(pairs)
+    if message is not None:
+        warn(message, UndefinedMetricWarning)
 
 
-def check_sides(test: Contingency, *, direction: str | None, metric: str) -> None:
-    """Raise if a prediction that the direction needs is not there."""
-    if direction == "T->A":
-        require_group_pred(test.has("group_pred"))
-    else:
-        require_task_pred(test.has("task_pred"), metric=metric, directed=direction is not None)
-
-
-def mals_amplification(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sensitive_pred: Any = None,
-    y_train: Any = None,
-    sensitive_train: Any = None,
-    sample_weight: Any = None,
-    groups: str = "intersection",
-    missing: str = "error",
-) -> float:
-    r"""Tell whether tasks that lean to a group lean to it more in the predictions.
-
-    A task leans to a group when the group has more than its equal share of it, that is more
-    than :math:`1/|A|`. The value is the mean over tasks of the change of those shares. 0 means
-    that predictions keep the shares; above 0 they exaggerate them.
-
-    .. versionadded:: 0.1
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
-        Labels.
-    y_pred : array-like
-        Predicted labels or probabilities.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute.
-    sensitive_pred : array-like, optional
-        The attribute as predicted by the model; by default it counts as predicted perfectly.
-    y_train, sensitive_train : array-like, optional
-        Labels the model was trained on. By default the audited labels stand in for them.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the audited rows.
-    groups : {"intersection", "marginal", "indicator"}, default="intersection"
-        How several columns make groups.
-    missing : {"error", "drop", "group"}, default="error"
-        What to do where the attribute is missing.
-
-    Returns
-    -------
-    value : float
-        Amplification; a task that is never predicted counts as 0.
-
-    See Also
-    --------
-    skbiasamp.MALSAuditor : The same, with a table of pairs.
-    directional_amplification : Tells the two directions apart and respects base rates.
-
-    Notes
-    -----
-    .. math::
-
-        \frac{1}{|T|} \sum_{a,t} y_{at} \left[ P(\hat A_a \mid \hat T_t) -
-        P_{train}(A_a \mid T_t) \right], \quad
-        y_{at} = \left[ P_{train}(A_a \mid T_t) > \tfrac{1}{|A|} \right]
-
-    as written in eq. 1 of [2]_.
-
-    References
-    ----------
-    .. [1] Zhao, Wang, Yatskar, Ordonez, Chang. Men also like shopping: reducing gender bias
-       amplification using corpus-level constraints. EMNLP 2017.
-    .. [2] Wang, Russakovsky. Directional bias amplification. ICML 2021.
-
-    Examples
-    --------
-    Four in five of those who cook are women; the model lets nobody else cook:
-
-    >>> from skbiasamp.metrics import mals_amplification
-    >>> sex = ["f"] * 50 + ["m"] * 50
-    >>> cooks = [1] * 40 + [0] * 10 + [1] * 10 + [0] * 40
-    >>> predicted = [1] * 40 + [0] * 60
-    >>> round(mals_amplification(cooks, predicted, sensitive_features=sex), 12)
-    0.2
-    """
-    train, test = read_pair(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sensitive_pred=sensitive_pred,
-        y_train=y_train,
-        sensitive_train=sensitive_train,
-        sample_weight=sample_weight,
-        groups=groups,
-        missing=missing,
-    )
-    require_task_pred(test.has("task_pred"), metric="MALS")
-    pairs = mals(train, test, base="train" if y_train is not None else "test")
-    warn_undefined(
-        describe_undefined(pairs, condition="predicted", kept_as_zero=True), stacklevel=2
-    )
-    return pairs.value
-
-
-def directional_amplification(
-    y_true: Any,
-    y_pred: Any,
-    *,
-    sensitive_features: Any,
-    sensitive_pred: Any = None,
-    y_train: Any = None,
-    sensitive_train: Any = None,
-    sample_weight: Any = None,
-    direction: str = "A->T",
-    ties: str = "zero",
-    base: str | pd.DataFrame = "test",
-    sign: pd.DataFrame | None = None,
-    groups: str = "intersection",
-    missing: str = "error",
-) -> float:
-    r"""Tell whether predictions exaggerate the correlations of the training labels.
-
-    Each pair of group and task counts the change from labels to predictions, positive when it
-    goes the way the training correlation goes. 0 means that predictions are as associated
-    with the attribute as the labels are, not that they are fair.
-
-    .. versionadded:: 0.1
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
-        Labels: one column of classes, or a 0/1 column a task.
-    y_pred : array-like
-        Predicted labels or probabilities. May be None for ``direction="T->A"``.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute.
-    sensitive_pred : array-like, optional
-        The attribute as predicted by the model, for ``direction="T->A"``.
-    y_train, sensitive_train : array-like, optional
-        Labels the model was trained on, which give the sign of each correlation. By default
-        the audited labels do.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights of the audited rows.
-    direction : {"A->T", "T->A"}, default="A->T"
-        Whether the attribute biases the prediction of the task, or the task that of the
-        attribute. Values of the two directions are not comparable with each other.
-    ties : {"zero", "negative"}, default="zero"
-        The sign of a pair that is exactly independent in training: 0, as in the authors' code
-        and tables, or −1, as in the printed formula.
-    base : {"test", "train"} or DataFrame of groups × tasks, default="test"
-        What predictions are compared with: the audited labels, the training labels, or
-        correlations of your own, P(t|a) for A->T and P(a|t) for T->A. The sign then follows
-        from them: P(t|a) against its mean over groups, P(a|t) against the group's share.
-    sign : DataFrame of groups × tasks, optional
-        Signs (−1, 0, 1) of your own.
-    groups : {"intersection", "marginal", "indicator"}, default="intersection"
-        How several columns make groups.
-    missing : {"error", "drop", "group"}, default="error"
-        What to do where the attribute is missing.
-
-    Returns
-    -------
-    value : float
-        Amplification in [−1, 1]; undefined pairs are left out of the mean.
-
-    See Also
-    --------
-    skbiasamp.DirectionalAuditor : The same, with a table of pairs.
-    multi_attribute_amplification : Sets of tasks instead of single ones.
-
-    Notes
-    -----
-    .. math::
-
-        \frac{1}{|A||T|} \sum_{a,t} s_{at} \left[ P(\hat T_t \mid A_a) - P(T_t \mid A_a) \right],
-        \quad s_{at} = \operatorname{sign}\left( P_{train}(A_a, T_t) -
-        P_{train}(A_a) P_{train}(T_t) \right)
-
-    for A->T, and with :math:`P(\hat A_a \mid T_t) - P(A_a \mid T_t)` for T->A; eq. 2 of [1]_.
-
-    References
-    ----------
-    .. [1] Wang, Russakovsky. Directional bias amplification. ICML 2021.
-
-    Examples
-    --------
-    Three in four women cook and one in four men. A model that lets every woman cook and no man
-    adds a quarter:
-
-    >>> from skbiasamp.metrics import directional_amplification
-    >>> sex = ["f"] * 40 + ["m"] * 40
-    >>> cooking = [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30
-    >>> predicted = [1] * 40 + [0] * 40
-    >>> directional_amplification(cooking, predicted, sensitive_features=sex)
-    0.25
-    """
-    check_option("direction", direction, DIRECTIONS)
-    check_option("ties", ties, TIES)
-    if not isinstance(base, pd.DataFrame):
-        check_option("base", base, BASES)
-    train, test = read_pair(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sensitive_pred=sensitive_pred,
-        y_train=y_train,
-        sensitive_train=sensitive_train,
-        sample_weight=sample_weight,
-        groups=groups,
-        missing=missing,
-    )
-    check_sides(test, direction=direction, metric="directional amplification")
-    pairs = directional(train, test, direction=direction, ties=ties, base=base, sign=sign)
-    warn_undefined(describe_undefined(pairs, condition="audited"), stacklevel=2)
-    return pairs.value
+def describe_undefined(pairs: Pairs) -> str | None:
+    """Say which pairs are undefined: no rows for the group or task they are conditioned on."""
+    undefined = np.isnan(pairs.delta)
+    if not pairs.delta.size:
+        return "no set of tasks occurs often enough in both labels: the value is NaN."
+    if not undefined.any():
+        return None
+    given = "group" if pairs.rates is None else pairs.rates.observed[1]
+    condition = "predicted" if given.endswith("_pred") else "audited"
+    fate = "count as 0" if pairs.undefined_as_zero else "are left out of the mean"
+    sides = [(1, "group", pairs.groups), (0, "task", pairs.tasks)]
+    # The side that the rates are conditioned on is the likelier cause: it comes first.
+    for axis, kind, names in sides if given == "group" else sides[::-1]:
+        whole = np.asarray(undefined.all(axis=axis))
+        if (undefined == np.expand_dims(whole, axis)).all():
+            gone = [n for n, is_whole in zip(names, whole, strict=True) if is_whole]
+            n_pairs = int(undefined.sum())
+            one_pair = f"pair is NaN and {fate.replace('are', 'is').replace('count', 'counts')}"
+            lost = one_pair if n_pairs == 1 else f"{n_pairs} pairs are NaN and {fate}"
+            plural = len(gone) > 1
+            return (
+                f"no {condition} rows for {kind}{'s' * plural} {quote(gone)}: "
+                f"{'their' if plural else 'its'} {lost}."
+            )
+    which = [
+        f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})"
+        for i, j in zip(*np.where(undefined), strict=True)
+    ]
+    shown = ", ".join(which[:5]) + (f" and {len(which) - 5} more" if len(which) > 5 else "")
+    return f"{len(which)} pairs of group and task are NaN and {fate}, no {condition} rows: {shown}."

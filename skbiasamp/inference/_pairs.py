@@ -1,0 +1,125 @@
+"""Pairs: what a metric says about every pair of group and task, as inference needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from skbiasamp._labels import Array, Names
+from skbiasamp.contingency import Contingency, SideName
+
+
+class Rates(NamedTuple):
+    """Which rates of the audited rows a pair compares, each as (side, given).
+
+    A metric that declares them gets exact tests and analytic intervals. `base` is None if the
+    rates to compare with do not come from the audited rows.
+    """
+
+    observed: tuple[SideName, SideName]
+    base: tuple[SideName, SideName] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """One number for every pair of group and task, and how they make the value.
+
+    Arrays are groups × tasks, with a leading axis of draws if the contingency was resampled.
+
+    Attributes
+    ----------
+    n : rows that a pair's rates are conditioned on.
+    base, observed : the rate to compare with, and the rate in the predictions.
+    sign : of the training correlation.
+    slope : how a pair's amplification follows its `delta`; None is `sign`.
+    size : whether the amplification is the size of a change, without its direction.
+    divisor : what the sum over pairs is divided by; None is the number of defined pairs.
+    rates : which rates are compared, if they are rates of the contingency.
+    own_base : whether the rates to compare with are a table of the user's own.
+    onto : turns a contingency into one whose tasks are those of the pairs, if they are others.
+    undefined_as_zero : whether undefined pairs count as 0, rather than being left out.
+    """
+
+    groups: Names
+    tasks: Names
+    n: Array
+    base: Array
+    observed: Array
+    sign: Array
+    slope: Array | None = None
+    size: bool = False
+    divisor: Any = None
+    rates: Rates | None = None
+    own_base: bool = False
+    onto: Callable[[Contingency], Contingency] | None = None
+    undefined_as_zero: bool = False
+    statistics: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def delta(self) -> Array:
+        """The change from `base` to `observed`; NaN where either is undefined."""
+        return self.observed - self.base
+
+    @cached_property
+    def slopes(self) -> Array:
+        """How each pair's amplification follows its change."""
+        return np.asarray(self.sign if self.slope is None else self.slope)
+
+    @cached_property
+    def moved(self) -> Array:
+        """The amplification with its direction, which intervals are made of."""
+        moved = self.slopes * self.delta + 0.0  # no minus before a zero
+        # A size that does not count is 0, whatever the rates are.
+        return np.where(self.slopes == 0, 0.0, moved) if self.size else moved
+
+    @cached_property
+    def amplification(self) -> Array:
+        """What each pair adds to the value."""
+        return np.abs(self.moved) if self.size else self.moved
+
+    @cached_property
+    def divisors(self) -> Any:
+        """What the sum over pairs is divided by, NaN where no pair is defined."""
+        if self.divisor is not None:
+            return self.divisor
+        n = (~np.isnan(self.delta)).sum(axis=(-2, -1))
+        return np.where(n > 0, n, np.nan) if np.ndim(n) else float(n) or float("nan")
+
+    @cached_property
+    def value(self) -> Any:
+        """The metric's value."""
+        return _total(self.amplification) / self.divisors
+
+    @cached_property
+    def signed_mean(self) -> Any:
+        """The mean of signed changes, which says in which direction sizes go."""
+        return _total(self.sign * self.delta) / self.divisors
+
+    @property
+    def share(self) -> Array:
+        """How much of the value each pair is."""
+        return 1 / np.asarray(self.divisors, dtype=float)[..., None, None]
+
+    @cached_property
+    def gradient(self) -> Array:
+        """How the value follows each pair's change; 0 for undefined pairs."""
+        slope = self.slopes * np.sign(self.moved) if self.size else self.slopes
+        return np.where(np.isnan(self.delta), 0.0, slope * self.share)
+
+    def as_signed(self) -> Self:
+        """Return the pairs of a mean of sizes as those of the signed mean."""
+        return replace(self, slope=None, size=False)
+
+    def seen_in(self, cells: Contingency) -> Contingency:
+        """Return a contingency in terms of the pairs' own tasks."""
+        return cells if self.onto is None else self.onto(cells)
+
+
+def _total(values: Array) -> Any:
+    """Sum over the defined pairs."""
+    total = np.nansum(values, axis=(-2, -1))
+    return total if np.ndim(total) else float(total)

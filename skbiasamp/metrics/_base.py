@@ -1,0 +1,536 @@
+"""What every metric shares: an auditor that learns training labels and measures audited rows."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp._compat import Interval, StrOptions
+from skbiasamp._labels import (
+    GROUPS,
+    MISSING_POLICIES,
+    Array,
+    check_frame_columns,
+    check_runs,
+    check_train,
+    quote,
+    renamed,
+    require_groups,
+)
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.inference._intervals import across_runs
+from skbiasamp.metrics._texts import PARAMETERS, entries_of, filled, sections_of
+from skbiasamp.results import AuditResult, label_index
+
+# What names the columns of a frame, wherever a frame may stand in place of labels.
+COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight")
+
+# Parameters that every auditor has, as scikit-learn checks them.
+COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+    "groups": [StrOptions(set(GROUPS))],
+    "missing": [StrOptions(set(MISSING_POLICIES))],
+    "pos_label": "no_validation",
+    "interval": [StrOptions({"bootstrap", "analytic"}), None],
+    "adjust": [StrOptions({"holm", "fdr"}), None],
+    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+    "n_resamples": [Interval(Integral, 2, None, closed="left")],
+    "random_state": ["random_state", np.random.Generator],
+    "n_jobs": [Integral, None],
+}
+
+
+class BaseAuditor(ABC, BaseEstimator):
+    """What all auditors share: training labels in, audits out.
+
+    A metric is a subclass that says what it is (`metric`, `kind`, `question`), which predictions
+    it needs (`_requires`) and how it is measured.
+    """
+
+    metric: ClassVar[str]
+    kind: ClassVar[str]  # "signed", "size" or "attack": how the value and the pairs are read
+    question: str
+    direction: str | None = None
+    _parameter_constraints: ClassVar[dict[str, Any]]
+    _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
+    _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
+
+    groups: str
+    missing: str
+    pos_label: Any
+    interval: str | None
+    confidence_level: float
+    n_resamples: int
+    adjust: str | None
+    random_state: Any
+    n_jobs: int | None
+    contingency_: Contingency
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__doc__:
+            cls.__doc__ = filled(cls.__doc__)
+
+    def fit(
+        self,
+        y_train: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        **columns: Any,
+    ) -> Self:
+        """Learn the correlations of the training labels.
+
+        Parameters
+        ----------
+        y_train : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+            Labels of the training rows.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+            Their sensitive feature, or several.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights. A whole number counts as that many rows.
+        **columns : column name or list of names
+            If `y_train` is a frame: `target`, `sensitive` and `weight` name its columns.
+
+        Returns
+        -------
+        self : object
+            The fitted auditor.
+        """
+        cells = self._count_training(y_train, sensitive_features, sample_weight, columns)
+        self._check_groups(cells)
+        return self._learn(cells)
+
+    def partial_fit(
+        self,
+        y_train: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        **columns: Any,
+    ) -> Self:
+        """Add a chunk of training labels to those learned before.
+
+        Parameters
+        ----------
+        y_train, sensitive_features, sample_weight, **columns
+            As for `fit`.
+
+        Returns
+        -------
+        self : object
+            The auditor, as if fitted on the sum of all chunks.
+        """
+        cells = self._count_training(y_train, sensitive_features, sample_weight, columns)
+        known = getattr(self, "contingency_", None)
+        return self._learn(cells if known is None else known + cells)
+
+    def score(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+        **columns: Any,
+    ) -> float:
+        """Return the metric's value, as the papers define it.
+
+        Parameters
+        ----------
+        y_true, y_pred, sensitive_features, sensitive_pred, sample_weight, **columns
+            As for `audit`.
+
+        Returns
+        -------
+        value : float
+        """
+        labels = y_pred, sensitive_features, sensitive_pred, sample_weight
+        return self._value(self._count_audited(y_true, *labels, columns))
+
+    def audit(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+        **columns: Any,
+    ) -> AuditResult:
+        """Measure the audited rows, with a table of pairs, confidence intervals and tests.
+
+        Parameters
+        ----------
+        %(y_true)s
+        %(y_pred)s
+        %(sensitive_features)s
+        %(sensitive_pred)s
+        %(sample_weight)s
+        %(columns)s
+
+        Returns
+        -------
+        result : AuditResult
+        """
+        labels = y_pred, sensitive_features, sensitive_pred, sample_weight
+        return self._result(self._count_audited(y_true, *labels, columns))
+
+    audit.__doc__ = filled(audit.__doc__ or "")
+
+    def audit_runs(
+        self,
+        y_true: Any,
+        y_preds: Sequence[Any],
+        *,
+        sensitive_features: Any = None,
+        sensitive_preds: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        method: str = "t",
+    ) -> AuditResult:
+        """Measure several training runs of one model on the same rows.
+
+        Models that differ only in their seed can differ in their amplification. The interval
+        is that of the mean over runs. The uncertainty of the audited rows is reported apart, as
+        ``statistics["data_standard_error"]``.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels of the audited rows.
+        y_preds : list of array-like
+            The predictions of each run; None for each if the direction needs none.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+            The sensitive feature, or several.
+        sensitive_preds : list of array-like, optional
+            The sensitive feature as predicted in each run.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        method : {"t", "normal"}, default="t"
+            "t": Student's t with as many degrees of freedom as runs less one. "normal": 1.96
+            standard errors, as in the papers.
+
+        Returns
+        -------
+        result : AuditResult
+            The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` and
+            ``data_standard_error`` (the root mean square over runs).
+        """
+        check_runs(y_preds, sensitive_preds)
+        runs: list[AuditResult] = []
+        for i, y_pred in enumerate(y_preds):
+            with warnings.catch_warnings():
+                if runs:  # the first run has warned about these rows
+                    warnings.simplefilter("ignore", UncertaintyWarning)
+                    warnings.simplefilter("ignore", UndefinedMetricWarning)
+                runs.append(
+                    self.audit(
+                        y_true,
+                        y_pred,
+                        sensitive_features=sensitive_features,
+                        sensitive_pred=None if sensitive_preds is None else sensitive_preds[i],
+                        sample_weight=sample_weight,
+                    )
+                )
+        return self._over_runs(runs, method)
+
+    def _over_runs(self, runs: list[AuditResult], method: str) -> AuditResult:
+        values = np.array([run.value for run in runs])
+        value, low, high = across_runs(values, self.confidence_level, method=method)
+        tables = [run.table.set_index(["group", "task"]) for run in runs]
+        aligned = [table.reindex(tables[0].index) for table in tables]
+        table = runs[0].table.copy()
+        for name in ("n", *self._rates, "delta", "amplification"):
+            stacked = np.stack([one[name].to_numpy(float) for one in aligned])
+            if name == "amplification":
+                table[name], table["low"], table["high"] = across_runs(
+                    stacked, self.confidence_level, method=method
+                )
+            else:
+                table[name] = stacked.mean(axis=0)
+        table[["p_value", "p_adjusted"]] = np.nan
+        errors = np.array([run.statistics.get("standard_error", np.nan) for run in runs])
+        return replace(
+            runs[0],
+            value=float(value),
+            low=float(low),
+            high=float(high),
+            confidence_level=self.confidence_level,
+            p_value=float("nan"),
+            table=table,
+            statistics={
+                **{k: v for k, v in runs[0].statistics.items() if k == "attacker"},
+                "n_runs": len(runs),
+                "between_run_sd": float(values.std(ddof=1)),
+                "data_standard_error": float(np.sqrt((errors**2).mean())),
+            },
+        )
+
+    # ------------------------------------------------------------------ labels in
+
+    @property
+    def _fitted(self) -> bool:
+        return hasattr(self, "contingency_")
+
+    def _count_training(
+        self, y_train: Any, sensitive_features: Any, sample_weight: Any, columns: dict[str, Any]
+    ) -> Contingency:
+        """Return training labels as a contingency; errors name what `fit` calls them."""
+        self._validate_params()
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        with renamed(y_true="y_train"):
+            return self._count(y_train, labels, columns)
+
+    def _count_audited(
+        self,
+        y_true: Any,
+        y_pred: Any,
+        sensitive_features: Any,
+        sensitive_pred: Any,
+        sample_weight: Any,
+        columns: dict[str, Any],
+    ) -> Contingency:
+        """Return the audited rows as a contingency."""
+        self._validate_params()
+        self._check_fitted()
+        labels = {
+            "y_pred": y_pred,
+            "sensitive_features": sensitive_features,
+            "sensitive_pred": sensitive_pred,
+            "sample_weight": sample_weight,
+        }
+        like = self.contingency_ if self._fitted else None
+        test = self._count(y_true, labels, columns, like=like)
+        self._check(test)
+        return test
+
+    def _count(
+        self,
+        y_true: Any,
+        labels: dict[str, Any],
+        columns: dict[str, Any],
+        like: Contingency | None = None,
+    ) -> Contingency:
+        how = {"groups": self.groups, "missing": self.missing, "pos_label": self.pos_label}
+        engine = self._asked(like) if columns else {}
+        return count_labels(
+            y_true, labels, columns, like=like, scores=self._scores, **how, engine=engine
+        )
+
+    def _asked(self, like: Contingency | None) -> dict[str, Any]:
+        """Return what an engine is asked for beside counts; `like` are the training labels."""
+        return {"joint": True}
+
+    def _learn(self, cells: Contingency) -> Self:
+        self.contingency_ = cells
+        self.groups_ = list(cells.groups)
+        self.tasks_ = list(cells.tasks)
+        self.n_samples_fit_ = int(cells.total) if cells.whole else cells.total
+        if not (cells.soft("group") or cells.soft("task")):
+            self.base_rates_ = as_frame(cells.rate("task", given="group"), cells)
+        return self
+
+    # ------------------------------------------------------------------ what a metric fills in
+
+    def _requires(self) -> tuple[SideName, ...]:
+        """Return the predictions that the metric cannot do without."""
+        return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
+
+    def _check(self, test: Contingency) -> None:
+        """Raise if the audited rows lack what the metric needs."""
+        require_predictions(test, self._requires(), what=f"{self.metric} amplification")
+
+    def _check_groups(self, cells: Contingency) -> None:
+        """Raise if there is nothing to compare."""
+        require_groups(cells.groups, cells.count("group"), cells.total, declared=cells.declared)
+
+    def _check_fitted(self) -> None:
+        """Raise if the metric cannot do without training labels."""
+
+    @abstractmethod
+    def _value(self, test: Contingency) -> float:
+        """Return the value of audited rows."""
+
+    @abstractmethod
+    def _result(self, test: Contingency) -> AuditResult:
+        """Return the result of audited rows."""
+
+    def _made(self, test: Contingency, **found: Any) -> AuditResult:
+        """Return a result with what the metric says about itself."""
+        nan = float("nan")
+        return AuditResult(
+            metric=self.metric,
+            direction=self.direction,
+            confidence_level=None if self.interval is None else self.confidence_level,
+            n_samples=int(test.total) if test.whole else test.total,
+            params=self.get_params(deep=False),
+            **{"low": nan, "high": nan, "p_value": nan} | found,
+        )
+
+
+def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
+    """Return an array of groups × tasks as a data frame."""
+    return pd.DataFrame(values, label_index(cells.groups), label_index(cells.tasks))
+
+
+def count_labels(
+    y_true: Any,
+    labels: dict[str, Any],
+    columns: dict[str, Any],
+    *,
+    like: Contingency | None = None,
+    scores: bool = False,
+    engine: dict[str, Any] | None = None,
+    **how: Any,
+) -> Contingency:
+    """Return labels, the columns of a frame, or a contingency passed in their place, counted.
+
+    This is the one place where it is decided which of the three it is.
+    """
+    named = {name: one for name, one in columns.items() if one is not None}
+    unknown = [name for name in columns if name not in COLUMNS]
+    if unknown:
+        raise TypeError(
+            f"got an unexpected keyword argument {unknown[0]!r}. Columns of a frame are named by "
+            f"{quote(COLUMNS)}."
+        )
+    if named:
+        check_frame_columns(named, labels.values())
+        return Contingency.from_frame(y_true, **named, like=like, **how, **(engine or {}))
+    if not isinstance(y_true, Contingency):
+        return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
+    if any(other is not None for other in labels.values()):
+        raise TypeError(
+            "A Contingency already holds labels, predictions, groups and weights: pass it alone."
+        )
+    return y_true if like is None else y_true.conform(like)
+
+
+def require_predictions(
+    test: Contingency, needed: tuple[SideName, ...], *, what: str
+) -> None:
+    """Raise if predictions are needed that the audited rows lack."""
+    lacking = [side for side in needed if not test.has(side)]
+    if "task_pred" in lacking:
+        raise ValueError(
+            f"{what} compares the labels with their predictions: pass y_pred. (Only "
+            "direction='T->A' can do without.)"
+        )
+    if lacking:
+        raise ValueError(
+            f"{what} with direction='T->A' (task → group) needs the sensitive feature as predicted "
+            "by the model: pass sensitive_pred. If your model does not predict it, use "
+            "direction='A->T'."
+        )
+
+
+# --------------------------------------------------------------------------- functions
+
+
+class MetricFunction(Protocol):
+    """A metric as a function: labels in, its value out."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_pred: Any = None,
+        y_train: Any = None,
+        sensitive_train: Any = None,
+        sample_weight: Any = None,
+        **options: Any,
+    ) -> float:
+        """Return the value."""
+
+
+# Parameters of an auditor that say nothing about the value.
+_OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust", "reference", "verbose"}
+_OF_DRAWS = {"random_state", "n_jobs"}
+_LABELS = ("sensitive_features", "sensitive_pred", "y_train", "sensitive_train", "sample_weight")
+
+
+def function_of(
+    auditor: type[BaseAuditor],
+    name: str,
+    summary: str,
+    *,
+    example: str,
+    without: tuple[str, ...] = (),
+) -> MetricFunction:
+    """Return a metric as a function: its auditor without an interval, fitted and scored.
+
+    The function takes those parameters of the auditor that say something about the value, and is
+    documented with the auditor's own text. `without` names labels that the metric does not use.
+    """
+    idle = _OF_INTERVALS if auditor.kind == "attack" else _OF_INTERVALS | _OF_DRAWS
+    own = inspect.signature(auditor).parameters
+    options = {key: one for key, one in own.items() if key not in idle}
+    labels = [one for one in _LABELS if one not in without]
+    kinds = inspect.Parameter
+    signature = inspect.Signature(
+        [
+            kinds("y_true", kinds.POSITIONAL_OR_KEYWORD),
+            kinds("y_pred", kinds.POSITIONAL_OR_KEYWORD, default=None),
+            *(kinds(one, kinds.KEYWORD_ONLY, default=None) for one in labels),
+            *(one.replace(kind=kinds.KEYWORD_ONLY) for one in options.values()),
+        ]
+    )
+
+    def function(*args: Any, **kwargs: Any) -> float:
+        given = signature.bind(*args, **kwargs).arguments
+        chosen = {key: given.pop(key) for key in options if key in given}
+        made = auditor(**chosen, interval=None)
+        y_train, sensitive_train = given.pop("y_train", None), given.pop("sensitive_train", None)
+        check_train(y_train, sensitive_train)
+        if y_train is not None:
+            with renamed(sensitive_features="sensitive_train"):
+                made.fit(y_train, sensitive_features=sensitive_train)
+        elif "reference" in own:
+            made.set_params(reference="test")
+        return made.score(**given)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = auditor.__module__
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__doc__ = _function_doc(auditor, summary, labels, list(options), example)
+    return function  # type: ignore[return-value]
+
+
+def _function_doc(
+    auditor: type[BaseAuditor], summary: str, labels: list[str], options: list[str], example: str
+) -> str:
+    """Return the docstring of a metric's function, made of its auditor's."""
+    text = sections_of(auditor.__doc__ or "")
+    entries = [PARAMETERS[one].strip("\n") for one in ("y_true", "y_pred", *labels)
+               if one in PARAMETERS]
+    parts = [
+        summary,
+        f"This is the value of `{auditor.__name__}`, without confidence interval and tests.",
+        "Parameters\n----------",
+        "\n".join([*entries, entries_of(text["Parameters"], options)]),
+        "Returns\n-------\nvalue : float",
+        f"See Also\n--------\nskbiasamp.{auditor.__name__} : The value with a table of pairs, "
+        "interval and tests.",
+        *(
+            f"{title}\n{'-' * len(title)}\n{text[title]}"
+            for title in ("Notes", "References")
+            if title in text
+        ),
+        f"Examples\n--------\n{inspect.cleandoc(example)}",
+    ]
+    return "\n\n".join(parts).replace("----------\n\n", "----------\n")

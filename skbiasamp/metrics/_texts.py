@@ -1,0 +1,110 @@
+"""Texts that auditors and functions share: each parameter is described once."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+
+PARAMETERS = {
+    "groups": """
+groups : {"intersection", "marginal", "indicator"}, default="intersection"
+    How several columns of `sensitive_features` make groups. "intersection": every combination of
+    values that occurs. "marginal": the values of each column side by side. "indicator": the
+    columns are 0/1 group memberships already.""",
+    "missing": """
+missing : {"error", "drop", "group"}, default="error"
+    How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them out
+    and count them in `n_dropped`. "group": make them a group of their own.""",
+    "pos_label": """
+pos_label : label, default=None
+    The positive class of a binary label. None: the class that sorts last, as in scikit-learn.""",
+    "reference": """
+reference : {"train", "test"}, default="train"
+    Which labels give the training correlations. "train": those passed to `fit`. "test": the
+    labels of the audited rows; `fit` is then not needed.""",
+    "interval": """
+interval : {"bootstrap", "analytic", None}, default="bootstrap"
+    How `audit` computes confidence intervals. "bootstrap": percentiles over resampled rows.
+    "analytic": the delta method. None: neither intervals nor tests.""",
+    "confidence_level": """
+confidence_level : float, default=0.95
+    Level of the confidence intervals.""",
+    "n_resamples": """
+n_resamples : int, default=999
+    Number of bootstrap resamples, and of draws of permutation tests.""",
+    "adjust": """
+adjust : {"holm", "fdr", None}, default="holm"
+    How p-values are adjusted for the number of pairs. "holm": Holm. "fdr": Benjamini and
+    Hochberg. None: not at all.""",
+    "random_state": """
+random_state : int, RandomState, Generator or None, default=None
+    Seed or generator of all random draws.""",
+    "n_jobs": """
+n_jobs : int, default=None
+    Number of parallel jobs. Results do not depend on it.""",
+    "direction": """
+direction : {"A->T", "T->A"}, default="A->T"
+    "A->T" (group → task): does the group shift the predicted task? "T->A" (task → group): does
+    the task shift the predicted group? Values of the two directions cannot be compared.""",
+    "y_true": """
+y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+    Labels of the audited rows: one column of classes, or a 0/1 column for each task. Or a
+    `Contingency`, or a data frame or query whose columns are named (see `columns`).""",
+    "y_pred": """
+y_pred : array-like, default=None
+    Predicted labels or probabilities.""",
+    "sensitive_features": """
+sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+    The sensitive feature, or several.""",
+    "sensitive_pred": """
+sensitive_pred : array-like, default=None
+    The sensitive feature as predicted by the model, for direction "T->A".""",
+    "y_train": """
+y_train, sensitive_train : array-like, default=None
+    Labels and sensitive feature of the training rows. None: the audited labels give the training
+    correlations.""",
+    "sample_weight": """
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights. A whole number counts as that many rows.""",
+    "columns": """
+**columns : column name or list of names
+    If the first argument is a frame: `target`, `prediction`, `sensitive`, `sensitive_prediction`
+    and `weight` name its columns.""",
+    "fitted": """
+groups_, tasks_ : list
+    Groups and tasks of the training labels.
+n_samples_fit_ : int or float
+    Number of training rows, or the sum of their weights.
+base_rates_ : DataFrame of shape (n_groups, n_tasks)
+    P(task | group) in the training labels.
+contingency_ : Contingency
+    The training labels, counted.""",
+}
+
+_PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
+
+
+def filled(text: str) -> str:
+    """Return a docstring with the shared entries in place of ``%(name)s``."""
+
+    def entry(found: re.Match[str]) -> str:
+        indent, name = found.groups()
+        lines = PARAMETERS[name].strip("\n").split("\n")
+        return "\n".join(indent + line if line else line for line in lines)
+
+    return _PLACEHOLDER.sub(entry, text)
+
+
+def sections_of(text: str) -> dict[str, str]:
+    """Return the sections of a numpydoc docstring by title."""
+    parts = re.split(r"^([A-Z][A-Za-z ]+)\n-+\n", inspect.cleandoc(text), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))
+
+
+def entries_of(section: str, names: Iterable[str]) -> str:
+    """Return the entries of a section that describe some parameters, in their order there."""
+    names = set(names)
+    entries = re.split(r"^(?=\S)", section, flags=re.MULTILINE)
+    chosen = (one for one in entries if names & set(one.partition(" :")[0].split(", ")))
+    return "".join(chosen).strip("\n")

@@ -1,0 +1,235 @@
+"""Directional bias amplification (BiasAmp→)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._compat import StrOptions
+from skbiasamp._labels import DIRECTIONS, Array, check_table
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.metrics._base import function_of
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
+from skbiasamp.metrics._signs import association_sign, compare_counts, settled
+
+TIES = ("zero", "negative")
+
+
+class DirectionalAuditor(CooccurrenceAuditor):
+    r"""Audit directional bias amplification (BiasAmp→).
+
+    For every pair of group and task: do the predictions move further in the direction of the
+    training correlation? Group → task ("A->T") and task → group ("T->A") are measured apart [1]_.
+    0 means that the predictions are as associated with the sensitive feature as the labels are,
+    not that they are fair.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(direction)s
+        Predicting a sensitive feature is itself questionable [1]_ (Sec. 5.1).
+    ties : {"zero", "negative"}, default="zero"
+        Sign of a pair that is exactly independent in training. "zero": 0, as in the authors' code
+        and tables. "negative": −1, as in the printed formula (only to replicate it).
+    base : {"test", "train"} or DataFrame of groups × tasks, default="test"
+        What predictions are compared with. "test": the labels of the audited rows. "train": the
+        training labels. A data frame: rates of your own, P(task | group) for "A->T" and
+        P(group | task) for "T->A". Their sign is then used: P(task | group) against its mean over
+        groups, P(group | task) against the group's share.
+    sign : DataFrame of groups × tasks, default=None
+        Signs (−1, 0, 1) of your own. None: those of the training labels.
+    %(groups)s
+    %(reference)s
+    %(missing)s
+    %(pos_label)s
+    %(interval)s
+    %(confidence_level)s
+    %(n_resamples)s
+    %(adjust)s
+    %(random_state)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        The sign of each pair's training correlation: −1, 0 or 1.
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.metrics.directional_amplification : The value as a function.
+    MultiAttributeAuditor : Sets of tasks instead of single ones.
+
+    Notes
+    -----
+    .. math::
+
+        \frac{1}{|A||T|} \sum_{a,t} s_{at} \left[ P(\hat T_t \mid A_a) - P(T_t \mid A_a) \right],
+        \quad s_{at} = \operatorname{sign}\left( P_{train}(A_a, T_t) -
+        P_{train}(A_a) P_{train}(T_t) \right)
+
+    for A→T, and with :math:`P(\hat A_a \mid T_t) - P(A_a \mid T_t)` for T→A; eq. 2 of [1]_. The
+    value lies in [−1, 1]. Pairs of a group (A→T) or task (T→A) without audited rows are undefined
+    and are left out of the mean.
+
+    References
+    ----------
+    .. [1] Wang, Russakovsky. Directional bias amplification. ICML 2021.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> cooking = [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30
+    >>> auditor = DirectionalAuditor().fit(cooking, sensitive_features=sex)
+    >>> auditor.y_at_
+       1
+    f  1
+    m -1
+    >>> auditor.score(cooking, [1] * 40 + [0] * 40, sensitive_features=sex)
+    0.25
+    """
+
+    metric = "directional"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "direction": [StrOptions(set(DIRECTIONS))],
+        "ties": [StrOptions(set(TIES))],
+        "base": [StrOptions(set(BASES)), pd.DataFrame],
+        "sign": [pd.DataFrame, None],
+        **CooccurrenceAuditor._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        direction: str = "A->T",
+        *,
+        ties: str = "zero",
+        base: str | pd.DataFrame = "test",
+        sign: pd.DataFrame | None = None,
+        groups: str = "intersection",
+        reference: str = "train",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            groups=groups,
+            reference=reference,
+            missing=missing,
+            pos_label=pos_label,
+            interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.direction = direction
+        self.ties = ties
+        self.base = base
+        self.sign = sign
+
+    @property
+    def question(self) -> str:
+        """What the metric asks."""
+        if self.direction == "T->A":
+            return "Do predictions of the group exaggerate the association between task and group?"
+        return "Do predictions exaggerate the association between group and task?"
+
+    # ------------------------------------------------------------------ the formula
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        return self._compare(train, test, self.base)
+
+    def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        return self._compare(train, test, "test")
+
+    def _compare(
+        self, train: Contingency, test: Contingency, base: str | pd.DataFrame
+    ) -> Pairs:
+        """Return how far predictions move each pair along its training correlation."""
+        side: SideName = "task" if self.direction == "A->T" else "group"
+        given: SideName = "group" if self.direction == "A->T" else "task"
+        predicted: SideName = "task_pred" if self.direction == "A->T" else "group_pred"
+        own_base = not isinstance(base, str)
+        if own_base:
+            before = check_table(base, test.groups, test.tasks, "base")
+        else:
+            before = (test if base == "test" else train).rate(side, given=given)
+        n = test.count(given)
+        observed = test.rate(predicted, given=given)
+        return Pairs(
+            groups=test.groups,
+            tasks=test.tasks,
+            n=np.broadcast_to(n[..., None] if given == "group" else n[..., None, :], observed.shape),
+            base=before,
+            observed=observed,
+            sign=self._sign(train),
+            rates=Rates(
+                (predicted, given), (side, given) if isinstance(base, str) and base == "test" else None
+            ),
+            own_base=own_base,
+        )
+
+    def _sign(self, labels: Contingency) -> Array:
+        """Return the sign of every pair's correlation: the labels', or the user's own."""
+        if self.sign is not None:
+            return check_table(self.sign, labels.groups, labels.tasks, "sign").astype(int)
+        if isinstance(self.base, str):
+            return association_sign(labels, ties=self.ties)
+        rates = check_table(self.base, labels.groups, labels.tasks, "base")
+        sizes = labels.count("group")
+        if self.direction == "A->T":
+            # Weighted as the groups occur, so that the labels' own rates keep their signs.
+            average = (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
+        else:
+            average = (sizes / np.asarray(labels.total)[..., None])[..., :, None]
+        signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
+        return settled(signs, self.ties)
+
+    def _sign_p_values(self, labels: Contingency) -> Array:
+        if self.sign is not None or not isinstance(self.base, str):
+            return np.zeros((len(labels.groups), len(labels.tasks)))  # the user's own are given
+        return super()._sign_p_values(labels)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.reference == "test" and isinstance(self.base, str) and self.base == "train":
+            raise ValueError(
+                "base='train' compares predictions with training labels, and there are none: "
+                "pass them (fit, or y_train), or use base='test'."
+            )
+
+    def _asked(self, like: Contingency | None) -> dict[str, Any]:
+        if like is None or self.reference == "test" or self.interval != "analytic":
+            return {}
+        if self.direction == "T->A":
+            return {}
+        return {"moments": (self._sign(like), isinstance(self.base, str) and self.base == "test")}
+
+
+directional_amplification = function_of(
+    DirectionalAuditor,
+    "directional_amplification",
+    "Compute directional bias amplification (BiasAmp→).",
+    example="""
+    Three in four women cook and one in four men. A model that predicts that every woman cooks and
+    no man does adds a quarter:
+
+    >>> from skbiasamp.metrics import directional_amplification
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> cooking = [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30
+    >>> predicted = [1] * 40 + [0] * 40
+    >>> directional_amplification(cooking, predicted, sensitive_features=sex)
+    0.25
+    """,
+)

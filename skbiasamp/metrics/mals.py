@@ -1,0 +1,128 @@
+"""MALS: the first measure of bias amplification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._labels import Array
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.inference._tests import sign_p_values
+from skbiasamp.metrics._base import function_of
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._signs import over_share
+
+
+class MALSAuditor(CooccurrenceAuditor):
+    r"""Audit MALS, the first measure of bias amplification.
+
+    For each task and each group that has more than its equal share of the task in training: is
+    its share larger in the predictions? MALS confuses the two directions and sees no other groups
+    [2]_. Use `DirectionalAuditor` unless you compare with published numbers.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(groups)s
+    %(reference)s
+    %(missing)s
+    %(pos_label)s
+    %(interval)s
+    %(confidence_level)s
+    %(n_resamples)s
+    %(adjust)s
+    %(random_state)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        1 if the group has more than its equal share of the task in training, else 0.
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.metrics.mals_amplification : The value as a function.
+    DirectionalAuditor : Separates the two directions and respects base rates.
+
+    Notes
+    -----
+    .. math::
+
+        \frac{1}{|T|} \sum_{a,t} y_{at} \left[ P(\hat A_a \mid \hat T_t) -
+        P_{train}(A_a \mid T_t) \right], \quad
+        y_{at} = \left[ P_{train}(A_a \mid T_t) > \tfrac{1}{|A|} \right]
+
+    as in eq. 1 of [2]_. A task that is never predicted counts as 0. Without `sensitive_pred` the
+    group counts as predicted perfectly.
+
+    References
+    ----------
+    .. [1] Zhao, Wang, Yatskar, Ordonez, Chang. Men also like shopping: reducing gender bias
+       amplification using corpus-level constraints. EMNLP 2017.
+    .. [2] Wang, Russakovsky. Directional bias amplification. ICML 2021, Sec. 3.2.
+
+    Examples
+    --------
+    >>> from skbiasamp import MALSAuditor
+    >>> sex = ["f"] * 50 + ["m"] * 50
+    >>> cooks = [1] * 40 + [0] * 10 + [1] * 10 + [0] * 40
+    >>> auditor = MALSAuditor().fit(cooks, sensitive_features=sex)
+    >>> round(auditor.score(cooks, [1] * 40 + [0] * 60, sensitive_features=sex), 12)
+    0.2
+    """
+
+    metric = "MALS"
+    question = "Are groups with more than an equal share of a task predicted an even larger share?"
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        return self._compare(train, test, own=self.reference == "test")
+
+    def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        return self._compare(train, test, own=True)
+
+    def _compare(self, train: Contingency, test: Contingency, *, own: bool) -> Pairs:
+        """Return how far predictions move each task's shares; `own` compares with its labels."""
+        predicted: SideName = "group_pred" if test.has("group_pred") else "group"
+        observed = test.rate(predicted, given="task_pred")
+        return Pairs(
+            groups=train.groups,
+            tasks=train.tasks,
+            n=np.broadcast_to(test.count("task_pred")[..., None, :], observed.shape),
+            base=(test if own else train).rate("group", given="task"),
+            observed=observed,
+            sign=self._sign(train),
+            divisor=len(train.tasks),
+            rates=Rates((predicted, "task_pred"), ("group", "task") if own else None),
+            undefined_as_zero=True,
+        )
+
+    def _sign(self, labels: Contingency) -> Array:
+        joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
+        return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
+
+    def _sign_p_values(self, labels: Contingency) -> Array:
+        return sign_p_values(labels, shares=True)
+
+    def _asked(self, like: Contingency | None) -> dict[str, Any]:
+        return {}
+
+
+mals_amplification = function_of(
+    MALSAuditor,
+    "mals_amplification",
+    "Compute MALS, the first measure of bias amplification.",
+    example="""
+    Four in five of those who cook are women. The model predicts that nobody else cooks:
+
+    >>> from skbiasamp.metrics import mals_amplification
+    >>> sex = ["f"] * 50 + ["m"] * 50
+    >>> cooks = [1] * 40 + [0] * 10 + [1] * 10 + [0] * 40
+    >>> predicted = [1] * 40 + [0] * 60
+    >>> round(mals_amplification(cooks, predicted, sensitive_features=sex), 12)
+    0.2
+    """,
+)

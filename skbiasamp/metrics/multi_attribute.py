@@ -1,0 +1,413 @@
+"""Multi-attribute bias amplification: sets of tasks that occur together."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skbiasamp._compat import Interval, StrOptions
+from skbiasamp._labels import DIRECTIONS, Array, Names, require_labels, too_many_combinations
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.inference._tests import sign_p_values
+from skbiasamp.metrics._base import function_of
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
+from skbiasamp.metrics._signs import association_sign, over_share, sign_of_counts
+
+COMBINATIONS = ("observed", "all")
+
+# Above this many combinations "all" is a mistake more often than a wish.
+_MOST_COMBINATIONS = 2_000_000
+
+
+class MultiAttributeAuditor(CooccurrenceAuditor):
+    r"""Audit multi-attribute bias amplification (Multi→ and Multi_MALS).
+
+    A model can keep the association of a group with every single task and still change that with
+    combinations of tasks [1]_. The value is the mean *size* of the change over groups and sets of
+    tasks. It cannot be negative, grows with noise in rare sets, and does not say whether the
+    association grew or shrank: ``result.statistics["signed_mean"]`` does.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    direction : {"A->T", "T->A", None}, default="A->T"
+        "A->T" (group → task) and "T->A" (task → group): as for `DirectionalAuditor`. None:
+        Multi_MALS, which has no direction.
+    combinations : {"observed", "all"}, default="observed"
+        "observed": the label sets that some training row has as its whole set. "all": every set
+        of tasks that occurs.
+    min_size : int, default=1
+        Smallest number of tasks in a set.
+    max_size : int, default=None
+        Largest number of tasks in a set. None: no limit.
+    min_count : float, default=1
+        How many training rows and how many audited rows must have a set.
+    base : {"train", "test"}, default="train"
+        What predictions are compared with. "train": the training labels, as in the paper. "test":
+        the labels of the audited rows, as in the authors' code. Multi_MALS always takes the
+        training labels.
+    %(groups)s
+    %(reference)s
+    %(missing)s
+    %(pos_label)s
+    %(interval)s
+    %(confidence_level)s
+    %(n_resamples)s
+    %(adjust)s
+    %(random_state)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        The sign of the training correlation with each single task.
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.metrics.multi_attribute_amplification : The value as a function.
+    DirectionalAuditor : Single tasks, with their direction.
+
+    Notes
+    -----
+    With M the sets and :math:`\Delta_{gm}` as in `DirectionalAuditor`, m in place of t,
+
+    .. math::
+
+        \mathrm{Multi}_\rightarrow = \frac{1}{|G||M|} \sum_{g,m} |\Delta_{gm}|, \qquad
+        \mathrm{Multi}_{MALS} = \frac{1}{|M|} \sum_{g,m} |\Delta_{gm}|
+
+    where Multi_MALS takes :math:`\Delta_{gm} = [b(m,g) > 1/|G|]\,(\hat b(m,g) - b(m,g))` with
+    b(m, g) the group's share among the rows that have m. Undefined pairs add nothing and still
+    count in |M|.
+
+    References
+    ----------
+    .. [1] Zhao, Andrews, Xiang. Men also do laundry: multi-attribute bias amplification.
+       ICML 2023.
+
+    Examples
+    --------
+    >>> from skbiasamp import MultiAttributeAuditor
+    >>> both, cook, clean = [1, 1], [1, 0], [0, 1]
+    >>> labels = [both, both, cook, clean] * 2
+    >>> predicted = [both] * 4 + [cook, cook, clean, clean]
+    >>> sex = ["f"] * 4 + ["m"] * 4
+    >>> auditor = MultiAttributeAuditor(min_size=2, interval=None)
+    >>> auditor.fit(labels, sensitive_features=sex).audit(labels, predicted, sensitive_features=sex)
+    multi-attribute A->T: +0.5000 (8 rows, 2 groups x 1 set of tasks)
+    group   task  n   base  observed  sign   delta  amplification
+        f (0, 1)  4 0.5000    1.0000     0  0.5000         0.5000
+        m (0, 1)  4 0.5000    0.0000     0 -0.5000         0.5000
+    """
+
+    metric = "multi-attribute"
+    kind = "size"
+    question = "How far do predictions move combinations of tasks between groups?"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "direction": [StrOptions(set(DIRECTIONS)), None],
+        "combinations": [StrOptions(set(COMBINATIONS))],
+        "min_size": [Interval(Integral, 1, None, closed="left")],
+        "max_size": [Interval(Integral, 1, None, closed="left"), None],
+        "min_count": [Interval(Real, 0, None, closed="neither")],
+        "base": [StrOptions(set(BASES))],
+        **CooccurrenceAuditor._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        direction: str | None = "A->T",
+        *,
+        combinations: str = "observed",
+        min_size: int = 1,
+        max_size: int | None = None,
+        min_count: float = 1,
+        base: str = "train",
+        groups: str = "intersection",
+        reference: str = "train",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            groups=groups,
+            reference=reference,
+            missing=missing,
+            pos_label=pos_label,
+            interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.direction = direction
+        self.combinations = combinations
+        self.min_size = min_size
+        self.max_size = max_size
+        self.min_count = min_count
+        self.base = base
+
+    # ------------------------------------------------------------------ the formula
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        own = self.reference == "test" or (self.base == "test" and self.direction is not None)
+        return self._compare(train, test, fixed["sets"], own=own)
+
+    def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        return self._compare(train, test, fixed["sets"], own=True)
+
+    def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
+        sets = combinations_of(
+            train,
+            test,
+            combinations=self.combinations,
+            min_size=self.min_size,
+            max_size=self.max_size,
+            min_count=self.min_count,
+        )
+        return {"sets": sets}
+
+    def _compare(
+        self, train: Contingency, test: Contingency, sets: Array, *, own: bool
+    ) -> Pairs:
+        """Return how far predictions move sets of tasks; `own` compares with the test labels."""
+        reference = test if own else train
+        in_train, all_train = occurrences_of(train, "task", "group", sets)
+        in_base, all_base = (
+            occurrences_of(test, "task", "group", sets) if own else (in_train, all_train)
+        )
+        rates: tuple[tuple[SideName, SideName], tuple[SideName, SideName]]
+        slope = None
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.direction is None:
+                group: SideName = "group_pred" if test.has("group_pred") else "group"
+                rates = (group, "task_pred"), ("group", "task")
+                in_pred, _ = occurrences_of(test, "task_pred", group, sets)
+                n = in_pred.sum(axis=-2, keepdims=True)
+                before = in_base / in_base.sum(axis=-2, keepdims=True)
+                whole = in_train.sum(axis=-2, keepdims=True)
+                sign = over_share(in_train, whole, len(train.groups), exact=train.whole)
+                slope = sign
+            else:
+                if self.direction == "A->T":
+                    rates = ("task_pred", "group"), ("task", "group")
+                    in_pred, _ = occurrences_of(test, "task_pred", "group", sets)
+                    n = test.count("group")[..., :, None]
+                    before = in_base / reference.count("group")[..., :, None]
+                else:
+                    rates = ("group_pred", "task"), ("group", "task")
+                    in_pred, all_test = occurrences_of(test, "task", "group_pred", sets)
+                    n = all_test[..., None, :]
+                    before = in_base / all_base[..., None, :]
+                counts = in_train, train.count("group"), all_train
+                sign = sign_of_counts(train.total, *counts, exact=train.whole)
+                slope = np.ones(sign.shape)
+            observed = in_pred / n
+        moved = np.where(slope == 0, 0.0, observed - before)
+        return Pairs(
+            groups=train.groups,
+            tasks=set_names(train.tasks, sets),
+            n=np.broadcast_to(n, observed.shape),
+            base=before,
+            observed=observed,
+            sign=sign,
+            slope=slope,
+            size=True,
+            divisor=self._divisor(moved, test),
+            rates=Rates(rates[0], rates[1] if own else None),
+            onto=partial(of_sets, sets=sets),
+            undefined_as_zero=self.direction != "A->T",
+            statistics={"variance": _variance(moved), "n_combinations": len(sets)},
+        )
+
+    def _divisor(self, moved: Array, test: Contingency) -> Any:
+        """Return the number of pairs of the mean, NaN if nothing is defined."""
+        n_sets = float(moved.shape[-1]) or np.nan
+        if self.direction is None:
+            return n_sets
+        n_groups: Any = moved.shape[-2]
+        if self.direction == "A->T":  # a group without audited rows leaves the mean
+            n_groups = (test.count("group") > 0).sum(axis=-1)
+        nothing = np.isnan(moved).all(axis=(-2, -1))
+        divisor = np.where(nothing, np.nan, n_groups * n_sets)
+        return divisor if divisor.ndim else float(divisor)
+
+    def _sign(self, labels: Contingency) -> Array:
+        if self.direction is not None:
+            return association_sign(labels)
+        joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
+        return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
+
+    def _sign_p_values(self, labels: Contingency) -> Array:
+        return sign_p_values(labels, shares=self.direction is None)
+
+    def _check(self, test: Contingency) -> None:
+        super()._check(test)
+        what = "multi-attribute amplification"
+        test.require_rows("Multi-attribute amplification", but=("scores", "weights"))
+        require_labels(test.soft("task_pred"), metric=what)
+        require_labels(test.soft("group_pred"), metric=what, argument="sensitive_pred")
+
+
+# --------------------------------------------------------------------------- sets of tasks
+
+
+def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
+    """For each set of tasks, sum the counts of the patterns that hold all of it.
+
+    Parameters
+    ----------
+    patterns : bool array of shape (n_patterns, n_tasks)
+    counts : array of shape (n_patterns, n_columns)
+    sets : bool array of shape (n_sets, n_tasks)
+
+    Returns
+    -------
+    sums : array of shape (n_sets, n_columns)
+    """
+    n_tasks = patterns.shape[1]
+    if n_tasks <= 20 and 2**n_tasks * n_tasks <= len(sets) * len(patterns):
+        # One addition a task sums over all supersets at once (a transform of the lattice).
+        powers = 1 << np.arange(n_tasks)[::-1]
+        lattice = np.zeros((2**n_tasks, counts.shape[1]))
+        np.add.at(lattice, patterns @ powers, counts)
+        shaped = lattice.reshape((2,) * n_tasks + (-1,))
+        for axis in range(n_tasks):
+            absent, present = np.moveaxis(shaped, axis, 0)
+            absent += present
+        return lattice[sets @ powers]
+    sums = np.empty((len(sets), counts.shape[1]))
+    columns = patterns.T.astype(np.float32)
+    block = max(1, (1 << 24) // max(1, len(patterns)))
+    for low in range(0, len(sets), block):
+        chosen = sets[low : low + block]
+        common = chosen.astype(np.float32) @ columns
+        holds = common == chosen.sum(axis=1, keepdims=True)
+        sums[low : low + block] = holds @ counts
+    return sums
+
+
+def combinations_of(
+    train: Contingency,
+    test: Contingency,
+    *,
+    combinations: str,
+    min_size: int,
+    max_size: int | None,
+    min_count: float,
+) -> Array:
+    """Return the sets of tasks that occur in both labels, as rows of booleans."""
+    seen, counts = train.patterns("task", ())
+    tested, test_counts = test.patterns("task", ())
+    most = len(train.tasks) if max_size is None else max_size
+    min_count *= 1 - 1e-12  # ten rows of weight 0.1 are one
+    if combinations == "observed":
+        size = seen.sum(axis=1)
+        often = counts[:, 0] >= min_count
+        sets = seen[often & (size >= max(1, min_size)) & (size <= most)]
+        sets = sets[superset_counts(tested, test_counts, sets)[:, 0] >= min_count]
+    else:
+        sets = _frequent_sets((seen, counts), (tested, test_counts), most, min_count)
+        sets = sets[sets.sum(axis=1) >= min_size]
+    # Small sets first, then in the order of the tasks.
+    return sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]
+
+
+def _frequent_sets(
+    train: tuple[Array, Array], test: tuple[Array, Array], max_size: int, min_count: float
+) -> Array:
+    """Grow sets task by task; a set is frequent only if all its subsets are."""
+    n_tasks = train[0].shape[1]
+    found: list[Array] = []
+    candidates = np.eye(n_tasks, dtype=bool)
+    for size in range(1, max_size + 1):
+        often = np.ones(len(candidates), dtype=bool)
+        for patterns, counts in (train, test):
+            often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
+        level = candidates[often]
+        found.append(level)
+        if sum(map(len, found)) > _MOST_COMBINATIONS:
+            raise too_many_combinations(_MOST_COMBINATIONS, size)
+        known = {row.tobytes() for row in level}
+        grown = {
+            bigger.tobytes()
+            for row in level
+            for bigger in _with_one_more(row)
+            if all(smaller.tobytes() in known for smaller in _with_one_less(bigger))
+        }
+        if not grown:
+            break
+        candidates = np.array([np.frombuffer(row, dtype=bool) for row in sorted(grown)])
+    return np.concatenate(found)
+
+
+def _with_one_more(row: Array) -> Array:
+    last = int(np.flatnonzero(row)[-1])
+    return row | np.eye(len(row), dtype=bool)[last + 1 :]
+
+
+def _with_one_less(row: Array) -> Array:
+    return row & ~np.eye(len(row), dtype=bool)[np.flatnonzero(row)]
+
+
+def occurrences_of(
+    cells: Contingency, side: SideName, by: SideName, sets: Array
+) -> tuple[Array, Array]:
+    """Return the rows that hold each set, as groups × sets, and over all groups."""
+    patterns, counts = cells.patterns(side, (by,))
+    columns = np.moveaxis(counts, -2, 0)
+    sums = superset_counts(patterns, columns.reshape(len(patterns), -1), sets)
+    sums = np.moveaxis(sums.reshape(len(sets), *columns.shape[1:]), 0, -1)
+    return sums[..., 1:, :], sums[..., 0, :]
+
+
+def _variance(values: Array) -> Any:
+    """Population variance over the defined pairs."""
+    n = np.asarray((~np.isnan(values)).sum(axis=(-2, -1)), dtype=float)[..., None, None]
+    with np.errstate(invalid="ignore"):
+        center = np.nansum(values, axis=(-2, -1), keepdims=True) / n
+        spread = np.nansum((values - center) ** 2, axis=(-2, -1)) / n[..., 0, 0]
+    return spread if spread.ndim else float(spread)
+
+
+def set_names(tasks: Names, sets: Array) -> Names:
+    """Return each set of tasks as the tuple of their names."""
+    flat = [tasks[i] for i in np.nonzero(sets)[1].tolist()]
+    ends = np.cumsum(sets.sum(axis=1)).tolist()
+    return tuple(tuple(flat[low:high]) for low, high in pairwise([0, *ends]))
+
+
+def of_sets(cells: Contingency, sets: Array) -> Contingency:
+    """Return the contingency whose tasks are sets of tasks."""
+    return cells.of_sets(sets)
+
+
+multi_attribute_amplification = function_of(
+    MultiAttributeAuditor,
+    "multi_attribute_amplification",
+    "Compute multi-attribute bias amplification (Multi→ and Multi_MALS).",
+    example="""
+    Half of the women do both cooking and cleaning, and half of the men. The model predicts both
+    for all women and for no man, though single tasks hardly change:
+
+    >>> from skbiasamp.metrics import multi_attribute_amplification
+    >>> both, cook, clean = [1, 1], [1, 0], [0, 1]
+    >>> labels = [both, both, cook, clean] * 2
+    >>> predicted = [both] * 4 + [cook, cook, clean, clean]
+    >>> sex = ["f"] * 4 + ["m"] * 4
+    >>> multi_attribute_amplification(labels, predicted, sensitive_features=sex, min_size=2)
+    0.5
+    """,
+)

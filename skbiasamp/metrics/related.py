@@ -1,0 +1,298 @@
+"""Related measures of amplification that the papers compare with."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skbiasamp._compat import Interval
+from skbiasamp._labels import Array, to_native
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._pairs import Pairs
+from skbiasamp.metrics._base import function_of
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._signs import compare_counts
+
+
+class BiasDisparityAuditor(CooccurrenceAuditor):
+    r"""Audit bias disparity: the relative change of the groups' preferences.
+
+    The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`.
+
+    Parameters
+    ----------
+    %(groups)s
+    %(missing)s
+    %(pos_label)s
+
+    Notes
+    -----
+    The value is the mean over pairs of :math:`(\hat B - B) / B`; 0 means that preferences are
+    kept. Pairs that never occur in the labels are left out.
+
+    References
+    ----------
+    .. [1] Lin, Sonboli, Mobasher, Burke. Crank up the volume: preference bias amplification
+       in collaborative recommendation. RMSE workshop, RecSys 2019.
+    """
+
+    metric = "bias disparity"
+    question = "Do predictions change the groups' preferences?"
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        def preference(side: SideName) -> Array:
+            share = test.count(side) / np.asarray(test.total)[..., None]
+            rate = test.rate(side, given="group") / share[..., None, :]
+            return np.where(np.isfinite(rate), rate, np.nan)
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            before, after = preference("task"), preference("task_pred")
+            relative = np.where(before > 0, 1 / before, np.nan)
+        return _pairs(test, before, after, slope=relative)
+
+
+class PercentageAuditor(CooccurrenceAuditor):
+    r"""Audit percentage amplification: are shares of groups further from equal in predictions?
+
+    Parameters
+    ----------
+    %(groups)s
+    %(missing)s
+    %(pos_label)s
+
+    Notes
+    -----
+    .. math::
+
+        \left|\hat P(a \mid t) - 1/n\right| - \left|P(a \mid t) - 1/n\right|
+
+    of n groups, averaged over groups a and tasks t. Without `y_pred` tasks count as given: a
+    prompt is not predicted.
+
+    References
+    ----------
+    .. [1] Seshadri, Singh, Elazar. The bias amplification paradox in text-to-image
+       generation. NAACL 2024.
+    """
+
+    metric = "percentage"
+    question = "Are the groups' shares of each task further from equal in the predictions?"
+
+    def _requires(self) -> tuple[SideName, ...]:
+        return ()
+
+    def _check(self, test: Contingency) -> None:
+        if not (test.has("task_pred") or test.has("group_pred")):
+            raise ValueError(
+                "percentage amplification compares labels with predictions: pass y_pred or "
+                "sensitive_pred."
+            )
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        predicted: SideName = "group_pred" if test.has("group_pred") else "group"
+        given: SideName = "task_pred" if test.has("task_pred") else "task"
+        share = 1 / len(test.groups)
+        before = np.abs(test.rate("group", given="task") - share)
+        return _pairs(test, before, np.abs(test.rate(predicted, given=given) - share))
+
+
+class DifferentialFairnessAuditor(CooccurrenceAuditor):
+    r"""Audit differential fairness: does the worst ratio between two groups' outcomes grow?
+
+    Parameters
+    ----------
+    concentration : float, default=1.0
+        Rows that Dirichlet smoothing adds to each group, spread evenly over the outcomes.
+    %(groups)s
+    %(missing)s
+    %(pos_label)s
+
+    Notes
+    -----
+    The value is :math:`\hat\varepsilon - \varepsilon` with
+    :math:`\varepsilon = \max_{t,a,a'} |\log P(t \mid a) - \log P(t \mid a')|`, where t runs
+    over the classes, or over presence and absence of each task of an indicator. Without smoothing
+    it is infinite or NaN if a group never has an outcome that another group has.
+
+    References
+    ----------
+    .. [1] Foulds, Islam, Keya, Pan. An intersectional definition of fairness. ICDE 2020.
+    """
+
+    metric = "differential fairness"
+    question = "Does the worst ratio between two groups' outcomes grow?"
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "concentration": [Interval(Real, 0, None, closed="left")],
+        **CooccurrenceAuditor._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        concentration: float = 1.0,
+        *,
+        groups: str = "intersection",
+        reference: str = "train",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+    ) -> None:
+        super().__init__(
+            groups=groups,
+            reference=reference,
+            missing=missing,
+            pos_label=pos_label,
+            interval=interval,
+        )
+        self.concentration = concentration
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        before, after = (self._epsilon(test, side) for side in ("task", "task_pred"))
+        return _pairs(test, before, after, names=("(all)",))
+
+    def _epsilon(self, test: Contingency, side: Any) -> Array:
+        """Return the largest log ratio of two groups' smoothed probabilities of an outcome."""
+        counts, sizes = test.joint("group", side), test.count("group")[..., None]
+        one_label = test.classes is not None and len(test.tasks) > 1
+        outcomes = len(test.tasks) if one_label else 2
+        present = (counts + self.concentration / outcomes) / (sizes + self.concentration)
+        rates = present if one_label else np.concatenate([present, 1 - present], axis=-1)
+        rates = np.where(sizes > 0, rates, np.nan)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(rates)
+            spread = np.nanmax(logs, axis=-2) - np.nanmin(logs, axis=-2)
+        # An outcome that no group ever has separates none of them.
+        never = (np.nan_to_num(rates) == 0).all(axis=-2)
+        return np.where(never, 0.0, spread).max(axis=-1)[..., None, None]
+
+
+class LabelAuditor(CooccurrenceAuditor):
+    r"""Audit label amplification: is the majority class predicted more often than it occurs?
+
+    This measure uses no sensitive feature.
+
+    Parameters
+    ----------
+    %(pos_label)s
+
+    Notes
+    -----
+    The value is :math:`P(\hat T_t) - P(T_t)` of the majority class t of the training labels; of
+    an indicator, the mean over tasks, each in the direction of its majority of present or absent.
+    A tie has no majority: 0 for a binary task, the mean over the tied classes otherwise.
+
+    References
+    ----------
+    .. [1] Leino, Black, Fredrikson, Sen, Datta. Feature-wise bias amplification. ICLR 2019.
+    """
+
+    metric = "label"
+    question = "Is the majority class predicted more often than it occurs?"
+
+    def _count(self, y_true: Any, labels: Any, columns: Any, like: Any = None) -> Contingency:
+        # One group for all: this measure only looks at the tasks.
+        labels = {**labels, "sensitive_features": np.zeros(len(to_native(y_true, "y_true")), int)}
+        return super()._count(y_true, labels, columns, like)
+
+    def _check_groups(self, cells: Contingency) -> None:
+        """One group is all there is."""
+
+    def _sign(self, labels: Contingency) -> Array:
+        counts, total = labels.count("task"), np.asarray(labels.total)
+        if labels.classes is not None and len(labels.tasks) > 1:
+            most = compare_counts(counts, counts.max(), exact=labels.whole) == 0
+            return np.where(most, 1, 0)[None]
+        return compare_counts(2 * counts, total, exact=labels.whole)[None]
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        sign = self._sign(train)
+        one_label = test.classes is not None and len(test.tasks) > 1
+        return _pairs(
+            test,
+            test.rate("task", given="group"),
+            test.rate("task_pred", given="group"),
+            sign=sign,
+            divisor=float(sign.sum()) if one_label else None,
+        )
+
+
+def _pairs(
+    test: Contingency,
+    before: Array,
+    after: Array,
+    *,
+    sign: Any = 1,
+    names: tuple[str, ...] | None = None,
+    **how: Any,
+) -> Pairs:
+    """Return pairs whose change counts as it is."""
+    groups, tasks = (test.groups, test.tasks) if names is None else (names, names)
+    n = np.asarray(test.total)[..., None, None] if names else test.count("group")[..., None]
+    return Pairs(
+        groups,
+        tasks,
+        n=np.broadcast_to(n, after.shape),
+        base=before,
+        observed=after,
+        sign=np.broadcast_to(sign, after.shape),
+        **how,
+    )
+
+
+bias_disparity = function_of(
+    BiasDisparityAuditor,
+    "bias_disparity",
+    "Compute bias disparity: the relative change of the groups' preferences.",
+    without=("sensitive_pred", "y_train", "sensitive_train"),
+    example="""
+    >>> from skbiasamp.metrics import bias_disparity
+    >>> sex, likes = list("ffffmmmm"), [1, 1, 0, 0, 1, 0, 0, 0]
+    >>> round(bias_disparity(likes, [1, 1, 1, 0, 0, 0, 0, 0], sensitive_features=sex), 12)
+    -0.25
+    """,
+)
+
+percentage_amplification = function_of(
+    PercentageAuditor,
+    "percentage_amplification",
+    "Compute percentage amplification: are shares of groups further from equal in predictions?",
+    without=("y_train", "sensitive_train"),
+    example="""
+    Three in four of the nurses are women, and the model draws women only. (Of two jobs, the
+    one that sorts last is the task.)
+
+    >>> from skbiasamp.metrics import percentage_amplification
+    >>> job, sex = ["nurse"] * 4 + ["chef"] * 4, list("fffmffmm")
+    >>> percentage_amplification(job, None, sensitive_features=sex, sensitive_pred=list("ffffffmm"))
+    0.25
+    """,
+)
+
+differential_fairness_amplification = function_of(
+    DifferentialFairnessAuditor,
+    "differential_fairness_amplification",
+    "Compute the change of differential fairness: does the worst ratio between groups grow?",
+    without=("sensitive_pred", "y_train", "sensitive_train"),
+    example="""
+    >>> from skbiasamp.metrics import differential_fairness_amplification
+    >>> sex, hired = list("ffffmmmm"), [1, 0, 0, 0, 1, 1, 0, 0]
+    >>> value = differential_fairness_amplification(
+    ...     hired, [0, 0, 0, 0, 1, 1, 0, 0], sensitive_features=sex
+    ... )
+    >>> round(value, 4)
+    1.0986
+    """,
+)
+
+label_amplification = function_of(
+    LabelAuditor,
+    "label_amplification",
+    "Compute label amplification: is the majority class predicted more often than it occurs?",
+    without=("sensitive_features", "sensitive_pred", "sensitive_train"),
+    example="""
+    >>> from skbiasamp.metrics import label_amplification
+    >>> label_amplification([1, 1, 1, 0], [1, 1, 1, 1])
+    0.25
+    """,
+)
