@@ -191,6 +191,7 @@ def value_p_value(
     if own_base or cells.summed == "tasks":
         centred, swapped = value_variances(cells, pairs)
         return float(_normal_p_values(pairs.value, centred if own_base else swapped))
+    cells = cells.ordered()
     scores = value_scores(cells, pairs, centred=False)
     observed = float(cells.weight @ scores)
     moved = np.flatnonzero(scores)

@@ -265,6 +265,7 @@ def multi_attribute_amplification(
     base: str = "train",
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
 ) -> float:
     r"""Tell how far predictions move sets of tasks that occur together.
 
@@ -304,6 +305,9 @@ def multi_attribute_amplification(
         How several columns make groups.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
 
     Returns
     -------
@@ -358,6 +362,7 @@ def multi_attribute_amplification(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     check_sides(test, direction=direction, metric="multi-attribute amplification")
     check_hard(test)
