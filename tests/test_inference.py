@@ -1032,6 +1032,7 @@ def test_resampled_counts_are_multinomial(weight):
     held = Contingency.from_labels(
         np.eye(cells), sensitive_features=list("ababbb")[:cells], sample_weight=weight
     )
+    weight = held.ordered().weight  # of the cells in the order in which they are drawn
     drawn = held.resample(n_draws, random_state=0).weight.astype(float)
     unit = np.ones(cells) if held.whole else weight
     counts = drawn / unit

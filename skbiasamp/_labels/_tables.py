@@ -71,6 +71,7 @@ def read_counts(
         "groups": "indicator" if indicator else "intersection",
         "repeats": frame["rows"].to_numpy() if summed == ["weights"] else None,
         "summed": summed[0],
+        "pos_label": frame["pos_label"].iloc[0] if "pos_label" in frame.columns else None,
     }
 
 

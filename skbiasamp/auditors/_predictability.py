@@ -11,10 +11,10 @@ import pandas as pd
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp._labels import DIRECTIONS, Array, require_task_pred
-from skbiasamp.auditors._base import COMMON_CONSTRAINTS, BaseAuditor
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics._attack import Settings
+from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
 from skbiasamp.metrics._predictability import (
     Played,
     align,
@@ -61,11 +61,10 @@ class PredictabilityAuditor(BaseAuditor):
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
 
-    def _require_groups(self, cells: Contingency) -> None:
+    def _check_groups(self, cells: Contingency) -> None:
         """One group is nothing to tell apart, which is said when it is audited."""
 
     def _play(self, test: Contingency, rng: np.random.Generator) -> Played:
-        self._check(test)
         train = align(self.contingency_, test) if self._fitted else None
         settings = self._settings()
         return play(stage(test, train, settings, direction=self.direction, stacklevel=6), rng)
@@ -251,6 +250,7 @@ callable, default="accuracy"
         n_draws: int = 10,
         groups: str = "intersection",
         missing: str = "error",
+        pos_label: Any = None,
         interval: str | None = "bootstrap",
         confidence_level: float = 0.95,
         n_resamples: int = 999,
@@ -268,6 +268,7 @@ callable, default="accuracy"
         self.n_draws = n_draws
         self.groups = groups
         self.missing = missing
+        self.pos_label = pos_label
         self.interval = interval
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
@@ -409,6 +410,7 @@ callable, default="accuracy"
         n_draws: int = 10,
         groups: str = "intersection",
         missing: str = "error",
+        pos_label: Any = None,
         interval: str | None = "bootstrap",
         confidence_level: float = 0.95,
         n_resamples: int = 999,
@@ -426,6 +428,7 @@ callable, default="accuracy"
         self.n_draws = n_draws
         self.groups = groups
         self.missing = missing
+        self.pos_label = pos_label
         self.interval = interval
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from skbiasamp._labels import Array
 from skbiasamp._sums import generator
+from skbiasamp._warnings import warn
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._intervals import (
     FEW,
@@ -36,8 +35,7 @@ class UncertaintyWarning(UserWarning):
 
     Examples
     --------
-    >>> import warnings
-    >>> from skbiasamp.inference import UncertaintyWarning
+    >>>     >>> from skbiasamp.inference import UncertaintyWarning
     >>> warnings.simplefilter("ignore", UncertaintyWarning)
     """
 
@@ -122,7 +120,7 @@ def _test(
     return pair_p_values(cells, tested, changed), value_p
 
 
-def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array, *, stacklevel: int) -> None:
+def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:
     """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
     few = ~np.isnan(pairs.delta) & ~reliable
     coins = ~np.isnan(pairs.delta) & ~certain & (pairs.sign != 0)
@@ -142,8 +140,8 @@ def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array, *, stacklevel:
         parts.append(
             f"{int(coins.sum())} of {coins.size} pairs are so weakly correlated in the training "
             "labels that their sign is not statistically distinguishable from 0 "
-                "(sign_certain=False in the table): "
+            "(sign_certain=False in the table): "
             f"{named(coins)}."
         )
     if parts:
-        warnings.warn(" ".join(parts), UncertaintyWarning, stacklevel=stacklevel + 1)
+        warn(" ".join(parts), UncertaintyWarning)

@@ -127,9 +127,7 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
     return rows(cells, side) - common, rows(cells, role) - common
 
 
-def pair_p_values(
-    cells: Contingency, pairs: Pairs, changed: tuple[Array, Array] | None
-) -> Array:
+def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array] | None) -> Array:
     """Test for every pair that the model does not move it.
 
     Labels and predictions are in the same rows, so the exact test is McNemar's, within the rows
@@ -186,15 +184,14 @@ def swap_p_values(
     return p_values, (1 + value) / (1 + n_draws)
 
 
-def value_p_value(
-    cells: Contingency, pairs: Pairs, *, n_draws: int, random_state: Any
-) -> float:
+def value_p_value(cells: Contingency, pairs: Pairs, *, n_draws: int, random_state: Any) -> float:
     """Test that the model does not move the value, a sum over rows."""
     if np.isnan(pairs.value):
         return float("nan")
     if pairs.own_base or cells.summed == "tasks":
         variance = value_variance(cells, pairs, centred=pairs.own_base)
         return float(_normal_p_values(pairs.value, variance))
+    cells = cells.ordered()
     scores = value_scores(cells, pairs, centred=False)
     observed = float(cells.weight @ scores)
     moved = np.flatnonzero(scores)

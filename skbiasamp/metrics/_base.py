@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Protocol, Self
@@ -40,7 +40,7 @@ COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight"
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "groups": [StrOptions(set(GROUPS))],
     "missing": [StrOptions(set(MISSING_POLICIES))],
-    "pos_label": "no_validation",
+    "pos_label": [Hashable],
     "interval": [StrOptions({"bootstrap", "analytic"}), None],
     "adjust": [StrOptions({"holm", "fdr"}), None],
     "confidence_level": [Interval(Real, 0, 1, closed="neither")],
@@ -63,6 +63,7 @@ class BaseAuditor(ABC, BaseEstimator):
     direction: str | None = None
     _parameter_constraints: ClassVar[dict[str, Any]]
     _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
+    _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
 
     groups: str
@@ -156,8 +157,16 @@ class BaseAuditor(ABC, BaseEstimator):
         -------
         value : float
         """
-        labels = y_pred, sensitive_features, sensitive_pred, sample_weight
-        return self._value(self._count_audited(y_true, *labels, columns))
+        return self._value(
+            self._count_audited(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=sensitive_pred,
+                sample_weight=sample_weight,
+                **columns,
+            )
+        )
 
     def audit(
         self,
@@ -184,8 +193,16 @@ class BaseAuditor(ABC, BaseEstimator):
         -------
         result : AuditResult
         """
-        labels = y_pred, sensitive_features, sensitive_pred, sample_weight
-        return self._result(self._count_audited(y_true, *labels, columns))
+        return self._result(
+            self._count_audited(
+                y_true,
+                y_pred,
+                sensitive_features=sensitive_features,
+                sensitive_pred=sensitive_pred,
+                sample_weight=sample_weight,
+                **columns,
+            )
+        )
 
     audit.__doc__ = filled(audit.__doc__ or "")
 
@@ -279,6 +296,17 @@ class BaseAuditor(ABC, BaseEstimator):
 
     # ------------------------------------------------------------------ labels in
 
+    def _learn_or_not(self, y_train: Any, sensitive_train: Any) -> Self:
+        """Fit on training labels if there are any, else take the audited labels in their place."""
+        if self._uses_groups:
+            check_train(y_train, sensitive_train)
+        if y_train is not None:
+            with renamed(sensitive_features="sensitive_train"):
+                return self.fit(y_train, sensitive_features=sensitive_train)
+        if "reference" in self.get_params(deep=False):
+            self.set_params(reference="test")
+        return self
+
     @property
     def _fitted(self) -> bool:
         return hasattr(self, "contingency_")
@@ -295,11 +323,12 @@ class BaseAuditor(ABC, BaseEstimator):
     def _count_audited(
         self,
         y_true: Any,
-        y_pred: Any,
-        sensitive_features: Any,
-        sensitive_pred: Any,
-        sample_weight: Any,
-        columns: dict[str, Any],
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+        **columns: Any,
     ) -> Contingency:
         """Return the audited rows as a contingency."""
         self._validate_params()
@@ -414,12 +443,20 @@ def count_labels(
         raise TypeError(
             "A Contingency already holds labels, predictions, groups and weights: pass it alone."
         )
-    return y_true if like is None else y_true.conform(like)
+    cells = y_true.with_positive(how["pos_label"])
+    return cells if like is None else cells.conform(like)
 
 
-def require_predictions(
-    test: Contingency, needed: tuple[SideName, ...], *, what: str
-) -> None:
+def read_train(y_train: Any, sensitive_train: Any, **how: Any) -> Contingency | None:
+    """Return training labels counted, or None if there are none."""
+    check_train(y_train, sensitive_train)
+    if y_train is None:
+        return None
+    with renamed(y_true="y_train", sensitive_features="sensitive_train"):
+        return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **how)
+
+
+def require_predictions(test: Contingency, needed: tuple[SideName, ...], *, what: str) -> None:
     """Raise if predictions are needed that the audited rows lack."""
     lacking = [side for side in needed if not test.has(side)]
     if "task_pred" in lacking:
@@ -495,13 +532,7 @@ def function_of(
         given = signature.bind(*args, **kwargs).arguments
         chosen = {key: given.pop(key) for key in options if key in given}
         made = auditor(**chosen, interval=None)
-        y_train, sensitive_train = given.pop("y_train", None), given.pop("sensitive_train", None)
-        check_train(y_train, sensitive_train)
-        if y_train is not None:
-            with renamed(sensitive_features="sensitive_train"):
-                made.fit(y_train, sensitive_features=sensitive_train)
-        elif "reference" in own:
-            made.set_params(reference="test")
+        made._learn_or_not(given.pop("y_train", None), given.pop("sensitive_train", None))
         return made.score(**given)
 
     function.__name__ = function.__qualname__ = name
@@ -516,8 +547,9 @@ def _function_doc(
 ) -> str:
     """Return the docstring of a metric's function, made of its auditor's."""
     text = sections_of(auditor.__doc__ or "")
-    entries = [PARAMETERS[one].strip("\n") for one in ("y_true", "y_pred", *labels)
-               if one in PARAMETERS]
+    entries = [
+        PARAMETERS[one].strip("\n") for one in ("y_true", "y_pred", *labels) if one in PARAMETERS
+    ]
     parts = [
         summary,
         f"This is the value of `{auditor.__name__}`, without confidence interval and tests.",

@@ -115,11 +115,14 @@ class CooccurrenceAuditor(BaseAuditor):
                 ),
             )
 
-    def _value(self, test: Contingency) -> float:
+    def _pairs_of(self, test: Contingency) -> Pairs:
         train = self._signs_from(test)
         pairs = self._measure(train, test, **self._fixed(train, test))
         _warn_undefined(pairs)
-        return pairs.value
+        return pairs
+
+    def _value(self, test: Contingency) -> float:
+        return self._pairs_of(test).value
 
     def _result(self, test: Contingency) -> AuditResult:
         train = self._signs_from(test)

@@ -25,7 +25,7 @@ from skbiasamp.attackers._fitting import ENOUGH, NAMES, choose, describe
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._arena import Arena, Campaign, Qualities
 from skbiasamp.metrics._attack import MOST_BITS, Attack, Settings, expanded, make_attack
-from skbiasamp.metrics._pairs import read_train
+from skbiasamp.metrics._base import read_train
 from skbiasamp.metrics._quality import EQUALIZERS, QUALITIES, relative_change
 
 

@@ -153,31 +153,27 @@ class DirectionalAuditor(CooccurrenceAuditor):
     def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         return self._compare(train, test, "test")
 
-    def _compare(
-        self, train: Contingency, test: Contingency, base: str | pd.DataFrame
-    ) -> Pairs:
+    def _compare(self, train: Contingency, test: Contingency, base: str | pd.DataFrame) -> Pairs:
         """Return how far predictions move each pair along its training correlation."""
         side: SideName = "task" if self.direction == "A->T" else "group"
         given: SideName = "group" if self.direction == "A->T" else "task"
         predicted: SideName = "task_pred" if self.direction == "A->T" else "group_pred"
-        own_base = not isinstance(base, str)
-        if own_base:
-            before = check_table(base, test.groups, test.tasks, "base")
+        in_rows = isinstance(base, str) and base == "test"
+        if isinstance(base, str):
+            before = (test if in_rows else train).rate(side, given=given)
         else:
-            before = (test if base == "test" else train).rate(side, given=given)
-        n = test.count(given)
+            before = check_table(base, test.groups, test.tasks, "base")
         observed = test.rate(predicted, given=given)
+        n = test.count(given)[..., None] if given == "group" else test.count(given)[..., None, :]
         return Pairs(
             groups=test.groups,
             tasks=test.tasks,
-            n=np.broadcast_to(n[..., None] if given == "group" else n[..., None, :], observed.shape),
+            n=np.broadcast_to(n, observed.shape),
             base=before,
             observed=observed,
             sign=self._sign(train),
-            rates=Rates(
-                (predicted, given), (side, given) if isinstance(base, str) and base == "test" else None
-            ),
-            own_base=own_base,
+            rates=Rates((predicted, given), (side, given) if in_rows else None),
+            own_base=not isinstance(base, str),
         )
 
     def _sign(self, labels: Contingency) -> Array:

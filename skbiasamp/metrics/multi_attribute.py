@@ -179,9 +179,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         )
         return {"sets": sets}
 
-    def _compare(
-        self, train: Contingency, test: Contingency, sets: Array, *, own: bool
-    ) -> Pairs:
+    def _compare(self, train: Contingency, test: Contingency, sets: Array, *, own: bool) -> Pairs:
         """Return how far predictions move sets of tasks; `own` compares with the test labels."""
         reference = test if own else train
         in_train, all_train = occurrences_of(train, "task", "group", sets)

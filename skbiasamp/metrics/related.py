@@ -54,7 +54,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
 
 
 class PercentageAuditor(CooccurrenceAuditor):
-    r"""Audit percentage amplification: are shares of groups further from equal in predictions?
+    r"""Audit percentage amplification: how far the shares of groups move away from equal.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class PercentageAuditor(CooccurrenceAuditor):
 
 
 class DifferentialFairnessAuditor(CooccurrenceAuditor):
-    r"""Audit differential fairness: does the worst ratio between two groups' outcomes grow?
+    r"""Audit differential fairness: how much the worst ratio between two groups' outcomes grows.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
 
 
 class LabelAuditor(CooccurrenceAuditor):
-    r"""Audit label amplification: is the majority class predicted more often than it occurs?
+    r"""Audit label amplification: how much more often the majority class is predicted.
 
     This measure uses no sensitive feature.
 
@@ -189,6 +189,7 @@ class LabelAuditor(CooccurrenceAuditor):
 
     metric = "label"
     question = "Is the majority class predicted more often than it occurs?"
+    _uses_groups = False
 
     def _count(self, y_true: Any, labels: Any, columns: Any, like: Any = None) -> Contingency:
         # One group for all: this measure only looks at the tasks.
@@ -256,7 +257,7 @@ bias_disparity = function_of(
 percentage_amplification = function_of(
     PercentageAuditor,
     "percentage_amplification",
-    "Compute percentage amplification: are shares of groups further from equal in predictions?",
+    "Compute percentage amplification: how far the shares of groups move away from equal.",
     without=("y_train", "sensitive_train"),
     example="""
     Three in four of the nurses are women, and the model draws women only. (Of two jobs, the
@@ -272,7 +273,7 @@ percentage_amplification = function_of(
 differential_fairness_amplification = function_of(
     DifferentialFairnessAuditor,
     "differential_fairness_amplification",
-    "Compute the change of differential fairness: does the worst ratio between groups grow?",
+    "Compute how much the worst ratio between the outcomes of two groups grows.",
     without=("sensitive_pred", "y_train", "sensitive_train"),
     example="""
     >>> from skbiasamp.metrics import differential_fairness_amplification
@@ -288,7 +289,7 @@ differential_fairness_amplification = function_of(
 label_amplification = function_of(
     LabelAuditor,
     "label_amplification",
-    "Compute label amplification: is the majority class predicted more often than it occurs?",
+    "Compute label amplification: how much more often the majority class is predicted.",
     without=("sensitive_features", "sensitive_pred", "sensitive_train"),
     example="""
     >>> from skbiasamp.metrics import label_amplification

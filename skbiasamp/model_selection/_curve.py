@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_array
 
-from skbiasamp._labels import Array, check_option, to_native
+from skbiasamp._labels import Array, to_native
 from skbiasamp._sums import dense
 from skbiasamp.contingency import Contingency
-from skbiasamp.metrics._cooccurrence import TIES, directional
-from skbiasamp.metrics._pairs import Pairs, describe_undefined, read_pair, warn_undefined
+from skbiasamp.inference._pairs import Pairs
+from skbiasamp.metrics.directional import DirectionalAuditor
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,7 +158,6 @@ def amplification_curve(
     >>> round(curve.integral, 12)
     0.125
     """
-    check_option("ties", ties, TIES)
     scores = check_array(to_native(y_score, "y_score"), ensure_2d=False, dtype=float)
     if scores.ndim == 2 and scores.shape[1] > 1 and to_native(y_true, "y_true").ndim == 1:
         raise ValueError(
@@ -169,19 +168,12 @@ def amplification_curve(
     levels, rank = np.unique(scores, return_inverse=True)
     # As probabilities that only rank, scores of any size can be read beside the labels.
     ranks = (rank.reshape(scores.shape) + 0.5) / len(levels)
-    train, test = read_pair(
-        y_true,
-        ranks,
-        sensitive_features=sensitive_features,
-        sensitive_pred=None,
-        y_train=y_train,
-        sensitive_train=sensitive_train,
-        sample_weight=sample_weight,
-        groups=groups,
-        missing=missing,
+    auditor = DirectionalAuditor(ties=ties, groups=groups, missing=missing, interval=None)
+    auditor._learn_or_not(y_train, sensitive_train)
+    test = auditor._count_audited(
+        y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
     )
-    pairs = directional(train, test, direction="A->T", ties=ties)
-    warn_undefined(describe_undefined(pairs, condition="audited"), stacklevel=2)
+    pairs = auditor._pairs_of(test)
     low, high = _limits(levels, limits)
     thresholds = np.append(-np.inf, levels)
     values = _above(test, pairs, len(levels)) - np.nansum(pairs.gradient * pairs.base)
