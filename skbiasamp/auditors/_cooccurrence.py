@@ -27,10 +27,10 @@ from skbiasamp.metrics._cooccurrence import (
 )
 from skbiasamp.metrics._multi_attribute import (
     COMBINATIONS,
-    CONDITIONS,
     check_hard,
     combinations_of,
     multi_attribute,
+    undefined_sets,
 )
 from skbiasamp.metrics._pairs import (
     Pairs,
@@ -372,7 +372,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     max_size : int, optional
         Greatest number of tasks in a set.
     min_count : float, default=1
-        How often a set has to occur, in training and in the audited labels.
+        In how many rows a set has to occur, in training and in the audited labels. Rows of
+        fractional weight count as one each, whatever they weigh.
     base : {"train", "test"}, default="train"
         Whether predictions are compared with the training labels, as in the paper, or with the
         audited ones, as in the authors' code. Multi_MALS always takes the training labels.
@@ -526,4 +527,4 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         return multi_attribute(signs, test, sets, direction=self.direction, base=base)
 
     def _undefined(self, pairs: Pairs) -> str | None:
-        return describe_undefined(pairs, condition=CONDITIONS[self.direction], kept_as_zero=True)
+        return undefined_sets(pairs, self.direction)

@@ -31,7 +31,9 @@ def disparity(test: Contingency) -> Array:
 
 def differential_fairness(test: Contingency, side: SideName, concentration: float) -> float:
     """ε: the largest log ratio of two groups' smoothed probabilities of an outcome."""
-    counts, sizes = test.joint("group", side), test.count("group")[:, None]
+    # Smoothing adds rows, so fractional weights count as the rows they are worth.
+    counts = test.joint("group", side) * test.rows_per_weight
+    sizes = test.count("group")[:, None] * test.rows_per_weight
     one_label = test.classes is not None and len(test.tasks) > 1
     outcomes = len(test.tasks) if one_label else 2
     present = (counts + concentration / outcomes) / (sizes + concentration)
