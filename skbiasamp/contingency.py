@@ -503,6 +503,15 @@ class Contingency:
         return self.tasks[0] if len(whole_classes(self.classes)) == 2 else None
 
     @property
+    def group_columns(self) -> Names:
+        """The columns whose values make the groups, () where they have no names.
+
+        A group of several columns is a tuple with a value of each.
+        """
+        columns = self._sides["group"].columns
+        return () if columns == tuple(range(len(columns))) else columns
+
+    @property
     def indicator(self) -> bool:
         """Whether groups may overlap."""
         return self._sides["group"].matrix is not None
@@ -730,6 +739,8 @@ class Contingency:
             )
             for name, side in parts[0].items()
         }
+        named = next((one.group_columns for one in every if one.group_columns), ())
+        sides["group"] = replace(sides["group"], columns=named or sides["group"].columns)
         if pos_label is not None:
             positive_class(pos_label, tasks)  # raises if the sum has more than two
             sides["task"] = replace(sides["task"], pos_label=pos_label)
@@ -808,11 +819,12 @@ class Contingency:
                 f"The positive class of the audited labels is {chosen!r}, and that of the training "
                 f"labels is {like.pos_label!r}. Make both contingencies with the same pos_label."
             )
-        if (like.groups, tasks) == (self.groups, self._sides["task"].names) and (
-            chosen == task.pos_label
-        ):
+        columns = self.group_columns or group.columns
+        held = (self.groups, self._sides["task"].names, chosen, self._sides["group"].columns)
+        if held == (like.groups, tasks, task.pos_label, columns):
             return self
         onto = self._onto(like.groups, tasks)
+        onto["group"] = replace(onto["group"], columns=columns)
         onto["task"] = replace(onto["task"], pos_label=task.pos_label)
         conformed = self._with(self.weight, onto)
         if (conformed.groups, conformed.tasks) == (self.groups, self.tasks):
@@ -946,6 +958,10 @@ class Contingency:
             cells = drawn if len(owner) == self.n_cells else owner[drawn]
             draw[:] = np.bincount(cells, minlength=self.n_cells)
         return (rows, None) if self.whole else (rows * self.row_weight, rows)
+
+    def unweighted(self) -> Contingency:
+        """Return the same cells with every row counting once; whole weights are rows."""
+        return self if self.whole else self._with(self.rows, self._sides)
 
     def ordered(self) -> Contingency:
         """Return the same cells in an order that only what they hold decides, by group first.

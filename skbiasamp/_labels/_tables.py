@@ -53,6 +53,8 @@ def read_counts(
             )
         if columns is not None:
             read[side] = frame[columns]
+            if name is None and isinstance(columns, str):
+                read[side] = read[side].rename(None)  # what `to_frame` calls it says nothing
             if isinstance(columns, str) and len(frame) and _listed(read[side].iloc[0]):
                 # Combinations come back as lists from files such as Parquet.
                 read[side] = read[side].map(tuple)

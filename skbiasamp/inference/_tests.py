@@ -150,6 +150,9 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
 
 
 def _normal_p_values(estimate: Any, variance: Any) -> Any:
+    # Where no row differs, sums of fractional weights leave rounding errors, in both.
+    estimate = np.where(np.abs(estimate) <= 1e-12, 0.0, estimate)
+    variance = np.where(variance <= 1e-24, 0.0, variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(estimate) / np.sqrt(variance)
     # Without any variation there is nothing to test with, unless nothing moved.

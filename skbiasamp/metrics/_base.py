@@ -529,7 +529,10 @@ def function_of(
     )
 
     def function(*args: Any, **kwargs: Any) -> float:
-        given = signature.bind(*args, **kwargs).arguments
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
         chosen = {key: given.pop(key) for key in options if key in given}
         made = auditor(**chosen, interval=None)
         made._learn_or_not(given.pop("y_train", None), given.pop("sensitive_train", None))

@@ -47,7 +47,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     max_size : int, default=None
         Largest number of tasks in a set. None: no limit.
     min_count : float, default=1
-        How many training rows and how many audited rows must have a set.
+        How many training rows and how many audited rows must have a set. A row of fractional
+        weight counts as one row.
     base : {"train", "test"}, default="train"
         What predictions are compared with. "train": the training labels, as in the paper. "test":
         the labels of the audited rows, as in the authors' code. Multi_MALS always takes the
@@ -84,8 +85,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         \mathrm{Multi}_{MALS} = \frac{1}{|M|} \sum_{g,m} |\Delta_{gm}|
 
     where Multi_MALS takes :math:`\Delta_{gm} = [b(m,g) > 1/|G|]\,(\hat b(m,g) - b(m,g))` with
-    b(m, g) the group's share among the rows that have m. Undefined pairs add nothing and still
-    count in |M|.
+    b(m, g) the group's share among the rows that have m. A group without audited rows leaves the
+    mean of A→T. Other undefined pairs add nothing and still count in |M|.
 
     References
     ----------
@@ -223,23 +224,23 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             sign=sign,
             slope=slope,
             size=True,
-            divisor=self._divisor(moved, test),
+            divisor=self._divisor(moved),
             rates=Rates(rates[0], rates[1] if own else None),
             onto=partial(of_sets, sets=sets),
             undefined_as_zero=self.direction != "A->T",
             statistics={"variance": _variance(moved), "n_combinations": len(sets)},
         )
 
-    def _divisor(self, moved: Array, test: Contingency) -> Any:
+    def _divisor(self, moved: Array) -> Any:
         """Return the number of pairs of the mean, NaN if nothing is defined."""
-        n_sets = float(moved.shape[-1]) or np.nan
+        n_sets = float(moved.shape[-1]) or float("nan")
         if self.direction is None:
             return n_sets
-        n_groups: Any = moved.shape[-2]
-        if self.direction == "A->T":  # a group without audited rows leaves the mean
-            n_groups = (test.count("group") > 0).sum(axis=-1)
-        nothing = np.isnan(moved).all(axis=(-2, -1))
-        divisor = np.where(nothing, np.nan, n_groups * n_sets)
+        defined = ~np.isnan(moved)
+        # A→T is undefined for all sets of a group without rows, which then leaves the mean.
+        by_rows = self.direction == "A->T"
+        n_groups = defined.any(axis=-1).sum(axis=-1) if by_rows else moved.shape[-2]
+        divisor = np.where(defined.any(axis=(-2, -1)), n_sets * n_groups, np.nan)
         return divisor if divisor.ndim else float(divisor)
 
     def _sign(self, labels: Contingency) -> Array:
@@ -307,10 +308,9 @@ def combinations_of(
     min_count: float,
 ) -> Array:
     """Return the sets of tasks that occur in both labels, as rows of booleans."""
-    seen, counts = train.patterns("task", ())
-    tested, test_counts = test.patterns("task", ())
+    seen, counts = train.unweighted().patterns("task", ())
+    tested, test_counts = test.unweighted().patterns("task", ())
     most = len(train.tasks) if max_size is None else max_size
-    min_count *= 1 - 1e-12  # ten rows of weight 0.1 are one
     if combinations == "observed":
         size = seen.sum(axis=1)
         often = counts[:, 0] >= min_count

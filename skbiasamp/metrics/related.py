@@ -148,12 +148,18 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         self.concentration = concentration
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        before, after = (self._epsilon(test, side) for side in ("task", "task_pred"))
+        unit = fixed["rows_per_weight"]
+        before, after = (self._epsilon(test, side, unit) for side in ("task", "task_pred"))
         return _pairs(test, before, after, names=("(all)",))
 
-    def _epsilon(self, test: Contingency, side: Any) -> Array:
+    def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
+        # Smoothing adds rows, so fractional weights count as the rows they are worth.
+        return {"rows_per_weight": test.rows_per_weight}
+
+    def _epsilon(self, test: Contingency, side: Any, rows_per_weight: float) -> Array:
         """Return the largest log ratio of two groups' smoothed probabilities of an outcome."""
-        counts, sizes = test.joint("group", side), test.count("group")[..., None]
+        counts = test.joint("group", side) * rows_per_weight
+        sizes = test.count("group")[..., None] * rows_per_weight
         one_label = test.classes is not None and len(test.tasks) > 1
         outcomes = len(test.tasks) if one_label else 2
         present = (counts + self.concentration / outcomes) / (sizes + self.concentration)
