@@ -63,9 +63,8 @@ def takes_what_it_uses(metric):
     return measured
 
 
-every_metric = pytest.mark.parametrize(
-    "metric", map(takes_what_it_uses, METRICS.values()), ids=METRICS
-)
+METRICS = {name: takes_what_it_uses(metric) for name, metric in METRICS.items()}
+every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 every_auditor = pytest.mark.parametrize("auditor", AUDITORS.values(), ids=AUDITORS)
 
 
@@ -243,10 +242,9 @@ def test_the_unit_of_weights_does_not_matter(name, world, scale):
     # Smoothing adds rows, and whole weights are more rows than fractional ones.
     unsmoothed = {"concentration": 0.0} if name == "differential-fairness" else {}
     scaled = {"sample_weight": world["sample_weight"] * scale}
-    metric, world = (
-        takes_what_it_uses(METRICS[name]),
-        world | {"y_train": None, "sensitive_train": None},
-    )
+    metric = METRICS[name]
+    if name != "A->T-train":  # which needs training labels
+        world = {key: value for key, value in world.items() if not key.endswith("_train")}
     close(metric(**world | scaled, **unsmoothed), metric(**world, **unsmoothed))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -33,6 +34,9 @@ from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics._texts import PARAMETERS, entries_of, filled, sections_of
 from skbiasamp.results import AuditResult, label_index
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 # What names the columns of a frame, wherever a frame may stand in place of labels.
 COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight")
 
@@ -48,6 +52,25 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": [Integral, None],
 }
+
+
+def rest_by_name(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method say what goes by name if more came by position than it takes."""
+    parameters = inspect.signature(method).parameters.values()
+    _, *labels = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+
+    @wraps(method)
+    def checked(*given: P.args, **named: P.kwargs) -> R:
+        if len(given) - 1 > len(labels):
+            name = method.__name__
+            raise TypeError(
+                f"{type(given[0]).__name__}.{name} takes {' and '.join(labels)} by position and "
+                f"the rest by name: {name}({', '.join(labels)}, sensitive_features=A). Got "
+                f"{len(given) - 1} arguments by position."
+            )
+        return method(*given, **named)
+
+    return checked
 
 
 class BaseAuditor(ABC, BaseEstimator):
@@ -82,6 +105,7 @@ class BaseAuditor(ABC, BaseEstimator):
         if cls.__doc__:
             cls.__doc__ = filled(cls.__doc__)
 
+    @rest_by_name
     def fit(
         self,
         y_train: Any,
@@ -112,6 +136,7 @@ class BaseAuditor(ABC, BaseEstimator):
         self._check_groups(cells)
         return self._learn(cells)
 
+    @rest_by_name
     def partial_fit(
         self,
         y_train: Any,
@@ -136,6 +161,7 @@ class BaseAuditor(ABC, BaseEstimator):
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 
+    @rest_by_name
     def score(
         self,
         y_true: Any,
@@ -168,6 +194,7 @@ class BaseAuditor(ABC, BaseEstimator):
             )
         )
 
+    @rest_by_name
     def audit(
         self,
         y_true: Any,
@@ -512,11 +539,11 @@ def function_of(
     """Return a metric as a function: its auditor without an interval, fitted and scored.
 
     The function takes those parameters of the auditor that say something about the value, and is
-    documented with the auditor's own text. `without` names labels that the metric does not use.
+    documented with the auditor's own text. `without` names what the metric does not use.
     """
     idle = _OF_INTERVALS if auditor.kind == "attack" else _OF_INTERVALS | _OF_DRAWS
     own = inspect.signature(auditor).parameters
-    options = {key: one for key, one in own.items() if key not in idle}
+    options = {key: one for key, one in own.items() if key not in idle and key not in without}
     labels = [one for one in _LABELS if one not in without]
     kinds = inspect.Parameter
     signature = inspect.Signature(

@@ -49,8 +49,9 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
 
         with np.errstate(invalid="ignore", divide="ignore"):
             before, after = preference("task"), preference("task_pred")
-            relative = np.where(before > 0, 1 / before, np.nan)
-        return _pairs(test, before, after, slope=relative)
+            # A task that a group never has leaves nothing to compare with.
+            before = np.where(before > 0, before, np.nan)
+            return _pairs(test, before, after, slope=1 / before)
 
 
 class PercentageAuditor(CooccurrenceAuditor):
@@ -296,7 +297,7 @@ label_amplification = function_of(
     LabelAuditor,
     "label_amplification",
     "Compute label amplification: how much more often the majority class is predicted.",
-    without=("sensitive_features", "sensitive_pred", "sensitive_train"),
+    without=("sensitive_features", "sensitive_pred", "sensitive_train", "groups", "missing"),
     example="""
     >>> from skbiasamp.metrics import label_amplification
     >>> label_amplification([1, 1, 1, 0], [1, 1, 1, 1])
