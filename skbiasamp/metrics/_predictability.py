@@ -81,7 +81,7 @@ def stage(
         cells.require_rows("Leakage" if direction is None else "DPA")
     predicted: SideName = "group_pred" if direction == "T->A" else "task_pred"
     leakage = direction is None
-    if train is not None and not train.has(predicted) and test.has(predicted):
+    if train is not None and test.has(predicted) and not same_form(train, test, predicted):
         train = None
     # What is drawn depends on the order of cells: it must not depend on that of rows.
     test, train = ordered(test), None if train is None else ordered(train)
@@ -119,6 +119,16 @@ def stage(
     warn_constant(data, stacklevel=stacklevel + 1)
     warn_capped(arena, stacklevel=stacklevel + 1)
     return arena
+
+
+def same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
+    """Whether training rows have a side, as labels if the test rows have labels."""
+    if not train.has(side):
+        return False
+    mine, theirs = (one._sides[side].matrix for one in (train, test))
+    if mine is None or theirs is None:
+        return mine is theirs
+    return mine.shape[1] == theirs.shape[1] and train.soft(side) == test.soft(side)
 
 
 def warn_constant(attack: Attack, *, stacklevel: int) -> None:
