@@ -80,6 +80,7 @@ def _write_side(side: Side) -> dict[str, Any]:
         "one_label": side.one_label,
         "open": side.open,
         "columns": [_write_name(name) for name in side.columns],
+        "pos_label": _write_name(side.pos_label),
     }
 
 
@@ -92,6 +93,7 @@ def _read_side(held: dict[str, Any]) -> Side:
         held["one_label"],
         held["open"],
         tuple(map(_read_name, held["columns"])),
+        _read_name(held.get("pos_label")),
     )
 
 

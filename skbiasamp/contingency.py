@@ -35,6 +35,8 @@ from skbiasamp._labels import (
     check_kinds,
     check_known,
     check_selection,
+    no_positive_class,
+    positive_class,
     quote,
     read_counts,
     read_rows,
@@ -122,10 +124,11 @@ class Contingency:
         # Nothing here changes after it was made, so a sum is computed once.
         self._sums: dict[tuple[SideName, SideName], Array] = {}
         self._counts: dict[SideName, Array] = {}
+        self._ordered: Contingency | None = None
         self.groups: Names = rows.group.names
         self.classes: Names | None = rows.task.names if rows.task.one_label else None
         if rows.task.one_label:
-            self.tasks, self._task_positions = task_names(rows.task.names)
+            self.tasks, self._task_positions = task_names(rows.task.names, rows.task.pos_label)
         else:
             self.tasks = rows.task.names
             self._task_positions = list(range(len(self.tasks)))
@@ -145,6 +148,7 @@ class Contingency:
         missing: str = "error",
         like: Contingency | None = None,
         scores: bool = False,
+        pos_label: Any = None,
     ) -> Contingency:
         """Count label rows.
 
@@ -171,6 +175,9 @@ class Contingency:
         scores : bool, default=False
             Whether labels may be numbers that are no classes, and predictions any scores (such
             as logits). Only attackers can do something with them.
+        pos_label : class, optional
+            Which of two classes is the positive one, and so the task; probabilities in one column
+            are of that class. By default that of `like`, or the class that sorts last.
 
         Returns
         -------
@@ -186,6 +193,7 @@ class Contingency:
             missing=missing,
             like=like,
             scores=scores,
+            pos_label=pos_label,
         )
 
     @classmethod
@@ -213,6 +221,7 @@ class Contingency:
         sensitive: Any = None,
         sensitive_prediction: Any = None,
         count: Hashable = "n",
+        pos_label: Any = None,
     ) -> Contingency:
         """Read a table of counts: the inverse of `to_frame`, or a published cross table.
 
@@ -227,6 +236,9 @@ class Contingency:
             ``"task_pred"``, ``"group"`` and ``"group_pred"``, the last three where present.
         count : column name, default="n"
             Where the counts are.
+        pos_label : class, optional
+            Which of two classes is the positive one. By default what `to_frame` wrote, or the
+            class that sorts last.
 
         Returns
         -------
@@ -248,6 +260,8 @@ class Contingency:
             sensitive_prediction=sensitive_prediction,
             count=count,
         )
+        if pos_label is not None:
+            labels["pos_label"] = pos_label
         return cls._read(**labels)
 
     @classmethod
@@ -265,6 +279,7 @@ class Contingency:
         like: Contingency | None = None,
         joint: bool | None = None,
         moments: tuple[Any, bool] | None = None,
+        pos_label: Any = None,
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
@@ -302,6 +317,10 @@ class Contingency:
             Signs of the pairs of `like`, where tasks are summed: the squares of what rows add to
             a mean over tasks are then summed in the same pass, of T̂ − T, or of T̂ if the second
             is False. `DirectionalAuditor` asks for them with ``interval="analytic"``.
+        pos_label : class, optional
+            Which of two classes is the positive one, and so the task; probabilities in one column
+            are of that class. By default that of `like`, or the class that sorts last. Text names
+            a number that is written so.
 
         Returns
         -------
@@ -323,7 +342,12 @@ class Contingency:
         }
         opened = open_frame(frame)
         opened.check_columns({**sides, "weight": weight})
-        how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
+        how: dict[str, Any] = {
+            "groups": groups,
+            "missing": missing,
+            "like": like,
+            "pos_label": pos_label,
+        }
         several = not isinstance(target, str) and len(target) > 1
         many = several and len(names_of(target) + names_of(prediction)) > MOST_JOINT
         in_memory = opened.eager is not None
@@ -469,6 +493,23 @@ class Contingency:
         if self.whole:
             return 1.0
         return float(self.weight.sum() / (self.weight @ self.row_weight))
+
+    @property
+    def pos_label(self) -> Hashable:
+        """The positive class of a binary label in one column, else None."""
+        chosen = self._sides["task"].pos_label
+        if chosen is not None or self.classes is None:
+            return chosen
+        return self.tasks[0] if len(whole_classes(self.classes)) == 2 else None
+
+    @property
+    def group_columns(self) -> Names:
+        """The columns whose values make the groups, () where they have no names.
+
+        A group of several columns is a tuple with a value of each.
+        """
+        columns = self._sides["group"].columns
+        return () if columns == tuple(range(len(columns))) else columns
 
     @property
     def indicator(self) -> bool:
@@ -680,6 +721,7 @@ class Contingency:
         if not every:
             raise ValueError("There is no contingency to sum: the list is empty.")
         first = every[0]
+        pos_label = _common_positive(every)
         for other in every[1:]:
             if set(first._sides) != set(other._sides):
                 lacking = sorted(set(first._sides) ^ set(other._sides))
@@ -697,6 +739,11 @@ class Contingency:
             )
             for name, side in parts[0].items()
         }
+        named = next((one.group_columns for one in every if one.group_columns), ())
+        sides["group"] = replace(sides["group"], columns=named or sides["group"].columns)
+        if pos_label is not None:
+            positive_class(pos_label, tasks)  # raises if the sum has more than two
+            sides["task"] = replace(sides["task"], pos_label=pos_label)
         # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
         split = any(not one.whole for one in every)
         rows = Rows(
@@ -766,10 +813,40 @@ class Contingency:
                 "One of training and audited groups overlap (groups='indicator' or 'marginal'), "
                 "the other do not: make both contingencies with the same groups=."
             )
-        conformed = self._with(self.weight, self._onto(like.groups, tasks))
+        chosen = self._sides["task"].pos_label
+        if chosen not in (None, like.pos_label):
+            raise ValueError(
+                f"The positive class of the audited labels is {chosen!r}, and that of the training "
+                f"labels is {like.pos_label!r}. Make both contingencies with the same pos_label."
+            )
+        columns = self.group_columns or group.columns
+        held = (self.groups, self._sides["task"].names, chosen, self._sides["group"].columns)
+        if held == (like.groups, tasks, task.pos_label, columns):
+            return self
+        onto = self._onto(like.groups, tasks)
+        onto["group"] = replace(onto["group"], columns=columns)
+        onto["task"] = replace(onto["task"], pos_label=task.pos_label)
+        conformed = self._with(self.weight, onto)
         if (conformed.groups, conformed.tasks) == (self.groups, self.tasks):
             conformed.moments = self.moments
         return conformed
+
+    def with_positive(self, pos_label: Any) -> Contingency:
+        """Return the same cells with `pos_label` as the positive class; None changes nothing."""
+        if pos_label is None:
+            return self
+        if self.classes is None:
+            raise no_positive_class("is an indicator matrix")
+        names, chosen = positive_class(pos_label, self.classes)
+        held = self._sides["task"].pos_label
+        if held is not None and held != chosen:
+            raise ValueError(
+                f"The positive class of this contingency is {held!r}, and pos_label is {chosen!r}. "
+                "Leave pos_label out, or make the contingency with it."
+            )
+        sides = self._onto(self.groups, names)
+        sides["task"] = replace(sides["task"], pos_label=chosen)
+        return self._with(self.weight, sides)
 
     def require_rows(self, what: str, *, but: tuple[Summed, ...] = ()) -> None:
         """Raise if an engine's sums stand for rows that `what` needs."""
@@ -860,11 +937,11 @@ class Contingency:
         """
         if self.weight.ndim == 2:
             raise ValueError("This contingency is resampled already.")
-        rng = generator(random_state)
-        weight, rows = self._draw(1 if n_resamples is None else n_resamples, rng)
+        cells, rng = self.ordered(), generator(random_state)
+        weight, rows = cells._draw(1 if n_resamples is None else n_resamples, rng)
         if n_resamples is not None:
-            return self._with(weight, self._sides)
-        return self._with(weight[0], self._sides, repeats=None if rows is None else rows[0])
+            return cells._with(weight, cells._sides)
+        return cells._with(weight[0], cells._sides, repeats=None if rows is None else rows[0])
 
     def _draw(self, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
         """Return drawn weights, and of how many rows each is if weights do not tell."""
@@ -882,13 +959,28 @@ class Contingency:
             draw[:] = np.bincount(cells, minlength=self.n_cells)
         return (rows, None) if self.whole else (rows * self.row_weight, rows)
 
-    def by_group(self) -> Contingency:
-        """Return the same cells ordered by group, so that each group's are a slice."""
-        codes = self._sides["group"].codes
-        if codes is None or (np.diff(codes) >= 0).all():
-            return self
-        order = np.argsort(codes, kind="stable")
-        return self._take(order, self.weight[order])
+    def unweighted(self) -> Contingency:
+        """Return the same cells with every row counting once; whole weights are rows."""
+        return self if self.whole else self._with(self.rows, self._sides)
+
+    def ordered(self) -> Contingency:
+        """Return the same cells in an order that only what they hold decides, by group first.
+
+        Random numbers drawn over them are then the same for the same rows in any order, and each
+        group's cells are a slice. Equal cells are merged, as `distinct` does.
+        """
+        if self._ordered is None:
+            keys = self._keys()
+            order = np.lexsort([self.rows, self.weight, *keys.T[::-1]])
+            weight, keys = self.weight[order], keys[order]
+            if self.whole:
+                new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
+                order, weight = order[new], np.add.reduceat(weight, np.flatnonzero(new))
+            same = np.array_equal(order, np.arange(self.n_cells))
+            found = self if same else self._take(order, weight)
+            found.moments, found._ordered = self.moments, found
+            self._ordered = found
+        return self._ordered
 
     def of_sets(self, sets: Array) -> Contingency:
         """Return the contingency whose tasks are sets of tasks, present when all of them are."""
@@ -916,7 +1008,8 @@ class Contingency:
         exchangeable. `sides` names the labels (``"task"``, ``"group"``) that change places with
         their predictions; each row does with probability one half.
         """
-        swapped = dict(self._sides)
+        cells = self.ordered()
+        swapped = dict(cells._sides)
         for name in sides:
             predicted: SideName = "task_pred" if name == "task" else "group_pred"
             swapped[name], swapped[predicted] = swapped[predicted], swapped[name]
@@ -926,10 +1019,10 @@ class Contingency:
                 codes=_stack([side.codes, swapped[name].codes]),
                 matrix=_stack([side.matrix, swapped[name].matrix]),
             )
-            for name, side in self._sides.items()
+            for name, side in cells._sides.items()
         }
-        moved = self.flips(n_draws, rng)
-        return self._with(np.hstack([self.weight - moved, moved]), both)
+        moved = cells.flips(n_draws, rng)
+        return cells._with(np.hstack([cells.weight - moved, moved]), both)
 
     def flips(self, n_draws: int, rng: np.random.Generator) -> Array:
         """Draw how much of each cell's weight a fair coin a row would pick."""
@@ -981,8 +1074,9 @@ class Contingency:
         """Return one row a distinct cell: the labels of each side, and the count `n`.
 
         Indicator columns are named ``task[name]``, ``group[name]`` and so on. Cells of fractional
-        weights have a column `rows` as well, how many rows they are, and those of sums a column
-        `summed`. `from_counts` reads it all back.
+        weights have a column `rows` as well, how many rows they are, those of sums a column
+        `summed`, and those of labels whose positive class was chosen a column `pos_label`.
+        `from_counts` reads it all back.
         """
         cells = self.distinct()
         keys = cells._keys()
@@ -1004,6 +1098,8 @@ class Contingency:
             columns["rows"] = cells._repeats[order].astype(np.int64)
         if cells.summed is not None:
             columns["summed"] = cells.summed
+        if cells._sides["task"].pos_label is not None:
+            columns["pos_label"] = [cells._sides["task"].pos_label] * cells.n_cells
         return pd.DataFrame(columns)
 
     def to_json(self, path: Any = None) -> str:
@@ -1107,6 +1203,20 @@ def _union(every: list[Contingency], name: SideName) -> Names:
             )
         names |= dict.fromkeys(theirs.names)
     return mine.names if len(names) == len(mine.names) else sort_names(names)
+
+
+def _common_positive(every: list[Contingency]) -> Hashable:
+    """Return the positive class that was chosen for some of them, which must be that of all."""
+    chosen = [one._sides["task"].pos_label for one in every]
+    found = next((name for name in chosen if name is not None), None)
+    if found is not None:
+        for one in every:
+            if one.pos_label not in (None, found):
+                raise ValueError(
+                    f"The positive class of one contingency is {found!r}, and that of another is "
+                    f"{one.pos_label!r}. Make all of them with the same pos_label to add them."
+                )
+    return found
 
 
 def _check_attributes(one: Side, other: Side) -> None:

@@ -324,7 +324,10 @@ def multi(world, direction, *, base, **which):
                 defined.append(delta)
     if not defined:
         return math.nan, math.nan, math.nan
-    n = len(world.groups) * len(found)
+    there = world.groups
+    if direction == "A->T":
+        there = [g for g in there if count(world.test, lambda row, g=g: g in row.a)]
+    n = len(there) * len(found)
     middle = Fraction(sum(defined), len(defined))
     variance = Fraction(sum((delta - middle) ** 2 for delta in defined), len(defined))
     return float(size / n), float(signed / n), float(variance)
@@ -516,11 +519,31 @@ def test_a_task_absent_from_training_is_a_tie():
         assert value == 0
 
 
-def test_fractional_rows_count_towards_min_count():
-    """Ten rows of weight 0.1 are one row, whatever their floating-point sum."""
-    auditor = MultiAttributeAuditor(reference="test")
+@pytest.mark.parametrize(("min_count", "n_found"), [(10, 1), (11, 0)])
+def test_fractional_rows_count_towards_min_count(min_count, n_found):
+    """Ten rows of weight 0.1 are ten rows."""
+    auditor = MultiAttributeAuditor(reference="test", min_count=min_count)
     labels = [1] * 10 + [0] * 10
     result = auditor.audit(
         labels, labels, sensitive_features=list("fm") * 10, sample_weight=[0.1] * 20
     )
-    assert result.statistics["n_combinations"] == 1
+    assert result.statistics["n_combinations"] == n_found
+
+
+@pytest.mark.parametrize("base", ["train", "test"])
+def test_a_group_without_rows_leaves_the_mean_of_sets(base):
+    """Three groups were trained on, two have audited rows: |G| is 2, as in BiasAmp→."""
+    train, sex = [[1, 0], [0, 1]] * 3, ["f", "f", "m", "m", "x", "x"]
+    labels = [[1, 0], [0, 1], [1, 0], [0, 1]]
+    predicted = [[1, 0], [1, 0], [1, 0], [0, 1]]
+    with pytest.warns(UndefinedMetricWarning, match="'x'.* left out of the mean"):
+        value = multi_attribute_amplification(
+            labels,
+            predicted,
+            sensitive_features=["f", "f", "m", "m"],
+            y_train=train,
+            sensitive_train=sex,
+            base=base,
+        )
+    # Women go from 1/2 and 1/2 to 1 and 0; nothing changes for men.
+    assert value == pytest.approx((1 / 2 + 1 / 2) / (2 * 2), abs=1e-15)

@@ -155,7 +155,8 @@ def first_row(mask: Array) -> str:
     return f"{rows_of(n)}, {'the first ' if n > 1 else ''}at position {first}"
 
 
-def _kind(name: Hashable) -> str:
+def kind_of(name: Hashable) -> str:
+    """Say of what kind a name is; those of two kinds are never the same class."""
     if isinstance(name, str):
         return "text"
     if isinstance(name, tuple):
@@ -174,7 +175,7 @@ def check_kinds(names: Names, other: Names, argument: str, other_argument: str) 
             check_kinds(column, other_column, argument, other_argument)
         return
     kinds, other_kinds = (
-        sorted({_kind(name) for name in one if name != MISSING}) for one in (names, other)
+        sorted({kind_of(name) for name in one if name != MISSING}) for one in (names, other)
     )
     if kinds and other_kinds and set(kinds).isdisjoint(other_kinds):
         raise ValueError(
@@ -216,9 +217,9 @@ def check_known(
 
 def check_spelling(labels: Names, predictions: Names, argument: str, other: str) -> None:
     """Raise if a prediction is a label in another spelling: 'Yes' for 'yes', '1.0' for '1'."""
-    spelt = {_spelt(name): name for name in labels}
+    spellings = {spelt(name): name for name in labels}
     for name in predictions:
-        label = spelt.get(_spelt(name))
+        label = spellings.get(spelt(name))
         if label is not None and name not in labels and isinstance(name, str):
             raise ValueError(
                 f"{other} holds {name!r} where {argument} holds {label!r}: to a program these are "
@@ -226,7 +227,8 @@ def check_spelling(labels: Names, predictions: Names, argument: str, other: str)
             )
 
 
-def _spelt(name: Hashable) -> Hashable:
+def spelt(name: Hashable) -> str:
+    """Return a name as text, the same for all of its spellings."""
     text = str(name).strip().casefold()
     return text.removesuffix(".0")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,7 +43,10 @@ from skbiasamp._labels._errors import (
     check_known,
     check_option,
     check_spelling,
+    kind_of,
+    plain,
     quote,
+    spelt,
 )
 
 
@@ -54,7 +57,8 @@ class Side:
     `open` says that the names are the values seen so far, and that other data may have others;
     indicator columns are a closed list. `one_label` says that the names are the classes of a 1-D
     label, so that two of them are one task. A matrix of floats holds probabilities, any other
-    matrix holds 0 and 1. `columns` names those whose values make intersection groups.
+    matrix holds 0 and 1. `columns` names those whose values make intersection groups. `pos_label`
+    is the positive class of a binary label if one was chosen, and is among the names then.
     """
 
     names: Names
@@ -63,6 +67,7 @@ class Side:
     one_label: bool = False
     open: bool = True
     columns: Names = ()
+    pos_label: Hashable = None
 
     @property
     def soft(self) -> bool:
@@ -123,12 +128,49 @@ def whole_classes(classes: Names) -> Names:
     return classes
 
 
-def task_names(classes: Names) -> tuple[Names, list[int | None]]:
+def positive_class(pos_label: Any, classes: Names) -> tuple[Names, Hashable]:
+    """Return the classes of a binary label and which of them `pos_label` names.
+
+    Text names a number or a truth value that is written so: files and commands know no types.
+    """
+    whole = whole_classes(classes)
+    if len(whole) > 2:
+        raise ValueError(
+            "pos_label names the positive class of a binary label, and y_true has "
+            f"{len(whole)} classes ({quote(whole)}), each a task of its own. Leave pos_label out."
+        )
+    wanted = plain(pos_label)
+    found = [name for name in whole if name == wanted]
+    if not found and isinstance(wanted, str):
+        written = (name for name in whole if not isinstance(name, str))
+        found = [name for name in written if spelt(name) == spelt(wanted)]
+    if not found and len(whole) == 1 and kind_of(wanted) == kind_of(whole[0]):
+        # A label that happens to be constant, in one of many chunks for example.
+        found, whole = [wanted], sort_names((*whole, wanted))
+    if not found:
+        raise ValueError(
+            f"pos_label must be one of the classes of y_true, {quote(whole)}. Got {wanted!r} "
+            "instead."
+        )
+    return (classes if found[0] in classes else whole), found[0]
+
+
+def no_positive_class(seen: str) -> ValueError:
+    """Return the error for a positive class of labels that are not one column of classes."""
+    return ValueError(
+        f"pos_label names the positive class of a binary label in one column, and y_true {seen}. "
+        "Leave pos_label out."
+    )
+
+
+def task_names(classes: Names, pos_label: Hashable = None) -> tuple[Names, list[int | None]]:
     """Return the tasks of a 1-D label, and for each its position among the classes.
 
-    Two classes are one task, the positive (greater) class. A lone 0 or False, 1 or True is a
-    binary label that happens to be constant.
+    Two classes are one task, the positive class: `pos_label`, or the greater. A lone 0 or False,
+    1 or True is a binary label that happens to be constant.
     """
+    if pos_label is not None:
+        return (pos_label,), [classes.index(pos_label)]
     if len(classes) == 2:
         return classes[1:], [1]
     whole = whole_classes(classes)
@@ -153,6 +195,7 @@ class _Reader:
     missing: str
     like: tuple[Side, Side] | None
     scores: bool
+    pos_label: Any = None
     columns: dict[str, Column] = field(default_factory=dict)
     matrices: dict[str, Array] = field(default_factory=dict)
     column_names: dict[str, list[Hashable]] = field(default_factory=dict)
@@ -340,6 +383,10 @@ class _Reader:
     ) -> tuple[Side, Side | None]:
         known = self.like[1] if self.like else None
         if "y_true" in self.matrices:
+            if self.pos_label is not None:
+                truth = self.matrices["y_true"]
+                seen = "is continuous" if truth.dtype.kind == "f" else "is an indicator matrix"
+                raise no_positive_class(seen)
             return self._multilabel_sides(known)
         if known is not None and not known.one_label:
             raise ValueError(
@@ -351,7 +398,10 @@ class _Reader:
         }
         classes = None if known is None else whole_classes(known.names)
         names, recoded = self._align(found, classes, "task", weight)
-        task = Side(names, codes=recoded["y_true"], one_label=True)
+        both, pos_label = self._positive(names, known)
+        recoded = {key: recode(codes, names, both) for key, codes in recoded.items()}
+        names = both
+        task = Side(names, codes=recoded["y_true"], one_label=True, pos_label=pos_label)
         if "y_pred" in recoded:
             return task, Side(names, codes=recoded["y_pred"], one_label=True)
         if "y_pred" not in self.matrices:
@@ -361,12 +411,32 @@ class _Reader:
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names)
             codes = recode(recoded["y_true"], task.names, names)
-            task = Side(names, codes=codes, one_label=True)
-        matrix = self._class_matrix(matrix, names, "y_pred", "classes")
+            task = replace(task, names=names, codes=codes)
+        matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
         return task, Side(names, matrix=matrix, one_label=True)
 
-    def _class_matrix(self, matrix: Array, names: Names, argument: str, what: str) -> Array:
-        """Return predictions of one label's classes with a column for each class."""
+    def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
+        """Return the classes and the one that was chosen as positive, here or for training."""
+        trained = None if known is None else known.pos_label
+        if self.pos_label is None:
+            return names, trained
+        both, pos_label = positive_class(self.pos_label, names)
+        if known is not None:
+            tasks, _ = task_names(known.names, trained)
+            if tasks != (pos_label,):
+                raise ValueError(
+                    f"pos_label is {pos_label!r}, but the positive class of the training labels is "
+                    f"{tasks[0]!r}. Pass the same pos_label to both."
+                )
+        return both, pos_label
+
+    def _class_matrix(
+        self, matrix: Array, names: Names, argument: str, what: str, pos_label: Hashable = None
+    ) -> Array:
+        """Return predictions of one label's classes with a column for each class.
+
+        One column is of the positive class: `pos_label`, or the last.
+        """
         if matrix.shape[1] == 1 and len(names) == 1:
             raise ValueError(
                 f"{argument} holds probabilities, of an unknown class: the labels are all "
@@ -374,7 +444,10 @@ class _Reader:
             )
         if matrix.shape[1] == 1 and len(names) == 2:
             positive = matrix.astype(float)
-            return positive if self.scores else np.hstack([1.0 - positive, positive])
+            if self.scores:
+                return positive
+            both = [1.0 - positive, positive]
+            return np.hstack(both[::-1] if pos_label == names[0] else both)
         if matrix.shape[1] != len(names):
             seen = (
                 "one column of probabilities"
@@ -570,11 +643,13 @@ def read_rows(
     like: tuple[Side, Side] | None = None,
     scores: bool = False,
     repeats: Array | None = None,
+    pos_label: Any = None,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
     With `scores`, labels may be numbers that are no classes, and predictions any scores. With
-    `repeats`, the weight of a row is that of so many rows.
+    `repeats`, the weight of a row is that of so many rows. `pos_label` is the positive class of a
+    binary label; by default that of `like`, or the class that sorts last.
     """
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
@@ -596,7 +671,7 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    reader = _Reader(native, groups, missing, like, scores)
+    reader = _Reader(native, groups, missing, like, scores, pos_label)
     if repeats is not None:
         reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
     return reader.read(weight)

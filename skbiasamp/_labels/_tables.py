@@ -53,6 +53,8 @@ def read_counts(
             )
         if columns is not None:
             read[side] = frame[columns]
+            if name is None and isinstance(columns, str):
+                read[side] = read[side].rename(None)  # what `to_frame` calls it says nothing
             if isinstance(columns, str) and len(frame) and _listed(read[side].iloc[0]):
                 # Combinations come back as lists from files such as Parquet.
                 read[side] = read[side].map(tuple)
@@ -71,6 +73,7 @@ def read_counts(
         "groups": "indicator" if indicator else "intersection",
         "repeats": frame["rows"].to_numpy() if summed == ["weights"] else None,
         "summed": summed[0],
+        "pos_label": frame["pos_label"].iloc[0] if "pos_label" in frame.columns else None,
     }
 
 

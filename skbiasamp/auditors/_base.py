@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import wraps
 from inspect import signature
@@ -46,6 +46,7 @@ R = TypeVar("R")
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "groups": [StrOptions(set(GROUPS))],
     "missing": [StrOptions(set(MISSING_POLICIES))],
+    "pos_label": [Hashable],
     "interval": [StrOptions({"bootstrap", "bca", "analytic"}), None],
     "adjust": [StrOptions({"holm", "fdr"}), None],
     "confidence_level": [Interval(Real, 0, 1, closed="neither")],
@@ -101,6 +102,7 @@ class BaseAuditor(ABC, BaseEstimator):
 
     groups: str
     missing: str
+    pos_label: Any = None
     direction: str | None
     interval: str | None
     confidence_level: float
@@ -408,6 +410,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 **named,
                 groups=self.groups,
                 missing=self.missing,
+                pos_label=self.pos_label,
                 like=like,
                 **self._asked(like),
                 **positive,
@@ -421,6 +424,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 sample_weight=sample_weight,
                 groups=self.groups,
                 missing=self.missing,
+                pos_label=self.pos_label,
                 like=like,
                 scores=self._scores,
                 **positive,
@@ -430,7 +434,8 @@ class BaseAuditor(ABC, BaseEstimator):
                 "A Contingency already holds labels, predictions, groups and weights: pass it "
                 "alone."
             )
-        return y_true if like is None else y_true.conform(like)
+        cells = y_true.with_positive(self.pos_label)
+        return cells if like is None else cells.conform(like)
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         """Return what an engine is asked for beside counts; `like` are the training labels."""

@@ -27,10 +27,10 @@ from skbiasamp.metrics._cooccurrence import (
 )
 from skbiasamp.metrics._multi_attribute import (
     COMBINATIONS,
-    CONDITIONS,
     check_hard,
     combinations_of,
     multi_attribute,
+    undefined_sets,
 )
 from skbiasamp.metrics._pairs import (
     Pairs,
@@ -63,6 +63,9 @@ class MALSAuditor(CooccurrenceAuditor):
         Which labels are the training labels: those that `fit` saw, or the audited ones.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the protected attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
     interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
         How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
         ones, the delta method, or none (nor tests).
@@ -124,6 +127,7 @@ class MALSAuditor(CooccurrenceAuditor):
         groups: str = "intersection",
         reference: str = "train",
         missing: str = "error",
+        pos_label: Any = None,
         interval: str | None = "bootstrap",
         confidence_level: float = 0.95,
         n_resamples: int = 999,
@@ -135,6 +139,7 @@ class MALSAuditor(CooccurrenceAuditor):
         self.groups = groups
         self.reference = reference
         self.missing = missing
+        self.pos_label = pos_label
         self.interval = interval
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
@@ -197,6 +202,9 @@ class DirectionalAuditor(CooccurrenceAuditor):
         Where the sign comes from: the labels that `fit` saw, or the audited ones.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the protected attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
     interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
         How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
         ones, the delta method, or none (nor tests).
@@ -269,6 +277,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         sign: pd.DataFrame | None = None,
         reference: str = "train",
         missing: str = "error",
+        pos_label: Any = None,
         interval: str | None = "bootstrap",
         confidence_level: float = 0.95,
         n_resamples: int = 999,
@@ -284,6 +293,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         self.sign = sign
         self.reference = reference
         self.missing = missing
+        self.pos_label = pos_label
         self.interval = interval
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
@@ -362,7 +372,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     max_size : int, optional
         Greatest number of tasks in a set.
     min_count : float, default=1
-        How often a set has to occur, in training and in the audited labels.
+        In how many rows a set has to occur, in training and in the audited labels. Rows of
+        fractional weight count as one each, whatever they weigh.
     base : {"train", "test"}, default="train"
         Whether predictions are compared with the training labels, as in the paper, or with the
         audited ones, as in the authors' code. Multi_MALS always takes the training labels.
@@ -372,6 +383,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         Which labels are the training labels: those that `fit` saw, or the audited ones.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the protected attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
     interval : {"bootstrap", "bca", "analytic", None}, default="bootstrap"
         How `audit` makes intervals: percentiles of resamples, bias-corrected and accelerated
         ones, the delta method, or none (nor tests).
@@ -450,6 +464,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         groups: str = "intersection",
         reference: str = "train",
         missing: str = "error",
+        pos_label: Any = None,
         interval: str | None = "bootstrap",
         confidence_level: float = 0.95,
         n_resamples: int = 999,
@@ -467,6 +482,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         self.groups = groups
         self.reference = reference
         self.missing = missing
+        self.pos_label = pos_label
         self.interval = interval
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
@@ -511,4 +527,4 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         return multi_attribute(signs, test, sets, direction=self.direction, base=base)
 
     def _undefined(self, pairs: Pairs) -> str | None:
-        return describe_undefined(pairs, condition=CONDITIONS[self.direction], kept_as_zero=True)
+        return undefined_sets(pairs, self.direction)

@@ -30,6 +30,7 @@ _OPTIONS = {
     "sensitive_features": "--sensitive",
     "sensitive_pred": "--sensitive-prediction",
     "sample_weight": "--weight",
+    "pos_label": "--positive",
     "the training data": "--train",
 }
 _AUDIT_USAGE = """\
@@ -186,6 +187,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     columns.add_argument("--score", help="scores behind predictions, such as logits", **several)
     columns.add_argument("--weight", metavar="NAME", help="weights of the audited rows")
+    columns.add_argument(
+        "--positive",
+        metavar="NAME",
+        help="which of two classes is the positive one (default: the one that sorts last)",
+    )
     audit.add_argument(
         "--groups",
         choices=("intersection", "marginal", "indicator"),
@@ -233,7 +239,11 @@ def _audit(options: argparse.Namespace) -> int:
     }
     # One column is a column of classes; several are indicators, or combined attributes.
     labels = {k: v[0] if v is not None and len(v) == 1 else v for k, v in labels.items()}
-    how: dict[str, Any] = {"groups": options.groups, "missing": options.missing}
+    how: dict[str, Any] = {
+        "groups": options.groups,
+        "missing": options.missing,
+        "pos_label": options.positive,
+    }
     train = None
     if options.train is not None:
         on = {k: v for k, v in labels.items() if k in ("target", "sensitive")}

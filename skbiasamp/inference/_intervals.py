@@ -95,7 +95,7 @@ def bootstrap(
     `cells` are the audited rows with the pairs' own tasks, `moved` the rows that each pair gained
     and lost, where they can be counted.
     """
-    ordered = test.by_group()
+    ordered = test.ordered()
     sizes = chunks(n_resamples, ordered.n_cells)
     seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
 

@@ -148,6 +148,9 @@ def pair_p_values(
 
 
 def _normal_p_values(estimate: Any, variance: Any) -> Any:
+    # Where no row differs, sums of fractional weights leave rounding errors, in both.
+    estimate = np.where(np.abs(estimate) <= 1e-12, 0.0, estimate)
+    variance = np.where(variance <= 1e-24, 0.0, variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.abs(estimate) / np.sqrt(variance)
     # Without any variation there is nothing to test with, unless nothing moved.
@@ -191,6 +194,7 @@ def value_p_value(
     if own_base or cells.summed == "tasks":
         centred, swapped = value_variances(cells, pairs)
         return float(_normal_p_values(pairs.value, centred if own_base else swapped))
+    cells = cells.ordered()
     scores = value_scores(cells, pairs, centred=False)
     observed = float(cells.weight @ scores)
     moved = np.flatnonzero(scores)

@@ -176,6 +176,7 @@ def mals_amplification(
     sample_weight: Any = None,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
 ) -> float:
     r"""Tell whether tasks that lean to a group lean to it more in the predictions.
 
@@ -203,6 +204,9 @@ def mals_amplification(
         How several columns make groups.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
 
     Returns
     -------
@@ -251,6 +255,7 @@ def mals_amplification(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     require_task_pred(test.has("task_pred"), metric="MALS")
     pairs = mals(train, test, base="train" if y_train is not None else "test")
@@ -275,6 +280,7 @@ def directional_amplification(
     sign: pd.DataFrame | None = None,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
 ) -> float:
     r"""Tell whether predictions exaggerate the correlations of the training labels.
 
@@ -315,6 +321,9 @@ def directional_amplification(
         How several columns make groups.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
 
     Returns
     -------
@@ -366,6 +375,7 @@ def directional_amplification(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     check_sides(test, direction=direction, metric="directional amplification")
     pairs = directional(train, test, direction=direction, ties=ties, base=base, sign=sign)

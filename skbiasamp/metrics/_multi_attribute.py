@@ -31,9 +31,6 @@ from skbiasamp.metrics._pairs import (
 
 COMBINATIONS = ("observed", "all")
 
-# What the rows of an undefined pair would have been.
-CONDITIONS = {None: "predicted", "A->T": "audited", "T->A": "audited"}
-
 # Above this many combinations "all" is a mistake more often than a wish.
 _MOST_COMBINATIONS = 2_000_000
 
@@ -83,10 +80,9 @@ def combinations_of(
     min_count: float,
 ) -> Array:
     """Return the sets of tasks that occur in both labels, as rows of booleans."""
-    seen, counts = train.patterns("task", ())
-    tested, test_counts = test.patterns("task", ())
+    seen, counts = train.unweighted().patterns("task", ())
+    tested, test_counts = test.unweighted().patterns("task", ())
     most = len(train.tasks) if max_size is None else max_size
-    min_count *= 1 - 1e-12  # ten rows of weight 0.1 are one
     if combinations == "observed":
         size = seen.sum(axis=1)
         often = counts[:, 0] >= min_count
@@ -179,10 +175,12 @@ def multi_attribute(
     # The bracket of Multi_MALS makes its zeros, also where the rest is undefined.
     moved = np.where(sign == 0, 0.0, delta) if direction is None else delta
     # Without a set there is no mean, nor where all is undefined (but brackets of 0 are 0).
-    n_pairs: Any = float(len(sets) * (1 if direction is None else len(train.groups)) or np.nan)
-    nothing = np.isnan(moved).all(axis=(-2, -1))
-    if direction is not None and nothing.any():
-        n_pairs = np.where(nothing, np.nan, n_pairs) if nothing.ndim else float("nan")
+    n_pairs: Any = float(len(sets) or np.nan)
+    if direction is not None:
+        defined = ~np.isnan(moved)
+        # A->T is undefined for all sets of a group without rows, which then is none of the groups.
+        n_groups = defined.any(axis=-1).sum(axis=-1) if direction == "A->T" else len(train.groups)
+        n_pairs = np.where(defined.any(axis=(-2, -1)), n_pairs * n_groups, np.nan)
     statistics = {
         "variance": _variance(moved),
         "signed_mean": total_defined(sign * delta) / n_pairs,
@@ -240,6 +238,12 @@ def set_names(tasks: Names, sets: Array) -> Names:
     return tuple(tuple(flat[low:high]) for low, high in pairwise([0, *ends]))
 
 
+def undefined_sets(pairs: Pairs, direction: str | None) -> str | None:
+    """Say which pairs are undefined, and what becomes of them."""
+    condition = "predicted" if direction is None else "audited"
+    return describe_undefined(pairs, condition=condition, kept_as_zero=direction != "A->T")
+
+
 def check_hard(test: Contingency) -> None:
     """Raise if sets of labels are to be counted in probabilities."""
     require_labels(test.soft("task_pred"), metric="multi-attribute amplification")
@@ -265,6 +269,7 @@ def multi_attribute_amplification(
     base: str = "train",
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
 ) -> float:
     r"""Tell how far predictions move sets of tasks that occur together.
 
@@ -296,7 +301,8 @@ def multi_attribute_amplification(
     min_size, max_size : int, optional
         Bounds of the number of tasks in a set.
     min_count : float, default=1
-        How often a set has to occur, in training and in the audited labels.
+        In how many rows a set has to occur, in training and in the audited labels. Rows of
+        fractional weight count as one each, whatever they weigh.
     base : {"train", "test"}, default="train"
         Whether predictions are compared with the training labels, as in the paper, or with the
         audited ones, as in the authors' code. Multi_MALS always takes the training labels.
@@ -304,11 +310,15 @@ def multi_attribute_amplification(
         How several columns make groups.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
 
     Returns
     -------
     value : float
-        Mean size of the change. Undefined pairs add nothing and still count.
+        Mean size of the change. A group without rows is left out of A->T; other undefined pairs
+        add nothing and still count.
 
     See Also
     --------
@@ -358,6 +368,7 @@ def multi_attribute_amplification(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     check_sides(test, direction=direction, metric="multi-attribute amplification")
     check_hard(test)
@@ -372,7 +383,5 @@ def multi_attribute_amplification(
     if direction is None and y_train is not None:
         base = "train"
     pairs = multi_attribute(train, test, sets, direction=direction, base=base)
-    warn_undefined(
-        describe_undefined(pairs, condition=CONDITIONS[direction], kept_as_zero=True), stacklevel=2
-    )
+    warn_undefined(undefined_sets(pairs, direction), stacklevel=2)
     return pairs.value

@@ -166,12 +166,13 @@ def read_pair(
     sample_weight: Any,
     groups: str,
     missing: str,
+    pos_label: Any = None,
 ) -> tuple[Contingency, Contingency]:
     """Return the contingencies of training labels and of audited rows.
 
     Without training labels the audited labels stand in for them.
     """
-    options: dict[str, Any] = {"groups": groups, "missing": missing}
+    options: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
     train = read_train(y_train, sensitive_train, **options)
     if train is not None:
         require_groups(train.groups, train.count("group"), train.total, declared=train.declared)

@@ -31,7 +31,9 @@ def disparity(test: Contingency) -> Array:
 
 def differential_fairness(test: Contingency, side: SideName, concentration: float) -> float:
     """ε: the largest log ratio of two groups' smoothed probabilities of an outcome."""
-    counts, sizes = test.joint("group", side), test.count("group")[:, None]
+    # Smoothing adds rows, so fractional weights count as the rows they are worth.
+    counts = test.joint("group", side) * test.rows_per_weight
+    sizes = test.count("group")[:, None] * test.rows_per_weight
     one_label = test.classes is not None and len(test.tasks) > 1
     outcomes = len(test.tasks) if one_label else 2
     present = (counts + concentration / outcomes) / (sizes + concentration)
@@ -75,6 +77,7 @@ def bias_disparity(
     sample_weight: Any = None,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
 ) -> float:
     r"""Tell how predictions change the groups' preferences, relative to the labels.
 
@@ -99,6 +102,9 @@ def bias_disparity(
         How several columns make groups.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
 
     Returns
     -------
@@ -127,6 +133,7 @@ def bias_disparity(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     require_task_pred(test.has("task_pred"), metric="bias disparity")
     change = disparity(test)
@@ -153,6 +160,7 @@ def differential_fairness_amplification(
     concentration: float = 1.0,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
 ) -> float:
     r"""Tell whether the worst ratio between two groups' outcomes is worse in the predictions.
 
@@ -176,6 +184,9 @@ def differential_fairness_amplification(
         How several columns make groups.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
 
     Returns
     -------
@@ -213,6 +224,7 @@ def differential_fairness_amplification(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     require_task_pred(test.has("task_pred"), metric="differential-fairness amplification")
     labels, predictions = (
@@ -232,6 +244,7 @@ def percentage_amplification(
     sample_weight: Any = None,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
 ) -> float:
     r"""Tell whether the groups' shares of each task are further from equal in the predictions.
 
@@ -255,6 +268,9 @@ def percentage_amplification(
         How several columns make groups.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities in one column
+        are of that class. By default the class that sorts last.
 
     Returns
     -------
@@ -294,6 +310,7 @@ def percentage_amplification(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     require_task_pred(
         test.has("task_pred") or test.has("group_pred"), metric="percentage amplification"
@@ -320,6 +337,7 @@ def label_amplification(
     sensitive_train: Any = None,
     sample_weight: Any = None,
     missing: str = "error",
+    pos_label: Any = None,
 ) -> float:
     r"""Tell whether the model predicts the majority class more often than it occurs.
 
@@ -341,6 +359,9 @@ def label_amplification(
         Weights of the audited rows.
     missing : {"error", "drop", "group"}, default="error"
         Accepted for a common signature; this measure does not use it.
+    pos_label : class, optional
+        Which of two classes probabilities in one column are of. By default the class that sorts
+        last.
 
     Returns
     -------
@@ -362,12 +383,14 @@ def label_amplification(
     # One group for all: this measure only looks at the tasks.
     train = None
     if y_train is not None:
-        train = read_train(y_train, np.zeros(len(to_native(y_train, "y_train")), int))
+        one_group = np.zeros(len(to_native(y_train, "y_train")), int)
+        train = read_train(y_train, one_group, pos_label=pos_label)
     test = Contingency.from_labels(
         y_true,
         y_pred,
         sensitive_features=np.zeros(len(to_native(y_true, "y_true")), int),
         sample_weight=sample_weight,
+        pos_label=pos_label,
         like=train,
     )
     require_task_pred(test.has("task_pred"), metric="label amplification")

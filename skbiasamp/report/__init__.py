@@ -54,6 +54,7 @@ def audit(
     auditors: Any = None,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
     random_state: Any = None,
     target: str | list[str] | None = None,
     prediction: str | list[str] | None = None,
@@ -93,6 +94,9 @@ def audit(
         How several columns of `sensitive_features` make groups.
     missing : {"error", "drop", "group"}, default="error"
         What to do where the protected attribute is missing.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task; probabilities and scores in one
+        column are of that class. By default the class that sorts last.
     random_state : int, RandomState, Generator or None, default=None
         Where random numbers come from, for auditors that have none of their own.
     target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
@@ -113,7 +117,7 @@ def audit(
     >>> report["directional A->T"].value
     0.0875
     """
-    options: dict[str, Any] = {"groups": groups, "missing": missing}
+    options: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
     columns = {
         "target": target,
         "prediction": prediction,
@@ -128,7 +132,7 @@ def audit(
         y_train = _count_train(y_train, named, options)
         y_true = count_rows(y_true, y_train, named, options)
     train = (
-        y_train
+        y_train.with_positive(pos_label)
         if isinstance(y_train, Contingency)
         else read_train(y_train, sensitive_train, **options)
     )
@@ -185,8 +189,10 @@ def audit(
 
 def _count_train(frame: Any, named: dict[str, Any], options: dict[str, Any]) -> Any:
     """Return the training labels in a frame or in files, counted."""
-    if frame is None or isinstance(frame, Contingency):
-        return frame
+    if isinstance(frame, Contingency):
+        return frame.with_positive(options["pos_label"])
+    if frame is None:
+        return None
     on = {name: one for name, one in named.items() if name in ("target", "sensitive")}
     return _count(frame, on, options)
 
@@ -213,10 +219,13 @@ def _count(frame: Any, named: dict[str, Any], options: dict[str, Any], **asked: 
         return Contingency.from_frame(scan(paths, list(needed)), **named, **options, **asked)
 
 
-def _read_test(y_true: Any, y_pred: Any, *, like: Contingency | None, **labels: Any) -> Contingency:
+def _read_test(
+    y_true: Any, y_pred: Any, *, like: Contingency | None, pos_label: Any, **labels: Any
+) -> Contingency:
     if isinstance(y_true, Contingency):
-        return y_true if like is None else y_true.conform(like)
-    return Contingency.from_labels(y_true, y_pred, like=like, **labels)
+        cells = y_true.with_positive(pos_label)
+        return cells if like is None else cells.conform(like)
+    return Contingency.from_labels(y_true, y_pred, like=like, pos_label=pos_label, **labels)
 
 
 def _auditors(test: Contingency, train: Contingency | None, random_state: Any) -> list[Any]:

@@ -1,0 +1,256 @@
+"""Which class of a binary label is the positive one, and so the task."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp.cli import main
+from skbiasamp.metrics import (
+    bias_disparity,
+    directional_amplification,
+    label_amplification,
+    mals_amplification,
+    multi_attribute_amplification,
+    percentage_amplification,
+)
+
+SEX = list("ffffmmmm")
+LABELS = ["yes", "yes", "yes", "no", "yes", "no", "no", "no"]
+PREDICTED = ["yes", "yes", "no", "no", "yes", "yes", "no", "no"]
+P_YES = np.array([0.9, 0.8, 0.4, 0.1, 0.7, 0.6, 0.3, 0.2])
+
+
+def flipped(labels):
+    """The same labels with names of which the other one sorts last."""
+    return [{"yes": "a", "no": "b"}[one] for one in labels]
+
+
+def cells(pos_label=None, labels=LABELS, predicted=PREDICTED, **how):
+    return Contingency.from_labels(
+        labels, predicted, sensitive_features=SEX[: len(labels)], pos_label=pos_label, **how
+    )
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        mals_amplification,
+        directional_amplification,
+        multi_attribute_amplification,
+        bias_disparity,
+        percentage_amplification,
+        label_amplification,
+    ],
+)
+@pytest.mark.parametrize("predicted", ["labels", "probabilities"])
+def test_the_positive_class_and_not_its_name_decides(metric, predicted):
+    if metric is multi_attribute_amplification and predicted == "probabilities":
+        pytest.skip("sets of labels need labels")
+    other = flipped(PREDICTED)
+    mine = PREDICTED
+    if predicted == "probabilities":
+        mine = other = P_YES
+    expected = metric(LABELS, mine, sensitive_features=SEX)
+    found = metric(flipped(LABELS), other, sensitive_features=SEX, pos_label="a")
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_rates_by_hand_of_the_chosen_class():
+    no = cells("no")
+    assert (no.tasks, no.classes, no.pos_label) == (("no",), ("no", "yes"), "no")
+    np.testing.assert_allclose(no.rate("task", given="group"), [[1 / 4], [3 / 4]])
+    np.testing.assert_allclose(no.rate("task_pred", given="group"), [[2 / 4], [2 / 4]])
+    assert cells().pos_label == "yes"
+
+
+def test_probabilities_are_those_of_the_chosen_class():
+    soft = cells("no", predicted=1 - P_YES)
+    np.testing.assert_allclose(
+        soft.rate("task_pred", given="group"), [[1 - P_YES[:4].mean()], [1 - P_YES[4:].mean()]]
+    )
+    # With a column for each class there is nothing to choose: columns are in sorted order.
+    both = cells("no", predicted=np.column_stack([1 - P_YES, P_YES]))
+    np.testing.assert_allclose(
+        both.rate("task_pred", given="group"), soft.rate("task_pred", given="group")
+    )
+
+
+@pytest.mark.parametrize("chosen", ["0", 0, np.int64(0), 0.0, False])
+def test_text_and_numbers_name_the_same_class(chosen):
+    numbers = cells(chosen, labels=[1, 1, 1, 0, 1, 0, 0, 0], predicted=None)
+    assert numbers.tasks == (0,)
+    assert type(numbers.tasks[0]) is int
+
+
+def test_text_names_a_truth_value():
+    truth = cells("false", labels=np.array(LABELS) == "yes", predicted=None)
+    assert truth.tasks == (False,)
+
+
+def test_a_class_that_is_not_there_is_an_error_that_names_those_that_are():
+    with pytest.raises(ValueError, match=r"pos_label must be one of .*'no' and 'yes'.* 'maybe'"):
+        cells("maybe")
+    with pytest.raises(ValueError, match="'no' and 'yes'"):
+        cells("Yes")
+    with pytest.raises(ValueError, match="y_train"):
+        directional_amplification(
+            LABELS,
+            PREDICTED,
+            sensitive_features=SEX,
+            y_train=LABELS,
+            sensitive_train=SEX,
+            pos_label="maybe",
+        )
+
+
+def test_more_than_two_classes_and_indicators_have_no_positive_class():
+    with pytest.raises(ValueError, match="3 classes"):
+        cells(1, labels=[0, 1, 2, 0], predicted=None)
+    with pytest.raises(ValueError, match="indicator matrix"):
+        Contingency.from_labels(np.eye(2, dtype=int), sensitive_features=["f", "m"], pos_label=1)
+    matrix = Contingency.from_labels(np.eye(2, dtype=int), sensitive_features=["f", "m"])
+    with pytest.raises(ValueError, match="indicator matrix"):
+        matrix.with_positive(1)
+    assert matrix.pos_label is None
+
+
+def test_audited_rows_have_the_positive_class_of_training():
+    train = cells("no", predicted=None)
+    assert cells(like=train).tasks == ("no",)
+    assert cells("no", like=train) == cells("no")
+    with pytest.raises(ValueError, match=r"'yes', but .* training labels is 'no'"):
+        cells("yes", like=train)
+    assert cells().conform(train) == cells("no")
+    with pytest.raises(ValueError, match=r"audited labels is 'yes'.* training\s+labels is 'no'"):
+        cells("yes").conform(train)
+
+
+def test_different_positive_classes_do_not_add():
+    with pytest.raises(ValueError, match="'no', and that of another is 'yes'"):
+        cells("no") + cells()
+    with pytest.raises(ValueError, match="'yes', and that of another is 'no'"):
+        cells("yes") + cells("no")
+    both = cells("no") + cells("no")
+    assert (both.tasks, both.total) == (("no",), 16)
+
+
+def test_a_chunk_with_one_class_adds_up_with_the_others():
+    first = Contingency.from_labels(
+        ["yes", "yes"], ["yes", "yes"], sensitive_features=["f", "m"], pos_label="no"
+    )
+    assert first.tasks == ("no",)
+    np.testing.assert_array_equal(first.count("task"), [0])
+    assert (first + cells("no")).tasks == ("no",)
+    third = Contingency.from_labels(["maybe"], ["maybe"], sensitive_features=["f"])
+    with pytest.raises(ValueError, match="3 classes"):
+        first + cells("no") + third
+
+
+@pytest.mark.parametrize("predicted", [PREDICTED, 1 - P_YES])
+def test_it_survives_being_stored_selected_and_resampled(predicted):
+    no = cells("no", predicted=predicted)
+    for same in (
+        Contingency.from_counts(no.to_frame()),
+        Contingency.from_json(no.to_json()),
+        pickle.loads(pickle.dumps(no)),
+        no.select(groups=["f", "m"]),
+        no.conform(no),
+        no.distinct(),
+        no.with_positive("no"),
+        no.with_positive(None),
+    ):
+        assert same == no
+        assert same.pos_label == "no"
+    assert no.resample(random_state=0).tasks == ("no",)
+    assert no.marginalise("task_pred").tasks == ("no",)
+    assert Contingency.from_counts(cells().to_frame(), pos_label="no") == cells("no")
+
+
+@pytest.mark.parametrize(
+    "auditor", [DirectionalAuditor, MALSAuditor, MultiAttributeAuditor], ids=lambda one: one.metric
+)
+def test_auditors_take_the_positive_class(auditor):
+    asked = {"interval": "analytic", "random_state": 0}
+    expected = (
+        auditor(**asked)
+        .fit(LABELS, sensitive_features=SEX)
+        .audit(LABELS, PREDICTED, sensitive_features=SEX)
+    )
+    mine = auditor(pos_label="a", **asked)
+    labels, predicted = flipped(LABELS), flipped(PREDICTED)
+    frame = pd.DataFrame({"t": labels, "p": predicted, "a": SEX})
+    names = {"target": "t", "sensitive": "a"}
+    by_labels = mine.fit(labels, sensitive_features=SEX).audit(
+        labels, predicted, sensitive_features=SEX
+    )
+    by_frame = mine.fit(frame, **names).audit(frame, prediction="p", **names)
+    counted = Contingency.from_frame(frame, prediction="p", **names)
+    by_cells = mine.fit(counted).audit(counted)
+    for found in (by_labels, by_frame, by_cells):
+        assert found.table["task"].iloc[0] in ("a", ("a",))
+        np.testing.assert_allclose(
+            [found.value, found.low, found.high],
+            [expected.value, expected.low, expected.high],
+            atol=1e-12,
+        )
+    with pytest.raises(ValueError, match="positive class of this contingency is 'b'"):
+        mine.fit(counted.with_positive("b"))
+
+
+@pytest.mark.parametrize("engine", ["pandas", "polars", "duckdb"])
+@pytest.mark.parametrize("predicted", ["labels", "probabilities"])
+def test_engines_take_the_positive_class(engine, predicted):
+    pytest.importorskip(engine)
+    scores = predicted == "probabilities"
+    frame = pd.DataFrame({"t": LABELS, "p": 1 - P_YES if scores else PREDICTED, "a": SEX})
+    data = frame
+    if engine == "polars":
+        import polars
+
+        data = polars.from_pandas(frame).lazy()
+    elif engine == "duckdb":
+        import duckdb
+
+        data = duckdb.from_df(frame)
+    names = {"target": "t", "prediction": "p", "sensitive": "a"}
+    found = Contingency.from_frame(data, pos_label="no", **names)
+    expected = cells("no", predicted=frame["p"])
+    assert found.tasks == ("no",)
+    for side in ("task", "task_pred"):
+        np.testing.assert_allclose(
+            found.rate(side, given="group"), expected.rate(side, given="group"), atol=1e-12
+        )
+
+
+def test_audit_and_the_command_take_the_positive_class(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], 200)
+    hired = (rng.random(400) < np.where(sex == "f", 0.3, 0.6)).astype(int)
+    predicted = np.where(rng.random(400) < 0.8, hired, 1 - hired)
+    expected = directional_amplification(1 - hired, 1 - predicted, sensitive_features=sex)
+    told = skbiasamp.audit(
+        hired,
+        predicted,
+        sensitive_features=sex,
+        pos_label=0,
+        auditors=DirectionalAuditor(interval=None, reference="test"),
+    )
+    assert told["directional A->T"].value == pytest.approx(expected, abs=1e-12)
+    assert told.context["tasks"] == [0]
+    counted = Contingency.from_labels(hired, predicted, sensitive_features=sex)
+    assert skbiasamp.audit(
+        counted, y_train=counted, pos_label=0, auditors=DirectionalAuditor(interval=None)
+    )["directional A->T"].value == pytest.approx(expected, abs=1e-12)
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"t": hired, "p": predicted, "a": sex}).to_csv(path, index=False)
+    columns = ["--target", "t", "--prediction", "p", "--sensitive", "a"]
+    out = tmp_path / "report.json"
+    assert main(["audit", str(path), *columns, "--positive", "0", "--json", str(out)]) == 0
+    assert skbiasamp.AuditReport.from_json(out).context["tasks"] == [0]
+    capsys.readouterr()
+    assert main(["audit", str(path), *columns, "--positive", "2"]) == 2
+    assert "--positive must be one of the classes of --target, 0 and 1" in capsys.readouterr().err

@@ -1,0 +1,84 @@
+"""The same rows in another order and the same seed: the same intervals and p-values."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp.inference import UncertaintyWarning
+
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::{category.__module__}.{category.__name__}")
+    for category in (UndefinedMetricWarning, UncertaintyWarning)
+]
+N = 48
+KINDS = ("labels", "classes", "probabilities", "fractional weights", "indicators", "sets")
+
+
+def rows_of(kind, seed):
+    """Labels of N rows, as what auditors take."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, N)
+    rows = {"sensitive_features": group, "sensitive_pred": rng.permutation(group)}
+    if kind in ("indicators", "sets"):
+        rows["y_true"] = rng.integers(0, 2, (N, 3))
+        rows["y_pred"] = rng.integers(0, 2, (N, 3)) if kind == "sets" else rng.random((N, 3))
+    else:
+        rows["y_true"] = rng.integers(0, 3 if kind == "classes" else 2, N)
+        rows["y_pred"] = rng.permutation(rows["y_true"])
+    if kind == "probabilities":
+        rows["y_pred"] = rng.random(N)
+    if kind == "fractional weights":
+        rows["sample_weight"] = rng.random(N)
+    return rows
+
+
+def numbers_of(auditor, train, rows):
+    result = auditor.fit(**train).audit(**rows)
+    whole = [result.value, result.low, result.high, result.p_value]
+    return np.append(whole, result.table.select_dtypes("number"))
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "bca", "analytic"])
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=3)
+@given(seed=st.integers(0, 2**16), random=st.randoms(use_true_random=False))
+def test_the_same_seed_and_rows_give_the_same_numbers_in_any_order(interval, kind, seed, random):
+    rows, known = rows_of(kind, seed), rows_of(kind, seed + 1)
+    order, known_order = (random.sample(range(N), N) for _ in range(2))
+    train = {"y": known["y_true"], "sensitive_features": known["sensitive_features"]}
+    if "sample_weight" in known:
+        train["sample_weight"] = known["sample_weight"]
+    auditors = [
+        DirectionalAuditor("A->T", interval=interval),
+        DirectionalAuditor("T->A", interval=interval, resample="both"),
+        MALSAuditor(interval=interval),
+    ]
+    if kind in ("sets", "fractional weights"):
+        auditors += [MultiAttributeAuditor(d, interval=interval) for d in ("A->T", "T->A", None)]
+    for auditor in auditors:
+        auditor.set_params(random_state=0, n_resamples=40)
+        expected = numbers_of(auditor, train, rows)
+        found = numbers_of(
+            auditor,
+            {name: value[known_order] for name, value in train.items()},
+            {name: value[order] for name, value in rows.items()},
+        )
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ordered_cells_are_the_same_to_the_last_bit(kind):
+    rows, order = rows_of(kind, 0), np.random.default_rng(1).permutation(N)
+    one = Contingency.from_labels(**rows)
+    other = Contingency.from_labels(**{name: value[order] for name, value in rows.items()})
+    one, other = one.ordered(), other.ordered()
+    np.testing.assert_array_equal(one.weight, other.weight)
+    np.testing.assert_array_equal(one._keys(), other._keys())
+    assert (np.diff(one._sides["group"].codes) >= 0).all()
+    assert one.ordered() is one
+    for seed in (0, 1):
+        drawn = [cells.resample(3, random_state=seed).weight for cells in (one, other)]
+        np.testing.assert_array_equal(*drawn)
