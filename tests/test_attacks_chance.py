@@ -334,6 +334,54 @@ def test_renamed_classes_and_groups_change_cross_fitted_values_by_chance_only(au
     assert results[0].statistics["flip_rate"] == results[1].statistics["flip_rate"]
 
 
+def adult(n=600):
+    """Return rows as in Adult: a rare class, and a model that misses much of it."""
+    rng = np.random.default_rng(11)
+    sex = rng.choice(["f", "m"], n)
+    rich = rng.random(n) < np.where(sex == "m", 0.35, 0.1)
+    predicted = rich & (rng.random(n) < 0.6) | (rng.random(n) < 0.05)
+    return sex, rich, predicted
+
+
+@pytest.mark.parametrize("auditor", [LeakageAuditor(), DPAAuditor()], ids=["leakage", "DPA"])
+def test_the_positive_class_decides_f1_whatever_it_is_called(auditor):
+    sex, rich, predicted = adult()
+    auditor = clone(auditor).set_params(equalize="f1", attacker="exact", cv=None, interval=None)
+    found = {}
+    for names in ((">50K", "<=50K"), ("b", "a")):  # rich is the last to be sorted, or the first
+        for swapped in (names, names[::-1]):
+            labels = {
+                "y_true": np.where(rich, *swapped),
+                "y_pred": np.where(predicted, *swapped),
+                "sensitive_features": sex,
+            }
+            for positive, name in (("rich", swapped[0]), ("poor", swapped[1])):
+                auditor.set_params(pos_label=name)
+                result = auditor.audit(**labels)
+                rate, value = result.statistics["flip_rate"], result.value
+                found.setdefault(positive, (rate, value))
+                assert (rate, value) == pytest.approx(found[positive], abs=1e-12)
+    assert abs(found["rich"][0] - found["poor"][0]) > 0.01
+    function = leakage_amplification if auditor.metric == "leakage" else dpa_amplification
+    options = {"equalize": "f1", "attacker": "exact", "cv": None}
+    value = function(**labels, pos_label=swapped[0], **options)
+    assert value == pytest.approx(found["rich"][1], abs=1e-12)
+
+
+@pytest.mark.parametrize("middle", [0.5, 0.0], ids=["probabilities", "logits"])
+def test_one_column_of_scores_is_of_the_positive_class(middle):
+    sex, rich, predicted = adult()
+    scores = np.where(predicted, middle + 0.3, middle - 0.2)
+    options = {"attacker": "exact", "cv": None, "sensitive_features": sex}
+    for positive, y_true in (("a", np.where(rich, "a", "b")), ("b", np.where(rich, "b", "a"))):
+        labels = np.where(predicted, positive, "b" if positive == "a" else "a")
+        for function in (leakage_amplification, dpa_amplification):
+            expected = function(y_true, labels, **options)
+            for column in (scores, scores[:, None]):
+                value = function(y_true, column, pos_label=positive, **options)
+                assert value == pytest.approx(expected, abs=1e-12)
+
+
 # --------------------------------------------------------------------------- order of rows
 
 

@@ -400,8 +400,6 @@ class BaseAuditor(ABC, BaseEstimator):
     ) -> Contingency:
         """Return the contingency of labels or of a frame, or the one passed in their place."""
         others = (y_pred, sensitive_features, sensitive_pred, sample_weight)
-        pos_label = getattr(self, "pos_label", None)
-        positive: dict[str, Any] = {} if pos_label is None else {"pos_label": pos_label}
         named = {name: one for name, one in columns.items() if one is not None}
         if named:
             check_frame_columns(named, others)
@@ -413,7 +411,6 @@ class BaseAuditor(ABC, BaseEstimator):
                 pos_label=self.pos_label,
                 like=like,
                 **self._asked(like),
-                **positive,
             )
         if not isinstance(y_true, Contingency):
             return Contingency.from_labels(
@@ -427,7 +424,6 @@ class BaseAuditor(ABC, BaseEstimator):
                 pos_label=self.pos_label,
                 like=like,
                 scores=self._scores,
-                **positive,
             )
         if any(other is not None for other in others):
             raise TypeError(

@@ -37,7 +37,6 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "equalize": [StrOptions({"f1", "accuracy"}), None],
     "cv": [Interval(Integral, 2, None, closed="left"), None],
     "n_draws": [Interval(Integral, 1, None, closed="left")],
-    "pos_label": [object],
     "verbose": ["verbose"],
     **COMMON_CONSTRAINTS,
     "interval": [StrOptions({"bootstrap"}), None],
@@ -208,8 +207,9 @@ callable, default="accuracy"
     missing : {"error", "drop", "group"}, default="error"
         How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
         out, "group" makes them a group of their own.
-    pos_label : label, default=None
-        Positive class of a binary label. None takes the greater one.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task. Probabilities in one column are
+        of that class. By default the class that sorts last.
     interval : {"bootstrap", None}, default="bootstrap"
         "bootstrap": percentiles over draws in which folds, perturbations and the rows of each
         fold are all random. Trained attackers are not trained again. None: no interval.
@@ -387,8 +387,9 @@ callable, default="balanced_accuracy"
     missing : {"error", "drop", "group"}, default="error"
         How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
         out, "group" makes them a group of their own.
-    pos_label : label, default=None
-        Positive class of a binary label. None takes the greater one.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task. Probabilities in one column are
+        of that class. By default the class that sorts last.
     interval : {"bootstrap", None}, default="bootstrap"
         "bootstrap": percentiles over draws in which folds, perturbations and the rows of each
         fold are all random. Trained attackers are not trained again. None: no interval.

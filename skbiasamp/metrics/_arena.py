@@ -57,14 +57,16 @@ def _most(train: Array) -> Array:
 def _shares(train: Array) -> Array:
     overall = train.sum(axis=-2, keepdims=True)
     table = np.where(train.sum(axis=-1, keepdims=True) > 0, train, overall)
-    return table / table.sum(axis=-1, keepdims=True)
+    total = table.sum(axis=-1, keepdims=True)
+    even = np.full(table.shape, 1 / table.shape[-1])  # nothing was learnt at all
+    return np.divide(table, total, out=even, where=total > 0)
 
 
 def _balance(table: Array) -> Array:
     """Give every class the same weight, and the table its total."""
     total = table.sum(axis=-2, keepdims=True)
     scale = np.divide(1.0, total, out=np.zeros(total.shape), where=total > 0)
-    n = (total > 0).sum(axis=-1, keepdims=True)
+    n = np.maximum((total > 0).sum(axis=-1, keepdims=True), 1)
     return table * scale * total.sum(axis=-1, keepdims=True) / n
 
 

@@ -200,13 +200,6 @@ def as_numbers(side: Side) -> Array:
     return np.array([float(name) for name in side.names])[side.codes]  # type: ignore[arg-type]
 
 
-def ordered(cells: Contingency) -> Contingency:
-    """Return the same cells in an order that does not depend on the order of rows."""
-    cells = cells.distinct()
-    order = np.lexsort((cells.weight, cells.rows, *cells._keys().T[::-1]))
-    return cells._take(order, cells.weight[order])
-
-
 def labels_alone(cells: Contingency) -> Contingency:
     """Return cells without their predictions."""
     return cells._with(cells.weight, {side: cells._sides[side] for side in ("group", "task")})

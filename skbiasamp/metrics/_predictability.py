@@ -32,7 +32,6 @@ from skbiasamp.metrics._attack import (
     expanded,
     labels_alone,
     make_attack,
-    ordered,
 )
 from skbiasamp.metrics._pairs import read_train
 from skbiasamp.metrics._quality import EQUALIZERS, QUALITIES, relative_change
@@ -84,7 +83,7 @@ def stage(
     if train is not None and test.has(predicted) and not same_form(train, test, predicted):
         train = None
     # What is drawn depends on the order of cells: it must not depend on that of rows.
-    test, train = ordered(test), None if train is None else ordered(train)
+    test, train = test.ordered(), None if train is None else train.ordered()
     if settings.equalize == "auto":
         one_label = test._sides["task"].codes is not None or len(test.tasks) == 1
         settings = replace(settings, equalize="accuracy" if one_label else "f1")
@@ -281,11 +280,14 @@ def read(
     pos_label: Any = None,
 ) -> tuple[Contingency, Contingency | None]:
     """Return the audited rows, and the training rows if there are any."""
-    options: dict[str, Any] = {"groups": groups, "missing": missing, "scores": True}
-    if pos_label is not None:
-        options["pos_label"] = pos_label
+    options: dict[str, Any] = {
+        "groups": groups,
+        "missing": missing,
+        "scores": True,
+        "pos_label": pos_label,
+    }
     if isinstance(y_train, Contingency):
-        train: Contingency | None = y_train
+        train: Contingency | None = y_train.with_positive(pos_label)
     else:
         train = read_train(y_train, sensitive_train, **options)
     test = Contingency.from_labels(
@@ -394,8 +396,9 @@ def leakage_amplification(
     missing : {"error", "drop", "group"}, default="error"
         How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
         out, "group" makes them a group of their own.
-    pos_label : label, default=None
-        Positive class of a binary label. None takes the greater one.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task. Probabilities in one column are
+        of that class. By default the class that sorts last.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator of the draws.
     n_jobs : int, default=None
@@ -600,8 +603,9 @@ def dpa_amplification(
     missing : {"error", "drop", "group"}, default="error"
         How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
         out, "group" makes them a group of their own.
-    pos_label : label, default=None
-        Positive class of a binary label. None takes the greater one.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task. Probabilities in one column are
+        of that class. By default the class that sorts last.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator of the draws.
     n_jobs : int, default=None
