@@ -1,4 +1,4 @@
-"""All that is known about how sure a result is, and the warning that says so."""
+"""All that is known about how sure a result is."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from skbiasamp._labels import Array
 from skbiasamp._sums import generator
+from skbiasamp._warnings import UncertaintyWarning
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._intervals import (
     FEW,
@@ -27,19 +28,6 @@ from skbiasamp.inference._tests import (
     value_p_value,
 )
 from skbiasamp.metrics._pairs import Pairs
-
-
-class UncertaintyWarning(UserWarning):
-    """A number rests on few rows, or on a sign that is a coin's.
-
-    .. versionadded:: 0.1
-
-    Examples
-    --------
-    >>> import warnings
-    >>> from skbiasamp.inference import UncertaintyWarning
-    >>> warnings.simplefilter("ignore", UncertaintyWarning)
-    """
 
 
 class Uncertainty(NamedTuple):
