@@ -15,6 +15,7 @@ PACKAGE = Path(skbiasamp.__file__).parent
 # From the ground up: a room imports only from rooms below it.
 ROOMS = [
     "_compat",
+    "_words",
     "_labels",
     "_sums",
     "_engines",
