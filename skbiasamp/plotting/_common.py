@@ -180,18 +180,19 @@ class PairsDisplay:
     def _names(self, role: str, names: Iterable[Hashable]) -> dict[Hashable, str]:
         """Return groups or tasks as labels."""
         columns = self.group_columns if role == "group" else ()
-        return labels_of(names, JOINTS[role], columns)
+        return labels_of(names, JOINTS[role], columns, width=max(28, 20 * len(columns)))
 
     @property
     def _tested(self) -> pd.Series | None:
         """Return which pairs are significant, or None if there is neither test nor interval."""
-        columns = [
-            as_floats(self.table[name]) if name in self.table else np.full(len(self.table), np.nan)
-            for name in ("p_adjusted", "low", "high")
-        ]
-        if np.isnan(columns).all():
+        nothing = pd.Series(np.nan, self.table.index)
+        p_adjusted, low, high = (
+            as_floats(self.table.get(name, nothing)) for name in ("p_adjusted", "low", "high")
+        )
+        if np.isnan([p_adjusted, low, high]).all():
             return None
-        return pd.Series(significant(*columns, self.confidence_level), self.table.index)
+        sure = significant(p_adjusted, low, high, self.confidence_level)
+        return pd.Series(sure, self.table.index)
 
     @property
     def _untold(self) -> str:

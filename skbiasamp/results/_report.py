@@ -71,7 +71,9 @@ class AuditReport(Mapping[str, AuditResult]):
     >>> report.primary
     'directional A->T'
     >>> print(report.verdict)
-    XXX
+    The model amplifies the association: +0.1125 (95 % confidence interval +0.0925 to +0.1342).
+    Most affected: the group m is predicted '1' for 62.5 % of its rows, and 50.0 % are labelled
+    so; this strengthens the association in the labels.
     """
 
     results: dict[str, AuditResult]
