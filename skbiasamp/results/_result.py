@@ -246,14 +246,14 @@ class AuditResult:
         for flag, what in (
             (
                 "sign_certain",
-                "have a training correlation that is not statistically distinguishable from 0",
+                "the training correlation is not statistically distinguishable from 0",
             ),
-            ("reliable", "have fewer than 10 rows"),
+            ("reliable", "fewer than 10 rows"),
         ):
             # NaN is no flag.
             raised = sum(held is False for held in self.table.loc[counted].get(flag, ()))
             if raised:
-                remarks.append(f"({raised:,} of {n:,} pairs {what}: {flag}=False)")
+                remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
         return remarks
 
     def __repr__(self) -> str:
