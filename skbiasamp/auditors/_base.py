@@ -35,9 +35,10 @@ from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._pairs import (
     Pairs,
     describe_undefined,
+    row_weighted,
     warn_undefined,
 )
-from skbiasamp.results import AuditResult, label_index, pair_table
+from skbiasamp.results import AuditResult, conclusion, label_index, pair_table
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -96,6 +97,8 @@ class BaseAuditor(ABC, BaseEstimator):
     """What all auditors share: training labels in, audits out."""
 
     metric: ClassVar[str]
+    # A metric declares how it is read; reports, pages and plots never compare its name.
+    kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
     _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
@@ -295,7 +298,7 @@ class BaseAuditor(ABC, BaseEstimator):
             sensitive_prediction=sensitive_prediction,
             weight=weight,
         )
-        return self._result(test)
+        return self._declared(self._result(test), getattr(test, "group_columns", None))
 
     def audit_runs(
         self,
@@ -369,7 +372,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 table[name] = stacked.mean(axis=0)
         table[["p_value", "p_adjusted"]] = np.nan
         errors = np.array([run.statistics.get("standard_error", np.nan) for run in runs])
-        return replace(
+        mean = replace(
             runs[0],
             value=float(value),
             low=float(low),
@@ -384,8 +387,34 @@ class BaseAuditor(ABC, BaseEstimator):
                 "data_standard_error": float(np.sqrt((errors**2).mean())),
             },
         )
+        return self._declared(mean, runs[0].group_columns)
 
     # ------------------------------------------------------------------ inside
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers, in one sentence."""
+        return ""
+
+    @property
+    def headline(self) -> int:
+        """Rank in a report: the lowest that can be measured gives the verdict."""
+        return 9
+
+    def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
+        """Return a result with what its metric declares, and what it says."""
+        result = replace(
+            result,
+            kind=self.kind,
+            question=self.question,
+            headline=self.headline,
+            group_columns=tuple(columns or ()),
+        )
+        return replace(result, sentence=self._sentence(result))
+
+    def _sentence(self, result: AuditResult) -> str:
+        """Return what a result says; a metric adds who is affected and by how much."""
+        return conclusion(result)
 
     def _count(
         self,
@@ -514,6 +543,8 @@ class CooccurrenceAuditor(BaseAuditor):
         }
         low = high = p_value = float("nan")
         statistics = dict(pairs.statistics)
+        if self.kind == "signed":
+            statistics["row_weighted"] = row_weighted(pairs)
         if self.interval is not None:
             found = self._assess(audited)
             low, high = found.bounds.value_low, found.bounds.value_high

@@ -14,8 +14,10 @@ from skbiasamp._labels import (
     Array,
     require_task_pred,
 )
+from skbiasamp._words import CANNOT, DIRECTION_OF, points, rate, task_of
 from skbiasamp.auditors._base import COMMON_CONSTRAINTS, Audited, CooccurrenceAuditor
 from skbiasamp.contingency import Contingency
+from skbiasamp.inference._tests import significant
 from skbiasamp.metrics._cooccurrence import (
     BASES,
     TIES,
@@ -36,13 +38,32 @@ from skbiasamp.metrics._pairs import (
     Pairs,
     describe_undefined,
 )
-from skbiasamp.results import label_index
+from skbiasamp.results import AuditResult, conclusion, label_index, labels_of, uncounted
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "reference": [StrOptions({"train", "test"})],
     "resample": [StrOptions({"test", "both"})],
     **COMMON_CONSTRAINTS,
 }
+
+
+def _largest_change(result: AuditResult) -> tuple[str, Any]:
+    """Return the pair that a verdict rests on, if there is one, and how sure it is."""
+    table = result.table.dropna(subset=["delta"])
+    table = table[~uncounted(table) & (table["delta"] != 0)]
+    if table.empty:
+        return "No pair of group and task changes.", None
+    level = 0.95 if result.confidence_level is None else result.confidence_level
+    sure = table[significant(table["p_adjusted"], table["low"], table["high"], level)]
+    intro = "Most affected:"
+    if sure.empty:
+        tested = bool(table[["p_adjusted", "low"]].notna().any(axis=None))
+        intro = "No single pair changes significantly. " * tested + "Largest change:"
+    likely = table if sure.empty else sure
+    direction = DIRECTION_OF.get(result.verdict, 0)
+    along = likely[np.sign(likely["sign"] * likely["delta"]) == direction]
+    likely = likely if along.empty else along
+    return intro, likely.iloc[int(likely["delta"].abs().to_numpy().argmax())]
 
 
 class MALSAuditor(CooccurrenceAuditor):
@@ -118,6 +139,11 @@ class MALSAuditor(CooccurrenceAuditor):
     """
 
     metric = "MALS"
+    kind = "signed"
+    question = (
+        "Do predictions raise the share of groups that have more than an equal share of a task?"
+    )
+    headline = 5
     direction = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _CONSTRAINTS
 
@@ -170,6 +196,20 @@ class MALSAuditor(CooccurrenceAuditor):
 
     def _undefined(self, pairs: Pairs) -> str | None:
         return describe_undefined(pairs, condition="predicted", kept_as_zero=True)
+
+    def _sentence(self, result: AuditResult) -> str:
+        if result.verdict == CANNOT or result.table["delta"].isna().all():
+            return _unmeasured(result)
+        intro, pair = _largest_change(result)
+        text = f"{conclusion(result)} {intro}"
+        if pair is None:
+            return text
+        return (
+            f"{text} the group {result.group_name(pair['group'])} makes up "
+            f"{rate(pair['observed'])} of the rows predicted '{task_of(pair['task'])}', and "
+            f"{rate(pair['base'])} of the {'training ' * (self.reference == 'train')}rows labelled "
+            "so."
+        )
 
 
 class DirectionalAuditor(CooccurrenceAuditor):
@@ -259,6 +299,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
     """
 
     metric = "directional"
+    kind = "signed"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "direction": [StrOptions(set(DIRECTIONS))],
         "ties": [StrOptions(set(TIES))],
@@ -301,6 +342,45 @@ class DirectionalAuditor(CooccurrenceAuditor):
         self.adjust = adjust
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers."""
+        if self.direction == "T->A":
+            return "Do predicted groups exaggerate the association between task and group?"
+        return "Do predictions exaggerate the association between group and task?"
+
+    @property
+    def headline(self) -> int:
+        """Rank in a report: the first to read, or after leakage if the group is predicted."""
+        return 3 if self.direction == "T->A" else 0
+
+    def _sentence(self, result: AuditResult) -> str:
+        if result.verdict == CANNOT or result.table["delta"].isna().all():
+            return _unmeasured(result)
+        intro, pair = _largest_change(result)
+        text = f"{conclusion(result)} {intro}"
+        if pair is None:
+            return text
+        group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
+        observed, base = rate(pair["observed"]), rate(pair["base"])
+        if self.direction == "T->A":
+            text += f" of the rows labelled {task}, {observed} are predicted to be in the group "
+            text += f"{group}, and {base} "
+            text += {"test": "are in it", "train": "are in it in the training labels"}.get(
+                str(self.base), "is the given base rate"
+            )
+        else:
+            text += (
+                f" the group {group} is predicted {task} for {observed} of its rows, and {base} "
+            )
+            text += {"test": "are labelled so", "train": "are labelled so in training"}.get(
+                str(self.base), "is the given base rate"
+            )
+        if pair["sign"] == 0:
+            return f"{text}; the {labels_of(result)} have no association here."
+        moves = "strengthens" if pair["sign"] * pair["delta"] > 0 else "weakens"
+        return f"{text}; this {moves} the association in the {labels_of(result)}."
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         if like is None or self.reference == "test" or self.interval != "analytic":
@@ -442,6 +522,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     """
 
     metric = "multi-attribute"
+    kind = "size"
+    question = "How much do predictions change the association between groups and sets of tasks?"
+    headline = 6
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "direction": [StrOptions(set(DIRECTIONS)), None],
         "combinations": [StrOptions(set(COMBINATIONS))],
@@ -528,3 +611,22 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _undefined(self, pairs: Pairs) -> str | None:
         return undefined_sets(pairs, self.direction)
+
+    def _sentence(self, result: AuditResult) -> str:
+        if result.table["delta"].isna().all():
+            return (
+                f"Not measured: no set of tasks occurs {self.min_count:.15g} times or more in both "
+                "the training labels and the audited ones."
+            )
+        return (
+            f"{conclusion(result)} The rates of sets of tasks change by {points(result.value)} on "
+            "average; this is a size and has no direction."
+        )
+
+
+def _unmeasured(result: AuditResult) -> str:
+    """Return why there is no amplification to speak of, and what to do."""
+    text = conclusion(result)
+    if result.verdict == CANNOT:
+        text += " Leakage and DPA also measure balanced labels."
+    return text

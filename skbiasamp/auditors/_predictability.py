@@ -12,6 +12,7 @@ import pandas as pd
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp._labels import DIRECTIONS, Array, require_task_pred
+from skbiasamp._words import rate
 from skbiasamp.auditors._base import COMMON_CONSTRAINTS, BaseAuditor
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import adjust_p_values
@@ -26,7 +27,7 @@ from skbiasamp.metrics._predictability import (
     require_predictions,
     stage,
 )
-from skbiasamp.results import AuditResult, label_index
+from skbiasamp.results import AuditResult, conclusion, label_index
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
@@ -46,6 +47,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 class PredictabilityAuditor(BaseAuditor):
     """What leakage and DPA share: attackers, draws, and intervals from both."""
 
+    kind = "attack"
     _scores = True
     _rates = ("quality_data", "quality_model")
 
@@ -105,6 +107,7 @@ class PredictabilityAuditor(BaseAuditor):
         chance = played.arena.chance()
         statistics: dict[str, Any] = {
             "attacker": played.attacker_name,
+            "input": "scores" if test.soft("task_pred") else "predictions",
             "chance_data": float(chance.data.mean()),
             "chance_model": float(chance.model.mean()),
             **played.flips,
@@ -142,6 +145,23 @@ class PredictabilityAuditor(BaseAuditor):
             params=self.get_params(deep=False),
             statistics=statistics,
         )
+
+    def _compared(self, result: AuditResult, guessed: str, other: str, equalized: str) -> str:
+        """Return the conclusion, and how well the attacker guesses on both sides."""
+        text = conclusion(result)
+        if np.isnan(result.value):
+            return text
+        data, model = (float(result.table[name].mean()) for name in self._rates)
+        other += f" {equalized if self.equalize is not None else 'the true labels'}"
+        if self.quality == "accuracy":
+            rows = "rows (all groups weighted equally)" * bool(getattr(self, "balanced", False))
+            how = f"correctly for {rate(model)} of {rows or 'rows'}, compared with {rate(data)}"
+        else:
+            name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
+            shares = self.quality == "balanced_accuracy"
+            form = rate if shares else "{:.4g}".format
+            how = f"with a quality ({name}) of {form(model)}, compared with {form(data)}"
+        return f"{text} {guessed} {how} {other}."
 
     def _table(self, played: Played, test: Contingency, columns: dict[str, Any]) -> pd.DataFrame:
         """Return one row a target: a task or an attribute that was told as a whole is "(all)"."""
@@ -270,12 +290,14 @@ callable, default="accuracy"
     >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
     >>> auditor = LeakageAuditor(random_state=0)
     >>> auditor.audit(cooks, predicted, sensitive_features=sex)
-    leakage: +0.2470 [+0.1727, +0.3361], p = 0.002 (400 rows, exact attacker)
+    leakage: +0.2415 [+0.1721, +0.3334], p = 0.002 (400 rows, exact attacker)
     group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
-    (all) (all) 400        0.5030         0.7500 0.2470         0.2470 0.1727 0.3361   0.002
+    (all) (all) 400        0.5085         0.7500 0.2415         0.2415 0.1721 0.3334   0.002
     """
 
     metric = "leakage"
+    question = "Do the predictions reveal the group better than equally accurate labels would?"
+    headline = 1
     direction = None
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_CONSTRAINTS,
@@ -339,6 +361,11 @@ callable, default="accuracy"
 
     def _check(self, test: Contingency) -> None:
         require_task_pred(test.has("task_pred"), metric="leakage amplification")
+
+    def _sentence(self, result: AuditResult) -> str:
+        seen = result.statistics.get("input", "predictions")
+        guessed = f"From the {seen}, an attacker guesses the group"
+        return self._compared(result, guessed, "from", "equally accurate random labels")
 
 
 class DPAAuditor(PredictabilityAuditor):
@@ -458,6 +485,7 @@ callable, default="balanced_accuracy"
     """
 
     metric = "DPA"
+    headline = 4
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "direction": [StrOptions(set(DIRECTIONS))],
         **_CONSTRAINTS,
@@ -519,3 +547,17 @@ callable, default="balanced_accuracy"
 
     def _check(self, test: Contingency) -> None:
         require_predictions(test, str(self.direction))
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers."""
+        if self.direction == "T->A":
+            return "Does the label reveal the predicted group better than equally accurate groups?"
+        return "Does the group reveal the prediction better than equally accurate labels?"
+
+    def _sentence(self, result: AuditResult) -> str:
+        if self.direction == "T->A":
+            guessed = "Knowing the label, an attacker guesses the predicted group"
+            return self._compared(result, guessed, "for", "equally accurate random groups")
+        guessed = "Knowing the group, an attacker guesses the prediction"
+        return self._compared(result, guessed, "for", "equally accurate random labels")
