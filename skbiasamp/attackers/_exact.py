@@ -74,17 +74,7 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the share of each class among the rows with the same input.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-        """
+        """Return the share of each class among the training rows with the same input."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False)
         n = len(self.inputs_)
@@ -98,17 +88,7 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
         return (table / table.sum(axis=1, keepdims=True))[code[n:]]
 
     def predict(self, X: Any) -> Array:
-        """Return the most frequent class of each input; of equally frequent ones the first.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-        """
+        """Return the most frequent class for each row of X; of equally frequent ones the first."""
         # Called first: before fit it raises NotFittedError, and classes_ does not exist.
         best = self.predict_proba(X).argmax(axis=1)
         return self.classes_[best]

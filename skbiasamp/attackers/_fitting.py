@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,25 +56,23 @@ def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -
                 "Pass a classifier, or quality='inverse_rmse' if the classes are numbers."
             )
         return attacker
-    # Imported in the branches, since most audits need none of them.
+    if attacker == "exact" and continuous:
+        raise ValueError(
+            "attacker='exact' predicts classes, and the target is continuous. Pass a regressor."
+        )
+    if attacker == "exact" or (attacker == "auto" and few_valued and not continuous):
+        return ExactAttacker()
+    # Imported here, since most audits need none of them.
     if attacker == "mlp":
         from skbiasamp.attackers._mlp import MLPAttacker
 
         return MLPAttacker(loss="squared_error" if continuous else "cross_entropy")
-    if continuous:
-        if attacker == "exact":
-            raise ValueError(
-                "attacker='exact' predicts classes, and the target is continuous. Pass a regressor."
-            )
-        from sklearn.linear_model import LinearRegression
-
-        return LinearRegression()
-    if attacker == "exact" or few_valued:
-        return ExactAttacker()
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    if continuous:
+        return LinearRegression()
     logistic = LogisticRegression(max_iter=1000)
     return make_pipeline(StandardScaler(), logistic) if scores else logistic
 
@@ -161,28 +159,38 @@ def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Arra
     if task.n_classes and len(present := np.unique(target)) < 2:
         # Many classifiers refuse a single class. Without any row the first class is predicted.
         return np.eye(task.n_classes)[np.full(len(query), present[:1].sum())]
-    net = _is_net(attacker)
-    if net:
-        # skorch passes arrays on as they are, and torch's layers and losses need these types.
-        inputs, query = inputs.astype(np.float32), query.astype(np.float32)
-        target = target.astype(np.int64) if task.n_classes else target.astype(np.float32)[:, None]
-    # A Pipeline takes its last step's weights by name only if nothing is routed.
-    with config_context(enable_metadata_routing=False), _torch_seed(rng if net else None):
+    with ExitStack() as contexts:
+        # A Pipeline takes its last step's weights by name only if nothing is routed.
+        contexts.enter_context(config_context(enable_metadata_routing=False))
+        if _is_net(attacker):
+            # skorch passes arrays on as they are, and torch's layers and losses need these types.
+            inputs, query = inputs.astype(np.float32), query.astype(np.float32)
+            if task.n_classes:
+                target = target.astype(np.int64)
+            else:
+                target = target.astype(np.float32)[:, None]
+            torch = import_torch()
+            # The caller's random numbers stay as they are.
+            contexts.enter_context(torch.random.fork_rng())
+            torch.manual_seed(int(rng.integers(2**31)))
         attacker.fit(inputs, target, **options)
-        if not task.n_classes:
-            return np.asarray(attacker.predict(query), dtype=float).reshape(len(query))
-        if not probabilities:
-            codes = np.asarray(attacker.predict(query)).astype(int).reshape(-1)
-            return np.eye(task.n_classes)[codes]
-        if not hasattr(attacker, "predict_proba"):
-            raise TypeError(
-                f"quality='inverse_log_loss' needs the probability of each class, and "
-                f"{type(attacker).__name__} has no predict_proba."
-            )
-        # Classes without training rows are not in classes_: their probability is 0.
-        found = np.zeros((len(query), task.n_classes))
-        found[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
-        return found
+        return _predict(attacker, query, task.n_classes, probabilities)
+
+
+def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -> Array:
+    if not n_classes:
+        return np.asarray(attacker.predict(query), dtype=float).reshape(len(query))
+    if not probabilities:
+        return np.eye(n_classes)[np.asarray(attacker.predict(query)).astype(int).reshape(-1)]
+    if not hasattr(attacker, "predict_proba"):
+        raise TypeError(
+            f"quality='inverse_log_loss' needs the probability of each class, and "
+            f"{type(attacker).__name__} has no predict_proba."
+        )
+    # Classes without training rows are not in classes_: their probability is 0.
+    found = np.zeros((len(query), n_classes))
+    found[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
+    return found
 
 
 def _weight_name(attacker: Any) -> str | None:
@@ -203,15 +211,3 @@ def _is_net(attacker: Any) -> bool:
 def _last(attacker: Any) -> Any:
     """Return the last step of a Pipeline, or the estimator itself."""
     return attacker.steps[-1][1] if hasattr(attacker, "steps") else attacker
-
-
-@contextmanager
-def _torch_seed(rng: np.random.Generator | None) -> Iterator[None]:
-    """Seed torch for a network, and leave the caller's random numbers as they were."""
-    if rng is None:
-        yield
-        return
-    torch = import_torch()
-    with torch.random.fork_rng():
-        torch.manual_seed(int(rng.integers(2**31)))
-        yield

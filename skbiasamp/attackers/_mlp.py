@@ -303,13 +303,9 @@ class MLPAttacker(BaseEstimator):
         y = check_array(
             y, dtype=None if classifies else np.float64, ensure_2d=False, input_name="y"
         )
-        weight = check_array(
-            np.ones(len(X)) if sample_weight is None else sample_weight,
-            dtype=np.float64,
-            ensure_2d=False,
-            ensure_non_negative=True,
-            input_name="sample_weight",
-        )
+        weight = np.ones(len(X)) if sample_weight is None else sample_weight
+        options = {"ensure_2d": False, "ensure_non_negative": True, "input_name": "sample_weight"}
+        weight = check_array(weight, dtype=np.float64, **options)
         seeds = self.random_state if random_state is None else random_state
         n = _n_networks(len(X), y, weight, seeds)
         y, weight = (np.broadcast_to(one, (n, len(X))) for one in (y, weight))
@@ -349,53 +345,19 @@ class MLPAttacker(BaseEstimator):
         return MLPBundle(tensors, loss, validation, classes, centres, self.activation, self.device)
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row, or the number of a regressor.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-        """
+        """Return the most probable class of each row of X, or the number of a regressor."""
         check_is_fitted(self)
         return self.networks_.predict(validate_data(self, X, dtype=np.float32, reset=False))[0]
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        probabilities : ndarray of shape (n_samples, n_classes)
-        """
+        """Return the probability of each class for each row of X: (n_samples, n_classes)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float32, reset=False)
         return self.networks_.predict_proba(X)[0]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of a classifier, R² of a regressor.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-        y : array-like of shape (n_samples,)
-            True target.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weight of each row.
-
-        Returns
-        -------
-        score : float
-        """
+        """Return the accuracy of a classifier or R² of a regressor, over rows and true targets."""
         mixin = ClassifierMixin if _classifies(self) else RegressorMixin
         return float(mixin.score(self, X, y, sample_weight))
 
