@@ -891,17 +891,17 @@ BAD = {
     "regressor for classes": (
         {"attacker": DecisionTreeRegressor()},
         ValueError,
-        "DecisionTreeRegressor is a regressor, but what it has to tell is a class",
+        "must be a classifier, since the target is a class; got DecisionTreeRegressor",
     ),
     "classifier for numbers": (
         {"attacker": GaussianNB(), "quality": "inverse_rmse"},
         ValueError,
-        "GaussianNB is no regressor, but what it has to tell is continuous",
+        "must be a regressor, since the target is continuous; got GaussianNB",
     ),
     "exact for numbers": (
         {"attacker": "exact", "quality": "inverse_rmse"},
         ValueError,
-        "'exact' tells classes, and what it has to tell is continuous",
+        "'exact' predicts classes, and the target is continuous",
     ),
     "more folds than rows": (
         {name: one[:4] for name, one in GOOD.items()},

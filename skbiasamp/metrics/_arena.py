@@ -14,7 +14,7 @@ import numpy as np
 
 from skbiasamp._labels import Array
 from skbiasamp._sums import View, pair_sums
-from skbiasamp.attackers._fitting import Lesson, answers
+from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import Attack, Settings, as_numbers, hard, redraw, split, weighed
 from skbiasamp.metrics._quality import (
@@ -319,7 +319,7 @@ class Arena:
         n_targets = max(len(attack.names) for attack in self.attacks)
         # Both attackers of a pair start from the same seed.
         seeds = rng.integers(2**31, size=(settings.n_draws, n_folds, n_targets))
-        lessons: list[Lesson] = []
+        lessons: list[TrainingTask] = []
         for attack in self.attacks:
             rate = self._rate_of(attack, rates)
             for draw in range(settings.n_draws):
@@ -331,10 +331,10 @@ class Arena:
                     rng,
                 )
         found = iter(
-            answers(
+            predictions_of(
                 attacker,
                 lessons,
-                shares=settings.quality == "inverse_log_loss",
+                probabilities=settings.quality == "inverse_log_loss",
                 n_jobs=settings.n_jobs,
                 verbose=settings.verbose,
             )
@@ -354,7 +354,7 @@ class Arena:
         rate: Array | None,
         seeds: Array,
         rng: np.random.Generator,
-    ) -> list[Lesson]:
+    ) -> list[TrainingTask]:
         """Return what the attackers of one draw learn, by fold and target.
 
         `rate` is that of the rows they learn from.
@@ -380,7 +380,7 @@ class Arena:
             for fold, held in enumerate(learnt[0]):
                 seed = int(seeds[fold, 0])
                 found.append(
-                    Lesson(source.of_rows, target, held, inputs, 0, n_rows, seed, per_weight)
+                    TrainingTask(source.of_rows, target, held, inputs, 0, n_rows, seed, per_weight)
                 )
             return found
         tables = self._learnt(self._tables(source, weight, rate, rng))[0]
@@ -394,7 +394,9 @@ class Arena:
                 held = table.sum(axis=-1) if one_each else table.ravel()
                 seed = int(seeds[fold, position])
                 found.append(
-                    Lesson(combined, target, held, inputs, n_classes, n_rows, seed, per_weight)
+                    TrainingTask(
+                        combined, target, held, inputs, n_classes, n_rows, seed, per_weight
+                    )
                 )
         return found
 

@@ -22,7 +22,7 @@ from skbiasamp._labels import (
 from skbiasamp._sums import generator
 from skbiasamp._warnings import UncertaintyWarning
 from skbiasamp.attackers._exact import ExactAttacker
-from skbiasamp.attackers._fitting import ENOUGH, NAMES, choose, describe
+from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, NAMES, choose, describe
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._arena import Arena, Campaign, Qualities
 from skbiasamp.metrics._attack import (
@@ -236,7 +236,8 @@ def play(arena: Arena, rng: np.random.Generator) -> Played:
         )
         instead = "use cv=5"
         if settings.attacker == "auto" and not (arena.rowwise or not arena.data.n_classes):
-            instead += f" (or attacker='exact', though inputs have fewer than {ENOUGH} rows each)"
+            few = f"inputs have fewer than {MIN_ROWS_PER_INPUT} rows each"
+            instead += f" (or attacker='exact', though {few})"
         raise ValueError(f"cv=None is the closed form of the exact attacker, and {why}: {instead}.")
     if exact:
         n_draws = 1 if settings.cv is None else settings.n_draws
@@ -252,7 +253,7 @@ def _rows_per_input(attack: Attack) -> float:
 
 
 def _few_valued(attack: Attack) -> bool:
-    return _rows_per_input(attack) >= ENOUGH
+    return _rows_per_input(attack) >= MIN_ROWS_PER_INPUT
 
 
 def _warn_of_single_rows(arena: Arena) -> None:
