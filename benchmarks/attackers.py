@@ -4,8 +4,8 @@
     python benchmarks/attackers.py --short             # seconds: only checks that it runs
     python benchmarks/attackers.py --write docs/benchmarks-attackers.md
 
-Every network takes as many steps of Adam on both sides. Before the clock starts, what both sides
-learnt is compared: where their losses differ the script ends with an error.
+Both sides take equally many steps of Adam for each network. Before the clock starts, the losses of
+both are compared; if they differ, the script ends with an error.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from sklearn.metrics import log_loss
 from skbiasamp.attackers import MLPAttacker
 
 DRAWS, FOLDS, BATCH, WIDTH, LEARNING_RATE = 10, 5, 64, 4, 0.01
-# Mean cross-entropies of trained networks, which end where their last batches leave them.
+# Of mean cross-entropies, which depend on the order of the last batches.
 TOLERANCE = 0.005
 
 
@@ -75,7 +75,7 @@ def with_torch(X, y, epochs):
     return net
 
 
-def learnt(net, X):
+def probabilities(net, X):
     with torch.no_grad():
         return net(torch.tensor(X)).softmax(dim=1).numpy()
 
@@ -103,10 +103,10 @@ def networks_at_once(sizes, kind):
         return [fit(X[train[i]], y[i, train[i]], sizes.epochs) for i in range(sizes.one_by_one)]
 
     torch.manual_seed(0)
-    told = ours().predict_proba(X)
+    predicted = ours().predict_proba(X)
     for fit in (with_skorch, with_torch):
         for i, net in enumerate(one_by_one(fit)):
-            found, expected = (log_loss(y[i], p) for p in (told[i], learnt(net, X)))
+            found, expected = (log_loss(y[i], p) for p in (predicted[i], probabilities(net, X)))
             if abs(found - expected) > TOLERANCE:
                 raise SystemExit(f"{kind}, {fit.__name__}: losses {found:.4f} and {expected:.4f}.")
 

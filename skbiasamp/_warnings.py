@@ -16,3 +16,16 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
         level += 1
         frame = frame.f_back  # type: ignore[assignment]
     warnings.warn(message, category, stacklevel=level - 1)
+
+
+class UncertaintyWarning(UserWarning):
+    """A number rests on few rows, on an uncertain sign, or on a comparison with pure noise.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skbiasamp.inference import UncertaintyWarning
+    >>> warnings.simplefilter("ignore", UncertaintyWarning)
+    """

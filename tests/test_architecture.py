@@ -15,6 +15,8 @@ PACKAGE = Path(skbiasamp.__file__).parent
 # From the ground up: a room imports only from rooms below it.
 ROOMS = [
     "_compat",
+    "_warnings",
+    "_words",
     "_labels",
     "_sums",
     "_engines",
@@ -82,6 +84,62 @@ def test_the_gate_sees_an_upward_import(tmp_path, statement):
     file = tmp_path / "room.py"
     file.write_text(statement)
     assert set(imported_rooms(file)) == {"auditors"}
+
+
+METRICS = {"directional", "mals", "multi-attribute", "leakage", "dpa"}
+READERS = ["report", "_page", "cli", "results", "plotting"]
+
+
+def compared_metrics(source):
+    """Yield the metric names that code compares with, tests the start of, or looks up by."""
+    for node in ast.walk(ast.parse(source)):
+        held = []
+        if isinstance(node, ast.Compare):
+            held = [node.left, *node.comparators]
+        elif isinstance(node, ast.Dict):
+            held = [key for key in node.keys if key is not None]
+        elif isinstance(node, ast.MatchValue):
+            held = [node.value]
+        elif isinstance(node, ast.Subscript):
+            held = [node.slice]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            held = node.args if node.func.attr in ("startswith", "endswith", "get") else []
+        for part in (inner for one in held for inner in ast.walk(one)):
+            if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value:
+                name = part.value.split()[0].lower() if part.value.strip() else ""
+                if name in METRICS:
+                    yield part.value
+
+
+def test_the_metrics_are_those_of_the_auditors():
+    auditors = importlib.import_module("skbiasamp.auditors")
+    assert {getattr(auditors, name).metric.lower() for name in auditors.__all__} == METRICS
+
+
+@pytest.mark.parametrize("room", READERS)
+def test_reports_pages_plots_and_commands_never_compare_metric_names(room):
+    files = sorted((PACKAGE / room).glob("*.py"))
+    assert files
+    assert {path.name: list(compared_metrics(path.read_text())) for path in files} == {
+        path.name: [] for path in files
+    }
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "one.metric == 'MALS'",
+        "one.metric != 'DPA A->T'",
+        "one.metric in ('leakage', 'other')",
+        "name.startswith(('leakage', 'DPA'))",
+        "TAGS = {'directional': 1}",
+        "TAGS.get('multi-attribute')",
+        "report['directional A->T']",
+        "match one.metric:\n    case 'MALS': pass",
+    ],
+)
+def test_the_gate_sees_a_compared_metric_name(code):
+    assert list(compared_metrics(code))
 
 
 def run(code):

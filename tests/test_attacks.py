@@ -30,7 +30,10 @@ from skbiasamp.attackers import ExactAttacker
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 
 looked_at = settings(max_examples=12)
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+    pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
+]
 
 AUDITORS = {
     "leakage": LeakageAuditor(n_draws=2, n_resamples=19, random_state=0),
@@ -85,9 +88,11 @@ def test_names_mean_nothing(metric, world):
     for name in ("y_true", "y_pred"):
         one = world[name]
         renamed[name] = one[:, ::-1] if one.ndim == 2 else np.array(["r", "q", "p", "o"])[one]
-    # F1 of a binary label is that of its greater class, whatever that is called.
-    value = closed(world, metric, equalize="accuracy")
-    close(closed(renamed, metric, equalize="accuracy"), value)
+    # By default; F1 of a binary label depends on which class is positive.
+    default = {"equalize": "auto" if metric == "leakage" else "accuracy"}
+    for quality in ("accuracy", "balanced_accuracy", "f1"):
+        options = default | {"quality": quality}
+        close(closed(renamed, metric, **options), closed(world, metric, **options))
 
 
 @every_metric
@@ -99,9 +104,8 @@ def test_a_weight_is_a_repetition(metric, world):
     repeated = {name: np.repeat(one, weight, axis=0) for name, one in world.items()}
     weighted = world | {"sample_weight": weight}
     close(closed(weighted, metric), closed(repeated, metric))
-    if world["y_true"].ndim == 1:  # the same cells, and so the same draws
-        options = {"cv": 4, "n_draws": 3, "random_state": 5}
-        assert closed(weighted, metric, **options) == closed(repeated, metric, **options)
+    options = {"cv": 4, "n_draws": 3, "random_state": 5}  # the same cells, and so the same draws
+    assert closed(weighted, metric, **options) == closed(repeated, metric, **options)
 
 
 @every_metric
@@ -276,20 +280,27 @@ def test_labels_are_learnt_with_balanced_weights(spy):
         assert totals[0] == pytest.approx(totals[1], rel=1e-12)
 
 
-def test_fitted_labels_teach_once_a_draw(spy):
+def test_training_labels_alone_only_measure_dataset_leakage(spy):
     world = simulated(200)
-    auditor = LeakageAuditor(
-        attacker=spy, cv=4, n_draws=3, equalize=None, interval=None, random_state=0
-    )
+    auditor = LeakageAuditor(attacker=spy, cv=4, n_draws=3, interval=None, random_state=0)
     auditor.fit([0, 1] * 30, sensitive_features=["f", "m", "m"] * 20)
-    auditor.audit(**world)
-    assert len(Spy.fitted) == 3 * 1 + 3 * 4
+    fitted = auditor.audit(**world)
     totals = [weight.sum() for _, _, _, weight in Spy.fitted]
-    assert_allclose(totals[:3], 60)
-    assert all(abs(total - 150) < 40 for total in totals[3:])
+    assert len(totals) == 2 * 3 * 4 + 3
+    assert all(abs(total - 150) < 40 for total in totals[:-3])  # both on folds of the test rows
+    assert_allclose(totals[-3:], 60)  # dataset leakage on the training rows
+    alone = clone(auditor).audit(**world)
+    assert "dataset_leakage" not in alone.statistics
+    assert_frame_equal(alone.table, fitted.table)
+    for direction in ("A->T", "T->A"):
+        dpa = DPAAuditor(direction, interval=None, random_state=0)
+        one = with_attribute(n=200)
+        unfitted = dpa.audit(**one)
+        dpa.fit([0, 1] * 30, sensitive_features=["f", "m", "m"] * 20)
+        assert dpa.audit(**one).to_json() == unfitted.to_json()
 
 
-def test_after_fit_labels_are_told_by_the_training_table():
+def test_dataset_leakage_is_judged_by_the_training_table():
     rng = np.random.default_rng(4)
     y_train, y_test = rng.integers(3, size=400), rng.integers(3, size=90)
     a_train = np.where(rng.random(400) < 0.3 + 0.2 * y_train, "f", "m")
@@ -300,7 +311,11 @@ def test_after_fit_labels_are_told_by_the_training_table():
     )
     shares = pd.crosstab(y_train, a_train, normalize="columns")
     expected = balanced_accuracy_score(a_test, shares.idxmax(axis=1)[y_test])
-    assert result.table["quality_data"].item() == pytest.approx(expected, abs=1e-12)
+    assert result.statistics["dataset_leakage"] == pytest.approx(expected, abs=1e-12)
+    value = dataset_leakage(
+        y_test, sensitive_features=a_test, y_train=y_train, sensitive_train=a_train
+    )
+    assert value == pytest.approx(expected, abs=1e-12)
 
 
 def test_an_estimator_without_weights_sees_the_rows_that_they_stand_for():
@@ -631,6 +646,7 @@ def test_the_score_is_the_value_and_the_function_of_the_same_name(auditor):
     assert float(clone(auditor).set_params(interval=None).audit(**world)) == auditor.score(**world)
     options = {"n_draws": 2, "random_state": 0}
     metric = auditor.direction or "leakage"
+    options["quality"] = auditor.quality
     if metric == "leakage":  # has no use for a predicted attribute, so that it is no cell's
         del world["sensitive_pred"]
     assert closed(world, metric, cv=5, **options) == auditor.score(**world)
@@ -658,7 +674,8 @@ def test_a_contingency_with_predictions_teaches_both_attackers(spy):
         attacker=spy, cv=4, n_draws=3, equalize=None, interval=None, random_state=0
     )
     auditor.fit(Contingency.from_labels(**world)).audit(**world)
-    assert len(Spy.fitted) == 2 * 3
+    assert len(Spy.fitted) == 2 * 3 + 3  # the last three for dataset leakage
+    assert all(weight.sum() == 100 for _, _, _, weight in Spy.fitted)
 
 
 @every_auditor
@@ -706,7 +723,9 @@ def test_tasks_have_a_row_each_and_the_value_is_their_mean():
         alone = {name: world[name][:, task] for name in TOLD[:2]} | {TOLD[2]: world[TOLD[2]]}
         close(
             closed(alone, "A->T"),
-            DPAAuditor(cv=None, interval=None).audit(**world).table["amplification"][task],
+            DPAAuditor(quality="accuracy", cv=None, interval=None)
+            .audit(**world)
+            .table["amplification"][task],
         )
 
 
@@ -714,7 +733,10 @@ def test_attackers_that_see_nothing_are_reported():
     world = simulated(400)
     result = LeakageAuditor(interval=None, random_state=0).audit(**world)
     assert result.statistics["chance_data"] == result.statistics["chance_model"] == 0.5
-    result = DPAAuditor(interval=None, equalize=None, random_state=0).audit(**world)
+    result = DPAAuditor(interval=None, random_state=0).audit(**world)
+    assert result.statistics["chance_data"] == result.statistics["chance_model"] == 0.5
+    options = {"quality": "accuracy", "equalize": None, "interval": None, "random_state": 0}
+    result = DPAAuditor(**options).audit(**world)
     for side, labels in (("data", world["y_true"]), ("model", world["y_pred"])):
         most = np.bincount(labels).max() / 400
         assert result.statistics[f"chance_{side}"] == pytest.approx(most, abs=1e-12)
@@ -869,17 +891,17 @@ BAD = {
     "regressor for classes": (
         {"attacker": DecisionTreeRegressor()},
         ValueError,
-        "DecisionTreeRegressor is a regressor, but what it has to tell is a class",
+        "must be a classifier, since the target is a class; got DecisionTreeRegressor",
     ),
     "classifier for numbers": (
         {"attacker": GaussianNB(), "quality": "inverse_rmse"},
         ValueError,
-        "GaussianNB is no regressor, but what it has to tell is continuous",
+        "must be a regressor, since the target is continuous; got GaussianNB",
     ),
     "exact for numbers": (
         {"attacker": "exact", "quality": "inverse_rmse"},
         ValueError,
-        "'exact' tells classes, and what it has to tell is continuous",
+        "'exact' predicts classes, and the target is continuous",
     ),
     "more folds than rows": (
         {name: one[:4] for name, one in GOOD.items()},
@@ -1015,7 +1037,7 @@ def test_inputs_that_training_did_not_have_are_told_the_most_frequent_class():
     group = ["f"] * 35 + ["m"] * 25
     result = LeakageAuditor(
         attacker="exact", equalize=None, balanced=False, interval=None, random_state=0
-    ).fit(train, sensitive_features=group)
+    ).fit(Contingency.from_labels(train, train, sensitive_features=group))
     new = np.array([[0, 1]] * 10)
     result = result.audit(new, new, sensitive_features=["f"] * 8 + ["m"] * 2)
-    assert result.table["quality_data"].item() == 0.8
+    assert result.table["quality_data"].item() == result.statistics["dataset_leakage"] == 0.8

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -233,8 +234,10 @@ def test_the_summary_fits_80_columns(folder, monkeypatch, capsys, rich, test):
     assert max(map(len, lines)) <= 80
     for name, row in report.summary.iterrows():
         shown = (name, f"{row['value']:+.4f}", f"{row['low']:+.4f} to {row['high']:+.4f}")
-        assert re.search(" +".join(map(re.escape, shown)), printed)
-        assert " ".join(row["in_words"].split()) in " ".join(printed.split())
+        assert re.search(" +".join(map(re.escape, shown)) + f" .*{row['verdict']}", printed)
+        assert report.sentences[name] in " ".join(printed.split())
+    opening = " ".join(printed.split("\n\n")[1].split())
+    assert opening.startswith(f"Verdict (directional A->T) {report.verdict}")
     assert "Pass --train to measure against" in printed
 
 
@@ -259,8 +262,8 @@ def test_the_demo_audits_the_embedded_data(tmp_path, monkeypatch, capsys, withou
     printed = capsys.readouterr().out
     unbalanced, balanced = printed.split("balanced data: 3,496 rows")
     for name, value in {"directional A->T": -0.0379, "directional T->A": -0.0784}.items():
-        assert re.search(rf"{name} +{value:.4f}   -", unbalanced)  # Table 2 of the DPA paper
-        assert re.search(rf"{name} +\+0.0000   \+0.0000 to \+0.0000", balanced)
+        assert re.search(rf"{name} +{value:.4f} +-", unbalanced)  # Table 2 of the DPA paper
+        assert re.search(rf"{name} +\+0.0000 +\+0.0000 to \+0.0000", balanced)
     assert "Only margins of these counts are published" in " ".join(balanced.split())
     assert balanced.endswith(f"{tmp_path / 'skbiasamp-demo.html'}\n")
     assert "African-American" in (tmp_path / "skbiasamp-demo.html").read_text(encoding="utf-8")
@@ -296,56 +299,135 @@ def test_a_reader_may_have_seen_enough(folder):
 # ------------------------------------------------------------------ gates
 
 
+def gated(capsys, *arguments, code):
+    """Return what a gate printed below the report, and on standard error."""
+    assert main(["audit", *arguments]) == code
+    printed = capsys.readouterr()
+    return printed.out.partition("\nChecked against")[2], printed.err
+
+
 @pytest.mark.parametrize(
     ("limit", "code"),
     [("0", 1), ("low", 0), ("below", 1)],
     ids=["above", "exactly at", "just above"],
 )
-def test_a_gate_fails_where_an_interval_lies_wholly_above(folder, capsys, limit, code):
+def test_a_gate_fails_if_directional_amplification_lies_above(folder, capsys, limit, code):
     result = audited(capsys, "test.csv", *NAMES)["directional A->T"]
     assert 0 < result.low < result.value
     limit = {"0": 0, "low": result.low, "below": np.nextafter(result.low, 0)}[limit]
-    gate = ("--fail-above", repr(float(limit)), "--fail-on", "directional A->T")
-    assert main(["audit", "test.csv", *NAMES, *gate]) == code
-    printed = capsys.readouterr().out
-    assert ("FAILED: directional A->T lies above" in printed) == bool(code)
-    assert ("Passed: no interval lies wholly above" in printed) == (not code)
+    gate = ("--fail-above", repr(float(limit)))
+    for on in ((), ("--on", "DIRECTIONAL"), ("--on", "directional a->t")):
+        out, _ = gated(capsys, "test.csv", *NAMES, *gate, *on, code=code)
+        lines = " ".join(out.split())
+        interval = f"{result.low:+.4f} to {result.high:+.4f}"
+        assert f"directional A->T: {result.value:+.4f}, 95 % interval {interval}" in lines
+        assert "leakage" not in out
+        assert ("FAILED: the interval of directional A->T lies above" in out) == bool(code)
+        assert ("Passed: no interval lies above" in out) == (not code)
 
 
-def test_a_gate_judges_what_it_is_told_to(folder, capsys):
-    report = audited(capsys, "test.csv", *NAMES)
+@pytest.mark.parametrize("limit", ["nan", "inf", "-0.01", "much"])
+def test_a_limit_is_a_finite_number_that_is_not_negative(folder, capsys, limit):
+    with pytest.raises(SystemExit) as ended:
+        main(["audit", "test.csv", *NAMES, f"--fail-above={limit}"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert f"--fail-above: must be a finite number of 0 or more; got {limit!r}" in error
+
+
+def test_a_gate_checks_what_it_is_told_to(folder, capsys):
+    report = audited(capsys, "test.csv", *NAMES, "--sensitive-prediction", "guessed")
+    arguments = ("test.csv", *NAMES, "--sensitive-prediction", "guessed", "--fail-above")
     low = report.summary["low"]
-    least, most = low.idxmin(), low.idxmax()
-    between = str(low.mean())
-    assert main(["audit", "test.csv", *NAMES, "--fail-above", between, "--fail-on", least]) == 0
-    assert main(["audit", "test.csv", *NAMES, "--fail-above", between]) == 1
-    capsys.readouterr()
-    assert main(["audit", "test.csv", *NAMES, "--fail-above", between, "--fail-on", most]) == 1
-    assert f"FAILED: {most}" in capsys.readouterr().out
+    assert low["DPA A->T"] > 0.01
+    assert report["DPA A->T"].verdict == "reveals more"
+    out, _ = gated(capsys, *arguments, "0.01", "--on", "dpa", code=1)
+    assert "DPA A->T" in out
+    assert "DPA T->A" in out
+    assert "directional" not in out
+    out, _ = gated(capsys, *arguments, "0.99", "--on", "ALL", code=0)
+    assert all(name in out for name in report)
+    out, _ = gated(capsys, *arguments, "0.99", code=0)
+    assert [name in out for name in report] == [one.startswith("directional") for one in report]
+
+
+def counted(folder, rows):
+    """Write rows of (sex, hired, predicted) to counted.csv."""
+    lines = [",".join(map(str, row)) for row, n in rows.items() for _ in range(n)]
+    (folder / "counted.csv").write_text("\n".join(["sex,hired,predicted", *lines]))
+
+
+def test_balanced_labels_pass_and_the_gate_says_that_nothing_could_be_amplified(folder, capsys):
+    counted(folder, {
+        ("f", 1, 1): 100, ("f", 0, 1): 40, ("f", 0, 0): 60,
+        ("m", 1, 1): 60, ("m", 1, 0): 40, ("m", 0, 0): 100,
+    })  # fmt: skip
+    out, _ = gated(capsys, "counted.csv", *NAMES, "--fail-above", "0", code=0)
+    text = " ".join(out.split())
+    assert "directional A->T: exactly 0, cannot amplify (labels are balanced)" in text
+    assert "Nothing could be amplified" in text
+    out, _ = gated(capsys, "counted.csv", *NAMES, "--fail-above", "0", "--on", "leakage", code=1)
+    assert "FAILED: the interval of leakage lies above 0." in out
+
+
+def test_an_attack_that_does_not_reveal_more_does_not_fail_a_gate(folder, capsys, monkeypatch):
+    measure = skbiasamp.LeakageAuditor._result
+
+    def at_chance(self, test):
+        result = measure(self, test)
+        return replace(result, statistics=result.statistics | {"above_chance_low": -0.01})
+
+    gate = ("--fail-above", "0", "--on", "leakage")
+    out, _ = gated(capsys, "test.csv", *NAMES, *gate, code=1)
+    monkeypatch.setattr(skbiasamp.LeakageAuditor, "_result", at_chance)
+    out, _ = gated(capsys, "test.csv", *NAMES, *gate, code=0)
+    assert "no clear effect" in out
+
+
+def test_no_result_is_no_pass(folder, capsys, monkeypatch):
+    measure = skbiasamp.DirectionalAuditor._result
+    nothing = {"low": np.nan, "high": np.nan}
+
+    def without_interval(self, test):
+        return replace(measure(self, test), **nothing)
+
+    monkeypatch.setattr(skbiasamp.DirectionalAuditor, "_result", without_interval)
+    gate = ("--fail-above", "0.99")
+    out, error = gated(capsys, "test.csv", *NAMES, *gate, code=2)
+    assert "directional A->T: no confidence interval" in out
+    assert "Passed" not in out
+    assert error.startswith("skbiasamp: --fail-above has no result for directional A->T: Not meas")
+    out, error = gated(capsys, "test.csv", *NAMES, *gate, "--allow-undefined", code=0)
+    assert "Passed: there is no result to check, and --allow-undefined accepts this." in out
+    assert error == ""
+    out, error = gated(capsys, "test.csv", *NAMES, *gate, "--on", "all", code=2)
+    # What is exceeded is a failure, whatever else is undefined.
+    gated(capsys, "test.csv", *NAMES, "--fail-above", "0", "--on", "all", code=1)
 
 
 def test_a_size_fails_only_a_gate_that_names_it(folder, capsys):
     several = ("--target", "hired", "promoted", "--prediction", "predicted", "believed")
-    arguments = ["test.csv", *several, "--sensitive", "sex"]
-    report = audited(capsys, *arguments)
+    rows(2000, 3).to_csv("more.csv", index=False)
+    arguments = ["more.csv", *several, "--sensitive", "sex"]
     name = "multi-attribute A->T"
-    limit = report[name].low - 0.001
-    lows = report.summary["low"].drop(name)
-    gate = ["--fail-above", str(limit)]
-    assert main(["audit", *arguments, *gate]) == int((lows > limit).any())
-    assert name not in capsys.readouterr().out.split("Before you use")[1]
-    assert main(["audit", *arguments, *gate, "--fail-on", name]) == 1
+    report = audited(capsys, *arguments)
+    assert report[name].low > 0.001
+    limit = ("--fail-above", str(report[name].low - 0.001))
+    out, _ = gated(capsys, *arguments, "--fail-above", "0.99", "--on", "all", code=0)
+    assert name not in out
+    gated(capsys, *arguments, *limit, "--on", "multi-attribute", code=1)
 
 
-def test_a_gate_must_have_something_to_judge(folder, capsys):
-    gate = ["audit", "test.csv", *NAMES, "--fail-above", "0", "--fail-on"]
-    assert main([*gate, "directional"]) == 2
+def test_a_gate_must_have_something_to_check(folder, capsys):
+    gate = ["audit", "test.csv", *NAMES, "--fail-above", "0", "--on"]
+    assert main([*gate, "directional A>T"]) == 2
     error = capsys.readouterr().err
-    assert "no audit 'directional'" in error
+    assert "--on: there is no audit 'directional A>T'" in error
     assert "did you mean 'directional A->T'?" in error
-    with pytest.raises(SystemExit, match="2"):
-        main(["audit", "test.csv", *NAMES, "--fail-on", "MALS"])
-    assert "pass --fail-above, too" in capsys.readouterr().err
+    for option in (["--on", "MALS"], ["--allow-undefined"]):
+        with pytest.raises(SystemExit, match="2"):
+            main(["audit", "test.csv", *NAMES, *option])
+        assert f"{option[0]} has no effect without --fail-above" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------ bad input, in one line

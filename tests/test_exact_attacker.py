@@ -1,4 +1,4 @@
-"""The best table: what scikit-learn asks of an estimator, and what a tree without limits learns."""
+"""The exact attacker is a scikit-learn estimator, and predicts as a tree without limits does."""
 
 import numpy as np
 import pandas as pd
@@ -69,9 +69,9 @@ def test_no_other_table_tells_more_of_the_rows_it_was_made_from(data, seed):
     X, y, weight = data
     mine = ExactAttacker().fit(X, y, weight)
     other = np.random.default_rng(seed).integers(3, size=3 ** X.shape[1])
-    told = other[X @ 3 ** np.arange(X.shape[1])]
+    predicted = other[X @ 3 ** np.arange(X.shape[1])]
     best = accuracy_score(y, mine.predict(X), sample_weight=weight)
-    assert accuracy_score(y, told, sample_weight=weight) <= best + 1e-12
+    assert accuracy_score(y, predicted, sample_weight=weight) <= best + 1e-12
 
 
 def test_no_other_shares_have_a_smaller_log_loss():

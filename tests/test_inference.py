@@ -1755,5 +1755,6 @@ def test_the_size_of_a_change_that_may_go_either_way_may_be_zero(interval):
 
 def test_the_summary_counts_the_flags():
     text = repr(audit(DirectionalAuditor(random_state=0, n_resamples=9), coin()))
-    assert "(2 of 2 pairs have a sign that could be a coin's: sign_certain=False)" in text
-    assert "coin" not in repr(audit(DirectionalAuditor(interval=None), coin()))
+    distinguishable = "the training correlation is not statistically distinguishable from 0"
+    assert f"(2 of 2 pairs: {distinguishable}, sign_certain=False)" in text
+    assert "distinguishable" not in repr(audit(DirectionalAuditor(interval=None), coin()))

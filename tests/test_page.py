@@ -18,9 +18,9 @@ import pytest
 
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
-from skbiasamp._page import name_of, page, verdict
+from skbiasamp._page import page
 from skbiasamp._page._view import Axis, how_sure, look_next, view
-from skbiasamp._page._words import number, p_value, rate
+from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of, task_of
 
 pytest.importorskip("jinja2")
 
@@ -175,8 +175,8 @@ def test_headings_and_landmarks_are_in_order(read):
     assert [one["lang"] for one in read.all("html")] == ["en"]
     titles = read.texts("h2")
     assert titles == [
-        "In short", "Audits", "Groups and error rates", "Before you use these numbers",
-        "For the record",
+        "Verdict", "Audits", "Groups and error rates", "Before you use these numbers",
+        "Record",
     ]  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def test_all_that_was_found_is_on_the_page(plain):
     assert {
         ("audited rows", "800"), ("groups", "f, m"), ("n_resamples", "999"),
         ("random_state", "0"), ("date", plain.context["date"]),
-        ("JSON schema", "skbiasamp.AuditReport/1"),
+        ("JSON schema", "skbiasamp.AuditReport/2"),
     } <= record  # fmt: skip
     assert plain.context["rows"] in read.texts("header")[0]
 
@@ -229,12 +229,12 @@ def test_numbers_of_the_page_are_those_of_the_results(plain):
             expected.amplification, expected.low, expected.p_adjusted, expected.base,
             expected.observed, expected.n,
         ]  # fmt: skip
-    assert [text for text, _ in table.rows[0].cells][3:] == ["75.0%", "85.0%", "400"]
+    assert [text for text, _ in table.rows[0].cells][3:] == ["75.0 %", "85.0 %", "400"]
 
 
 def test_a_page_shows_what_there_is(plain):
     nothing = Reading(AuditReport(results={}).to_html())
-    assert nothing.texts("h2") == ["In short", "Audits", "For the record"]
+    assert nothing.texts("h2") == ["Verdict", "Audits", "Record"]
     one = AuditReport(results={"mine": plain["MALS"]}).to_html()
     assert "mine" in Reading(one).texts("h3")
     assert not Reading(one).unbalanced
@@ -267,35 +267,37 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
         ((np.nan, np.nan, np.nan), "undefined"),
     ],
 )
-def test_a_verdict_is_the_side_of_the_interval(numbers, side):
-    assert verdict(*numbers) == side
+def test_the_side_of_an_interval(numbers, side):
+    assert side_of(*numbers) == side
 
 
-def audit_of(name, side, metric="directional", level="95%", unreliable=0):
+def audit_of(name, low, high, kind="signed", level="95 %", unreliable=0):
     return {
-        "name": name, "side": side, "metric": metric, "level": level, "unreliable": unreliable,
-        "n": 4,
+        "name": name, "numbers": {"value": 0.1, "low": low, "high": high}, "kind": kind,
+        "level": level, "unreliable": unreliable, "n": 4,
     }  # fmt: skip
 
 
-def test_how_sure_names_who_is():
+def test_intervals_that_include_0_are_named():
     said = how_sure(
         [
-            audit_of("a", "above"),
-            audit_of("b", "across", unreliable=3),
-            audit_of("c", "below"),
-            audit_of("d", "above", metric="multi-attribute"),
-            audit_of("e", "unknown", level=""),
+            audit_of("a", 0.1, 0.2),
+            audit_of("b", -0.1, 0.2, unreliable=3),
+            audit_of("c", -0.2, -0.1),
+            audit_of("d", 0.1, 0.2, kind="size"),
+            audit_of("e", None, None, level=""),
         ]
     )
     assert said == [
-        "The 95% intervals of a and c leave 0 out.",
-        "The 95% interval of b holds 0: this may be chance.",
-        "3 of 4 pairs of b rest on fewer than 10 rows.",
-        "e: no interval was made, so noise cannot be told from fact.",
+        "The 95 % confidence intervals of a and c exclude 0.",
+        "The 95 % confidence interval of b includes 0.",
+        "3 of 4 pairs of b have fewer than 10 rows.",
+        "e: no interval, so chance cannot be ruled out.",
         "p-values are adjusted for the pairs of one audit, not for the number of audits.",
     ]
-    assert how_sure([audit_of("a", "undefined", level="")]) == []
+    undefined = audit_of("a", None, None, level="")
+    undefined["numbers"]["value"] = None
+    assert how_sure([undefined]) == []
 
 
 def test_look_next_are_the_findings_that_change_what_to_do():
@@ -307,13 +309,67 @@ def test_look_next_are_the_findings_that_change_what_to_do():
     assert look_next(found[:1]) == found[:1]
 
 
-def test_the_first_screen_tells_what_is_sure_first(plain):
-    telling = view(plain.to_dict(), most=9)["telling"]
-    assert [one["name"] for one in telling] == ["directional A→T", "DPA A→T", "leakage"]
+def test_the_page_opens_with_the_verdict(plain):
+    seen = view(plain.to_dict(), most=9)
+    assert seen["primary"]["name"] == "directional A→T"
+    assert [one["name"] for one in seen["others"]] == ["leakage", "DPA A→T", "MALS"]
+    text = Reading(plain.to_html()).texts("main")[0]
+    assert text.startswith(f"Verdict ▲ amplifies {plain.verdict}")
     content = plain.to_dict()
-    content["results"]["directional A->T"]["low"] = -1.0
-    telling = view(content, most=9)["telling"]
-    assert [one["name"] for one in telling] == ["DPA A→T", "leakage", "MALS"]
+    content["results"]["leakage"]["verdict"] = "no clear effect"
+    others = view(content, most=9)["others"]
+    assert [one["name"] for one in others] == ["DPA A→T", "MALS", "leakage"]
+
+
+def pair(**fields):
+    return {
+        "group": "f", "task": 1, "n": 50, "base": 0.2, "observed": 0.3, "sign": 1, "delta": 0.1,
+        "amplification": 0.1, "low": 0.05, "high": 0.15, "p_value": 0.01, "p_adjusted": 0.01,
+        "sign_certain": True, "reliable": True,
+    } | fields  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "side"),
+    [
+        ({}, "above"),
+        # The p-value decides; the interval only if there is none.
+        ({"p_adjusted": 0.06}, "across"),
+        ({"low": -0.01, "p_adjusted": 0.04}, "above"),
+        ({"p_adjusted": None}, "above"),
+        ({"low": -0.01, "p_adjusted": None}, "across"),
+        ({"amplification": -0.1, "low": -0.2, "high": -0.01}, "below"),
+    ],
+)
+def test_a_pair_is_marked_by_the_rule_of_the_plots(plain, fields, side):
+    content = plain.to_dict()
+    content["results"]["directional A->T"]["table"] = [pair(**fields)]
+    (row,) = view(content, most=9)["audits"][0]["table"].rows
+    assert row.side == side
+
+
+def test_pairs_that_do_not_count_show_a_dash(plain):
+    mals = view(plain.to_dict(), most=9)["audits"][1]["table"].rows
+    assert [row.name for row in mals] == ["f", "m"]
+    assert plain["MALS"].table["p_adjusted"].tolist()[1] < 0.05
+    assert mals[1].cells[:3] == [("–", None)] * 3
+    assert mals[1].dot is mals[1].span is None
+    assert mals[1].notes == ("does not count",)
+
+
+def test_groups_of_two_columns_are_named_with_them(plain):
+    content = plain.to_dict()
+    content["context"]["group_columns"] = ["sex", "race"]
+    content["context"]["groups"] = [["F", "B"]]
+    content["groups"]["data"][0][0] = content["rates"]["data"][0][0] = ["F", "B"]
+    result = content["results"]["directional A->T"]
+    result |= {"group_columns": ["sex", "race"], "table": [pair(group=["F", "B"])]}
+    seen = view(content, most=9)
+    name = "sex = F, race = B"
+    assert seen["audits"][0]["table"].rows[0].name == name
+    assert name in [row.name for row in seen["groups"].rows]
+    assert name in [row.name for row in seen["rates"].rows]
+    assert ("groups", name) in seen["record"]
 
 
 @pytest.mark.parametrize(
@@ -325,13 +381,16 @@ def test_the_first_screen_tells_what_is_sure_first(plain):
         (number(None), "–"),
         (number(5278, ",.15g"), "5,278"),
         (number(-0.25, ".3g"), "−0.25"),
-        (rate(0.123456), "12.3%"),
+        (rate(0.123456), "12.3 %"),
         (rate(None), "–"),
         (p_value(0.0004), "< 0.001"),
         (p_value(0.001), "0.001"),
         (p_value(None), "–"),
-        (name_of(("f", 30, None)), "f and 30 and missing"),
-        (name_of(["cook", ["a", "b"]]), "cook and a and b"),
+        (name_of(("f", 30, None)), "f, 30, missing"),
+        (group_of(("f", None), ("sex", "race")), "sex = f, race = missing"),
+        (group_of(["f", 30], ["sex"]), "f, 30"),
+        (group_of("f", ("sex",)), "f"),
+        (task_of(["cook", "wash"]), "cook + wash"),
         (name_of(" a\n\tb\x07\ud800 "), "a b\ufffd\ufffd"),
     ],
 )
@@ -402,7 +461,6 @@ def test_a_page_stays_small(plain):
     rows = [row | {"group": "g" * 80, "task": f"{i} " * 30} for row in result["table"]
             for i in range(400)]  # fmt: skip
     content["results"] = {f"audit {i}": result | {"table": rows} for i in range(10)}
-    content["sentences"] = {}
     html_text = page(content)
     assert 100_000 < len(html_text.encode()) < 2_000_000
     assert "of 800" in html_text
@@ -449,7 +507,13 @@ def test_rates_run_from_their_ring_to_their_dot(plain):
         ("f", "73.50%", "82.90%", ("73.50%", "82.90%")),
         ("m", "26.50%", "19.45%", ("26.50%", "19.45%")),
     ]
-    assert [text for text, _ in rates.rows[1].cells] == ["25.0%", "17.5%", "−7.5", "70.0%", "0.0%"]
+    assert [text for text, _ in rates.rows[1].cells] == [
+        "25.0 %",
+        "17.5 %",
+        "−7.5",
+        "70.0 %",
+        "0.0 %",
+    ]
 
 
 def in_chromium(content, folder):

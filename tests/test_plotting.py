@@ -145,19 +145,29 @@ def test_pairs_that_are_not_significant_are_hollow_and_pale():
     table = pairs([[0.4, -0.3, 0.2, 0.1]], groups="f", p_adjusted=[0.001, 0.051, 0.049, np.nan])
     display = AmplificationDisplay(table).plot()
     hollow = (display.points_.get_facecolors() == 1).all(axis=1)
-    assert hollow.tolist() == [False, True, False, True]
+    assert hollow.tolist() == [False, True, False, False]  # of the last, the interval decides
     assert not (display.points_.get_edgecolors() == 1).all(axis=1).any()
-    assert display.intervals_.get_colors()[:, 3].tolist() == [1, 0.5, 1, 0.5]
-    assert "hollow: p_adjusted ≥ 0.05" in display.ax_.get_xlabel()
+    assert display.intervals_.get_colors()[:, 3].tolist() == [1, 0.5, 1, 1]
+    assert "hollow: not significant (adjusted p ≥ 0.05)" in display.ax_.get_xlabel()
     strict = AmplificationDisplay(table, confidence_level=0.96).plot()
     hollow = (strict.points_.get_facecolors() == 1).all(axis=1)
-    assert hollow.tolist() == [False, True, True, True]
+    assert hollow.tolist() == [False, True, True, False]
 
 
-def test_without_tests_nothing_is_called_insignificant():
-    for display in (d(pairs([[0.4, -0.3]])).plot() for d in PAIR_DISPLAYS):
-        assert "p_adjusted" not in display.ax_.get_xlabel()
-    forest, heatmap = (d(pairs([[0.4, -0.3]])).plot() for d in PAIR_DISPLAYS)
+def test_without_p_values_the_interval_decides():
+    forest, heatmap = (d(pairs([[0.4, -0.3, 0.04]])).plot() for d in PAIR_DISPLAYS)
+    hollow = (forest.points_.get_facecolors() == 1).all(axis=1)
+    assert hollow.tolist() == [False, False, True]
+    assert heatmap.significant.to_numpy().tolist() == [[True, True, False]]
+    assert cells_of(heatmap.hatches_) == [(0, 2)]
+    for display in (forest, heatmap):
+        assert ": interval includes 0" in display.ax_.get_xlabel()
+
+
+def test_without_tests_and_intervals_nothing_is_called_insignificant():
+    table = pairs([[0.4, -0.3]]).drop(columns=["low", "high"])
+    forest, heatmap = (d(table).plot() for d in PAIR_DISPLAYS)
+    assert "hollow" not in forest.ax_.get_xlabel()
     assert not (forest.points_.get_facecolors() == 1).all(axis=1).any()
     assert heatmap.hatches_ == []
     assert heatmap.significant is None
@@ -277,7 +287,7 @@ def test_runs_have_intervals_and_no_tests():
     result = auditor.audit_runs(tasks, [predicted, tasks], sensitive_features=group)
     display = AmplificationDisplay.from_result(result)
     assert len(display.intervals_.get_segments()) == 4
-    assert "hollow" not in display.ax_.get_xlabel()
+    assert "adjusted p" not in display.ax_.get_xlabel()
 
 
 def test_combinations_of_attributes_are_one_group():
@@ -285,8 +295,12 @@ def test_combinations_of_attributes_are_one_group():
     both = pd.DataFrame({"sex": group, "age": np.where(np.arange(len(group)) % 2, "old", "young")})
     auditor = DirectionalAuditor(reference="test", interval=None)
     result = auditor.audit(tasks, predicted, sensitive_features=both)
-    assert "f, old: task 0" in y_labels(AmplificationDisplay.from_result(result))
-    assert "f, old" in y_labels(AmplificationHeatmapDisplay.from_result(result))
+    unnamed = replace(result, group_columns=())
+    assert "f, old: task 0" in y_labels(AmplificationDisplay.from_result(unnamed))
+    assert "f, old" in y_labels(AmplificationHeatmapDisplay.from_result(unnamed))
+    named = replace(result, group_columns=("sex", "age"))
+    assert "sex = f, age = old: task 0" in y_labels(AmplificationDisplay.from_result(named))
+    assert "sex = f, age = old" in y_labels(AmplificationHeatmapDisplay.from_result(named))
 
 
 def test_the_level_of_the_result_decides_what_is_significant():
@@ -404,7 +418,7 @@ def test_cells_that_are_not_significant_are_hatched_and_undefined_ones_crossed()
     assert hatches == [{"////"}, {"xxxx"}]
     assert display.ax_.get_xlabel().splitlines() == [
         "task",
-        "hatched: p_adjusted ≥ 0.05",
+        "hatched: not significant (adjusted p ≥ 0.05)",
         "crossed: undefined",
     ]
     assert len(display.texts_) == 4

@@ -103,7 +103,7 @@ def test_many_tasks_of_files_are_summed(rows, folder, source, trained):
     assert (result.value, result.low, result.high) == pytest.approx(ends, rel=1e-10)
     (said,) = [one for one in found.findings if one.topic == "sums"]
     assert "The engine summed each task by itself" in said.text
-    assert "cannot be told from sums" in found.sentences["MALS"]
+    assert "summed in a way that gives no interval" in found.sentences["MALS"]
     memory = skbiasamp.audit(
         test[LABELS],
         test[PREDICTIONS].to_numpy(),

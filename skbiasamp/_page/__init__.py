@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from skbiasamp._page._view import view
-from skbiasamp._page._words import listed, name_of, verdict
 
-__all__ = ["listed", "name_of", "page", "verdict"]
+__all__ = ["page"]
 
 LARGEST = 2_000_000  # bytes
 # Rows of each long table; fewer where the page would grow too large.
@@ -15,7 +14,7 @@ MOST_ROWS = (500, 150, 40, 10)
 
 
 def page(content: dict[str, Any]) -> str:
-    """Return the page of what a report's `to_dict` returns; all that comes from data is escaped."""
+    """Return the page of a report, from its `to_dict`; all text from data is escaped."""
     environment = import_jinja2().Environment(
         autoescape=True,
         loader=import_jinja2().PackageLoader("skbiasamp", "_page"),

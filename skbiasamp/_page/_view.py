@@ -1,4 +1,4 @@
-"""What the page shows, in the order it shows it: rows of text and where their marks stand."""
+"""Content of the page, in its order: rows of text and the positions of their marks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from skbiasamp._page._words import listed, name_of, number, p_value, rate, verdict
+from skbiasamp._words import (
+    AMPLIFIES,
+    BALANCED,
+    CANNOT,
+    NO_EFFECT,
+    NOT_MEASURED,
+    REDUCES,
+    REVEALS_LESS,
+    REVEALS_MORE,
+    group_of,
+    level_of,
+    listed,
+    name_of,
+    number,
+    p_value,
+    rate,
+    side_of,
+    task_of,
+)
+from skbiasamp.inference._tests import significant
 
 SHORT = 10  # rows that are shown before a reader asks for more
 _PARAMETER = 200  # characters of a parameter
@@ -18,65 +37,40 @@ _TITLES = {
     "n_dropped": "rows left out",
 }
 
-# What each metric asks, in one line.
-ABOUT = {
-    "directional A->T": (
-        "Does the attribute sway the prediction of the task more than the labels bear out? Above 0 "
-        "predictions exaggerate what the labels lean to, below 0 they weaken it."
-    ),
-    "directional T->A": (
-        "Does the task sway the prediction of the attribute more than the labels bear out? Above 0 "
-        "predictions exaggerate what the labels lean to, below 0 they weaken it."
-    ),
-    "MALS": (
-        "Do tasks that lean to a group lean to it more in the predictions? It sees only groups "
-        "above their equal share, and mixes both directions: prefer the directional audit."
-    ),
-    "multi-attribute": (
-        "How far do predictions move sets of labels that occur together? The value is a size: "
-        "never below 0, and larger where sets are rare."
-    ),
-    "leakage": (
-        "Does what the model puts out tell more of the protected attribute than labels with as "
-        "many errors?"
-    ),
-    "DPA A->T": (
-        "Does the protected attribute tell more of the predictions than of labels with as many "
-        "errors? Between −1 and 1; it sees bias where the labels are balanced, too."
-    ),
-    "DPA T->A": (
-        "Do the labels tell more of the predicted attribute than of an attribute with as many "
-        "errors? Between −1 and 1; it sees bias where the labels are balanced, too."
-    ),
+# How the values of each kind of metric are read.
+_READING = {
+    "signed": "Above 0 the predictions exaggerate the association in the labels, below 0 they "
+    "weaken it.",
+    "size": "The value is a size: it is never below 0. The verdict follows the signed mean.",
+    "attack": "Above 0 the attacker guesses better from the model than from equally accurate "
+    "random labels, below 0 worse.",
 }
 
-# Which to read first: one direction before both, signs before sizes.
-_TELLING = ("directional", "DPA", "leakage", "MALS", "multi-attribute")
-
+# Symbol and side (the colour) of each verdict.
 TAGS = {
-    "above": ("▲", "amplifies"),
-    "below": ("▼", "weakens"),
-    "across": ("◆", "may be chance"),
-    "zero": ("●", "exactly 0"),
-    "unknown": ("?", "no interval"),
-    "undefined": ("–", "not measured"),
+    AMPLIFIES: ("▲", "above"),
+    REVEALS_MORE: ("▲", "above"),
+    REDUCES: ("▼", "below"),
+    REVEALS_LESS: ("▼", "below"),
+    NO_EFFECT: ("◆", "across"),
+    CANNOT: ("●", "zero"),
+    NOT_MEASURED: ("–", "undefined"),
 }
-_TAGS_TOLD = {**TAGS, "above": ("▲", "tells more"), "below": ("▼", "tells less")}
-_TAGS_SIZE = {**TAGS, "above": ("▲", "moves sets")}
 
-# What a mark shows, for those who do not see it.
+# Text of a mark, for screen readers.
 SIDES = {
     "above": "above 0",
     "below": "below 0",
-    "across": "the interval holds 0",
+    "across": "the interval includes 0",
     "zero": "exactly 0",
     "unknown": "no interval",
     "undefined": "undefined",
 }
 
 # Findings that change what to do, most urgent first, and where to go on.
+_BESIDE = ("different directions", "balanced data")  # with the verdict
 _NEXT = (
-    "balanced data",
+    "worse than chance",
     "threshold",
     "errors",
     "uncertain signs",
@@ -89,7 +83,7 @@ _NEXT = (
 
 @dataclass(frozen=True)
 class Axis:
-    """A scale that holds 0, and where numbers stand on it."""
+    """A scale that includes 0, and the positions of numbers on it."""
 
     low: float
     high: float
@@ -170,9 +164,10 @@ class Table:
 def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     """Return what the template fills in; no table has more than `most` rows."""
     audits = [
-        _audit(i, name, result, content["sentences"].get(name, ""), most)
+        _audit(i, name, result, most)
         for i, (name, result) in enumerate(content["results"].items(), 1)
     ]
+    columns = content["context"].get("group_columns", ())
     groups, rates = (_records(content[one]) for one in ("groups", "rates"))
     findings = [
         {**one, "id": f"finding-{i}", "topic": one["topic"].capitalize()}
@@ -182,24 +177,30 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "context": content["context"],
         "record": _record(content["context"], content["schema"]),
         "audits": audits,
-        "telling": sorted(audits, key=_telling)[:3],
+        "primary": next((one for one in audits if one["key"] == content["primary"]), None),
+        "beside": [one for one in findings if one["topic"].lower() in _BESIDE],
+        "others": sorted(
+            (one for one in audits if one["key"] != content["primary"]), key=_clear_first
+        )[:3],
         "sure": how_sure(audits),
         "next": look_next(findings),
         "summary": _summary(audits),
-        "groups": _groups(groups, most),
-        "rates": _rates(rates, most) if rates else None,
+        "groups": _groups(groups, columns, most),
+        "rates": _rates(rates, columns, most) if rates else None,
         "findings": findings,
     }
 
 
 def _record(context: dict[str, Any], schema: str) -> list[tuple[str, str]]:
-    """Return what someone needs who would repeat the audit."""
+    """Return what is needed to repeat the audit."""
+    columns = context.get("group_columns", ())
     said: list[tuple[str, str]] = []
     for key, value in context.items():
         if isinstance(value, dict):
             said += [(name, _short(one)) for name, one in value.items()]
         elif isinstance(value, list):
-            names = ", ".join(map(name_of, value[:_NAMES]))
+            named = [group_of(one, columns) if key == "groups" else task_of(one) for one in value]
+            names = ("; " if columns else ", ").join(named[:_NAMES])
             more = f" and {len(value) - _NAMES:,} more" if len(value) > _NAMES else ""
             said.append((key, names + more))
         elif key != "rows" and value is not None:
@@ -214,34 +215,36 @@ def _records(frame: dict[str, Any]) -> list[dict[str, Any]]:
 # --------------------------------------------------------------------------- audits
 
 
-def _audit(i: int, name: str, result: dict[str, Any], sentence: str, most: int) -> dict[str, Any]:
-    metric, table = result["metric"], result["table"]
-    tags = {"leakage": _TAGS_TOLD, "DPA": _TAGS_TOLD, "multi-attribute": _TAGS_SIZE}
-    side = verdict(result["value"], result["low"], result["high"])
-    symbol, word = tags.get(metric, TAGS)[side]
+def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, Any]:
+    table, statistics = result["table"], result["statistics"]
+    symbol, side = TAGS[result["verdict"]]
     level = result["confidence_level"]
-    described = f"{metric} {result['direction']}" if result["direction"] else metric
-    name = name_of(name).replace("->", "→")
+    title = name_of(name).replace("->", "→")
+    by_rows = statistics.get("row_weighted")
     return {
         "id": f"audit-{i}",
-        "name": name,
-        "metric": metric,
-        "about": ABOUT.get(described) or ABOUT.get(metric, ""),
-        "sentence": sentence,
+        "key": name,
+        "name": title,
+        "kind": result["kind"],
+        "headline": result["headline"],
+        "about": f"{result['question']} {_READING.get(result['kind'], '')}".strip(),
+        "sentence": result["sentence"],
+        "verdict": result["verdict"],
         "side": side,
         "symbol": symbol,
-        "word": word,
+        "word": BALANCED if result["verdict"] == CANNOT else result["verdict"],
         "numbers": {one: result[one] for one in ("value", "low", "high", "p_value")},
         "value": number(result["value"]),
+        "by_rows": "" if by_rows is None else number(by_rows),
         "interval": _interval(result),
-        "level": "" if level is None else f"{level * 100:.6g}%",
+        "level": "" if level is None else level_of(level),
         "p": p_value(result["p_value"]),
-        "table": _pairs(f"pairs-{i}", name, result, most) if table else None,
+        "table": _pairs(f"pairs-{i}", title, result, most) if table else None,
         "n": len(table),
         "unreliable": sum(row.get("reliable") is False for row in table),
         "uncertain": sum(row.get("sign_certain") is False for row in table),
         "parameters": [(key, _short(one)) for key, one in result["params"].items()],
-        "statistics": [(key, _short(one)) for key, one in result["statistics"].items()],
+        "statistics": [(key, _short(one)) for key, one in statistics.items()],
     }
 
 
@@ -255,13 +258,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= _PARAMETER else text[: _PARAMETER - 1] + "…"
 
 
-def _telling(audit: dict[str, Any]) -> tuple[bool, bool, int]:
-    """Sort what was measured first, what is sure before what may be chance."""
-    metric, side = audit["metric"], audit["side"]
-    rank = _TELLING.index(metric) if metric in _TELLING else len(_TELLING)
-    # A size is above 0 by its making.
-    sure = side in ("above", "below") and metric != "multi-attribute"
-    return side == "undefined", not sure, rank
+def _clear_first(audit: dict[str, Any]) -> tuple[bool, bool, int]:
+    """Sort measured results first, clear ones before unclear ones, then by rank."""
+    clear = audit["side"] in ("above", "below")
+    return audit["verdict"] == NOT_MEASURED, not clear, audit["headline"]
 
 
 def _summary(audits: list[dict[str, Any]]) -> Table:
@@ -272,18 +272,20 @@ def _summary(audits: list[dict[str, Any]]) -> Table:
         caption="All audits: value and interval, zero marked",
         first="Audit",
         marks="Value and interval",
-        columns=("Value", "Interval", "p"),
+        columns=("Verdict", "Value", "Interval", "p"),
         axis=axis,
         rows=[
             Row(
                 name=one["name"],
                 link=one["id"],
                 cells=[
+                    (f"{one['symbol']} {one['verdict']}", list(TAGS).index(one["verdict"])),
                     (one["value"], row["value"]),
                     (one["interval"], row["low"]),
                     (one["p"], row["p_value"]),
                 ],
-                **_interval_mark(axis, row["value"], row["low"], row["high"]),
+                **_interval_mark(axis, row["value"], row["low"], row["high"])
+                | {"side": one["side"]},
             )
             for one, row in zip(audits, numbers, strict=True)
         ],
@@ -294,7 +296,7 @@ def _summary(audits: list[dict[str, Any]]) -> Table:
 def _interval_mark(
     axis: Axis, value: float | None, low: float | None, high: float | None
 ) -> dict[str, Any]:
-    side = verdict(value, low, high)
+    side = side_of(value, low, high)
     return {
         "side": side,
         "says": SIDES[side],
@@ -305,41 +307,37 @@ def _interval_mark(
 
 def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table:
     """Return a result's pairs, strongest first."""
-    told = result["metric"] in ("leakage", "DPA")
+    attack, columns = result["kind"] == "attack", result["group_columns"]
     rows = sorted(result["table"], key=lambda row: -abs(row["amplification"] or 0))[:most]
-    before, after = ("quality_data", "quality_model") if told else ("base", "observed")
-    shares = not told or result["params"].get("quality") in ("accuracy", "balanced_accuracy")
+    before, after = ("quality_data", "quality_model") if attack else ("base", "observed")
+    shares = not attack or result["params"].get("quality") in ("accuracy", "balanced_accuracy")
     form: Callable[[Any], str] = rate if shares else (lambda value: number(value, ".4g"))
-    axis = Axis.around(row[end] for row in rows for end in ("amplification", "low", "high"))
-    if told:
-        caption, first, columns = "what can be told", "Told", ("From labels", "From the model")
+    ends = ("amplification", "low", "high")
+    axis = Axis.around(row[end] for row in rows for end in ends if not _uncounted(row))
+    if attack:
+        caption, first = "what the attacker guesses", "Target"
+        headings = ("From labels", "From the model")
     else:
-        caption, first, columns = "pairs, strongest first", "Pair", ("Labels", "Predictions")
+        caption, first, headings = "pairs, strongest first", "Pair", ("Labels", "Predictions")
     alone = len({str(row["task"]) for row in result["table"]}) == 1
     return Table(
         id=table_id,
         caption=f"{name}: {caption}",
-        first="Group" if alone and not told else first,
+        first="Group" if alone and not attack else first,
         marks="Amplification and interval",
-        columns=("Amplification", "Interval", "Adjusted p", *columns, "Rows"),
+        columns=("Amplification", "Interval", "Adjusted p", *headings, "Rows"),
         axis=axis,
         rows=[
             Row(
-                name=_pair_name(row, alone=alone),
+                name=_pair_name(row, columns, alone=alone),
                 cells=[
-                    (number(row["amplification"]), row["amplification"]),
-                    (_interval(row), row["low"]),
-                    (p_value(row["p_adjusted"]), row["p_adjusted"]),
+                    *_measured(row),
                     (form(row[before]), row[before]),
                     (form(row[after]), row[after]),
                     (number(row["n"], ",.15g"), row["n"]),
                 ],
-                notes=tuple(
-                    note
-                    for flag, note in (("reliable", "few rows"), ("sign_certain", "sign uncertain"))
-                    if row.get(flag) is False
-                ),
-                **_interval_mark(axis, row["amplification"], row["low"], row["high"]),
+                notes=_notes(row),
+                **_pair_mark(axis, row, result["confidence_level"]),
             )
             for row in rows
         ],
@@ -347,42 +345,76 @@ def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table
     )
 
 
-def _pair_name(row: dict[str, Any], *, alone: bool) -> str:
-    """Return group and task, or the one of them that says something."""
-    named = [one for one in (row["group"], row["task"]) if one != "(all)"]
-    if not named:
-        return "the attribute"
-    if alone and len(named) == 2:
-        named.pop()
-    return " · ".join(map(name_of, named))
+def _uncounted(row: dict[str, Any]) -> bool:
+    """Whether a pair has no sign, so that its part of the value is always 0."""
+    return row.get("sign") == 0 == row["amplification"]
+
+
+def _measured(row: dict[str, Any]) -> list[tuple[str, float | None]]:
+    """Return amplification, interval and p-value of a pair, dashes if it does not count."""
+    if _uncounted(row):
+        return [("–", None)] * 3
+    return [
+        (number(row["amplification"]), row["amplification"]),
+        (_interval(row), row["low"]),
+        (p_value(row["p_adjusted"]), row["p_adjusted"]),
+    ]
+
+
+def _notes(row: dict[str, Any]) -> tuple[str, ...]:
+    if _uncounted(row):
+        return ("does not count",)
+    flags = {"reliable": "few rows", "sign_certain": "sign uncertain"}
+    return tuple(note for flag, note in flags.items() if row.get(flag) is False)
+
+
+def _pair_mark(axis: Axis, row: dict[str, Any], level: float | None) -> dict[str, Any]:
+    """Return the mark of a pair: coloured if it is significant, by the same rule as in plots."""
+    if _uncounted(row):
+        return {"side": "undefined", "says": "does not count", "dot": None, "span": None}
+    value, low, high = (row[one] for one in ("amplification", "low", "high"))
+    mark = _interval_mark(axis, value, low, high)
+    if mark["side"] not in ("undefined", "unknown", "zero"):
+        sure = significant(row["p_adjusted"], low, high, 0.95 if level is None else level)
+        mark["side"] = ("above" if value > 0 else "below") if sure else "across"
+        mark["says"] = f"{'significant' if sure else 'not significant'}, {mark['says']}"
+    return mark
+
+
+def _pair_name(row: dict[str, Any], columns: Any, *, alone: bool) -> str:
+    """Return group and task, or the one of them that differs between rows."""
+    group, task = row["group"], row["task"]
+    named = [group_of(group, columns)] if group != "(all)" else []
+    if task != "(all)" and not (alone and named):
+        named.append(task_of(task))
+    return " · ".join(named) or "all groups"
 
 
 # --------------------------------------------------------------------------- in short
 
 
 def how_sure(audits: list[dict[str, Any]]) -> list[str]:
-    """Say which intervals hold 0, and how many pairs rest on little."""
+    """Return which intervals include 0, and how many pairs have few rows."""
     said = []
     levels = sorted({one["level"] for one in audits if one["level"]})
-    # The size of a change is above 0 by its making.
-    signed = [one for one in audits if one["metric"] != "multi-attribute"]
-    for sides, leaves_out in ((("above", "below"), True), (("across", "zero"), False)):
-        names = [one["name"] for one in signed if one["side"] in sides]
+    # A size is always above 0.
+    signed = [one for one in audits if one["kind"] != "size"]
+    sides = [(one["name"], side_of(*list(one["numbers"].values())[:3])) for one in signed]
+    for wanted, verb in ((("above", "below"), "exclude"), (("across", "zero"), "include")):
+        names = [name for name, side in sides if side in wanted]
         if names:
-            verb = ("leave" if leaves_out else "hold") + "s" * (len(names) == 1)
             said.append(
-                f"The {' or '.join(levels)} interval{'s' * (len(names) > 1)} of {listed(names)} "
-                + (f"{verb} 0 out." if leaves_out else f"{verb} 0: this may be chance.")
+                f"The {' or '.join(levels)} confidence interval{'s' * (len(names) > 1)} of "
+                f"{listed(names)} {verb}{'s' * (len(names) == 1)} 0."
             )
     few = max(audits, key=lambda one: one["unreliable"], default=None)
     if few and few["unreliable"]:
         said.append(
-            f"{few['unreliable']:,} of {few['n']:,} pairs of {few['name']} rest on fewer than 10 "
-            "rows."
+            f"{few['unreliable']:,} of {few['n']:,} pairs of {few['name']} have fewer than 10 rows."
         )
-    lacking = [one["name"] for one in audits if one["side"] == "unknown"]
+    lacking = [name for name, side in sides if side == "unknown"]
     if lacking:
-        said.append(f"{listed(lacking)}: no interval was made, so noise cannot be told from fact.")
+        said.append(f"{listed(lacking)}: no interval, so chance cannot be ruled out.")
     if len(audits) > 1:
         said.append(
             "p-values are adjusted for the pairs of one audit, not for the number of audits."
@@ -391,7 +423,7 @@ def how_sure(audits: list[dict[str, Any]]) -> list[str]:
 
 
 def look_next(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the three findings that most change what to do; any, where none does."""
+    """Return the three most urgent findings; any three if none is urgent."""
     urgent = [one for topic in _NEXT for one in findings if one["topic"].lower() == topic]
     return (urgent or findings)[:3]
 
@@ -399,8 +431,8 @@ def look_next(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
 # --------------------------------------------------------------------------- groups
 
 
-def _groups(rows: list[dict[str, Any]], most: int) -> Table | None:
-    """Return how many rows each group has, and how often the model is right."""
+def _groups(rows: list[dict[str, Any]], columns: Any, most: int) -> Table | None:
+    """Return the rows of each group, and the accuracy of the model."""
     if not rows:
         return None
     rated = "accuracy" in rows[0] or any("accuracy" in row for row in rows)
@@ -408,14 +440,14 @@ def _groups(rows: list[dict[str, Any]], most: int) -> Table | None:
     shown = "accuracy" if rated else "share"
     return Table(
         id="groups-table",
-        caption="Groups" + (": how often the model is right" if rated else ""),
+        caption="Groups" + (": accuracy of the model" if rated else ""),
         first="Group",
         marks="Accuracy" if rated else "Share of rows",
         columns=("Rows", "Share", *(["Accuracy"] * rated)),
         axis=axis,
         rows=[
             Row(
-                name=name_of(row["group"]),
+                name=group_of(row["group"], columns),
                 cells=[
                     (number(row["n"], ",.15g"), row["n"]),
                     *((rate(row[one]), row[one]) for one in ("share", "accuracy") if one in row),
@@ -431,8 +463,8 @@ def _groups(rows: list[dict[str, Any]], most: int) -> Table | None:
     )
 
 
-def _rates(rows: list[dict[str, Any]], most: int) -> Table:
-    """Return base and predicted rate of each pair, the furthest apart first."""
+def _rates(rows: list[dict[str, Any]], names: Any, most: int) -> Table:
+    """Return base and predicted rate of each pair, the largest difference first."""
     predicted = "predicted_rate" in rows[0]
 
     def change(row: dict[str, Any]) -> Any:
@@ -462,7 +494,7 @@ def _rates(rows: list[dict[str, Any]], most: int) -> Table:
             cells.insert(2, (text, moved))
         made.append(
             Row(
-                name=_pair_name(row, alone=alone),
+                name=_pair_name(row, names, alone=alone),
                 cells=cells,
                 side="plain",
                 says=f"from {rate(base)} to {rate(after)}" if predicted else rate(base),
@@ -473,12 +505,12 @@ def _rates(rows: list[dict[str, Any]], most: int) -> Table:
         )
     titles = list(columns.values())
     if predicted:
-        titles.insert(2, "Change, points")
+        titles.insert(2, "Change, percentage points")
     return Table(
         id="rates-table",
-        caption="How often each group has a label (ring), and gets it predicted (dot)"
+        caption="Rates of each group: labelled (ring) and predicted (dot)"
         if predicted
-        else "How often each group has a label",
+        else "Rates of each group: labelled",
         first="Group" if alone else "Pair",
         marks="From labels to predictions" if predicted else "Labels",
         columns=tuple(titles),

@@ -1,4 +1,4 @@
-"""ExactAttacker: the best table, no training."""
+"""ExactAttacker: the most frequent class of each input, without training."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from skbiasamp._labels import Array
 
 
 class ExactAttacker(ClassifierMixin, BaseEstimator):
-    """Predict the most frequent class of each distinct input: no attacker does better in-sample.
+    """Table of the most frequent class of each input: the best attacker if inputs take few values.
 
-    Where inputs take few values, the best possible attacker is a table, and needs no training.
-    An input that was not seen gets the most frequent class of all.
+    On the rows it was fitted on, no classifier is more accurate. An input without training rows
+    gets the most frequent class of all rows.
 
     .. versionadded:: 0.1
 
@@ -26,7 +26,7 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     table_ : ndarray of shape (n_inputs, n_classes)
-        How often each distinct input came with each class, as weights.
+        Sum of the weights of each distinct input and class.
     inputs_ : ndarray of shape (n_inputs, n_features)
         The distinct inputs, in sorted order.
     n_features_in_ : int
@@ -34,7 +34,7 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
 
     See Also
     --------
-    MLPAttacker : Small networks, trained many at once.
+    MLPAttacker : Small neural networks, for inputs of many values.
 
     Examples
     --------
@@ -47,16 +47,16 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Count.
+        """Count the classes of each distinct input.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Inputs, of few distinct values.
+            Inputs, with many rows for each distinct one.
         y : array-like of shape (n_samples,)
             Classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights.
+            Weight of each row; 0 leaves a row out. By default every row weighs 1.
 
         Returns
         -------
@@ -65,51 +65,30 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        if not weight.any():  # releases before 1.8 let it pass
+        if not weight.any():  # scikit-learn checks this since 1.8
             raise ValueError("Sample weights must contain at least one non-zero number.")
         self.classes_, target = np.unique(y, return_inverse=True)
-        self.inputs_, seen = np.unique(X, axis=0, return_inverse=True)
-        shape = (len(self.inputs_), len(self.classes_))
-        code = seen.reshape(-1) * shape[1] + target
-        self.table_ = np.bincount(code, weight, minlength=shape[0] * shape[1]).reshape(shape)
+        self.inputs_, row = np.unique(X, axis=0, return_inverse=True)
+        self.table_ = np.zeros((len(self.inputs_), len(self.classes_)))
+        np.add.at(self.table_, (row.reshape(-1), target), weight)
         return self
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the share of each class among the rows with the same input.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        shares : ndarray of shape (n_samples, n_classes)
-        """
+        """Return the share of each class among the training rows with the same input."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False)
         n = len(self.inputs_)
-        # Seen and asked inputs are coded together: whatever the type, equal rows are equal.
+        # Coded together with the training inputs: equal rows are equal whatever their type.
         _, code = np.unique(np.vstack([self.inputs_, X]), axis=0, return_inverse=True)
         code = code.reshape(-1)
-        row = np.full(code.max() + 1, n)
-        row[code[:n]] = np.arange(n)
-        table = np.vstack([self.table_, self.table_.sum(axis=0)])
-        empty = table.sum(axis=1) == 0
-        table[empty] = table[-1]
-        return (table / table.sum(axis=1, keepdims=True))[row[code[n:]]]
+        table = np.zeros((code.max() + 1, len(self.classes_)))
+        table[code[:n]] = self.table_
+        # Inputs that are new, or have no weight, get the shares of all rows.
+        table[table.sum(axis=1) == 0] = self.table_.sum(axis=0)
+        return (table / table.sum(axis=1, keepdims=True))[code[n:]]
 
     def predict(self, X: Any) -> Array:
-        """Return the most frequent class of each input, the first where several are.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Inputs.
-
-        Returns
-        -------
-        classes : ndarray of shape (n_samples,)
-        """
-        shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
+        """Return the most frequent class for each row of X; of equally frequent ones the first."""
+        # Called first: before fit it raises NotFittedError, and classes_ does not exist.
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

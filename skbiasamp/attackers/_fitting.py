@@ -1,10 +1,10 @@
-"""From an attacker's name or estimator to what it tells: cloned, seeded, fitted, asked."""
+"""From an attacker's name or estimator to its predictions: clone, seed, fit, predict."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,25 +15,26 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from skbiasamp._labels import Array, check_instance
 from skbiasamp.attackers._exact import ExactAttacker
-from skbiasamp.attackers._networks import shown
+from skbiasamp.attackers._networks import draw_rows, import_torch, with_progress
 
 NAMES = ("auto", "exact", "mlp")
-# Rows of a distinct input, on average, from which a table is the attacker that "auto" takes.
-ENOUGH = 20
+# "auto" takes the exact attacker if distinct inputs have at least so many rows on average.
+MIN_ROWS_PER_INPUT = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
-    """What one attacker learns, and what it is then asked.
+class TrainingTask:
+    """Training data of one attacker, and the inputs that it then predicts for.
 
-    `target` holds codes of `n_classes` classes, or numbers where `n_classes` is 0. `n_rows` says
-    how many rows stand behind the weights, and `rows_per_weight` how many behind one of them.
+    `target` holds codes of `n_classes` classes, or numbers if `n_classes` is 0. `n_rows` is the
+    number of rows before equal rows became one, and `rows_per_weight` the number of rows that a
+    weight of 1 stands for.
     """
 
     inputs: Array
     target: Array
     weight: Array
-    asked: Array
+    query: Array
     n_classes: int
     n_rows: int
     seed: int
@@ -41,7 +42,7 @@ class Lesson:
 
 
 def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -> Any:
-    """Return the estimator that a name stands for, else the estimator itself."""
+    """Return the estimator of a name, or the estimator itself."""
     if not isinstance(attacker, str):
         names = ", ".join(map(repr, NAMES))
         expected = f"attacker must be one of {names} or a scikit-learn estimator"
@@ -49,154 +50,157 @@ def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -
         if is_regressor(attacker) != continuous:
             kind = type(attacker).__name__
             raise ValueError(
-                f"{kind} is no regressor, but what it has to tell is continuous."
+                f"attacker must be a regressor, since the target is continuous; got {kind}."
                 if continuous
-                else f"{kind} is a regressor, but what it has to tell is a class. Pass a "
-                "classifier, or quality='inverse_rmse' if the classes are numbers."
+                else f"attacker must be a classifier, since the target is a class; got {kind}. "
+                "Pass a classifier, or quality='inverse_rmse' if the classes are numbers."
             )
         return attacker
+    if attacker == "exact" and continuous:
+        raise ValueError(
+            "attacker='exact' predicts classes, and the target is continuous. Pass a regressor."
+        )
+    if attacker == "exact" or (attacker == "auto" and few_valued and not continuous):
+        return ExactAttacker()
     # Imported here, since most audits need none of them.
     if attacker == "mlp":
         from skbiasamp.attackers._mlp import MLPAttacker
 
         return MLPAttacker(loss="squared_error" if continuous else "cross_entropy")
-    if continuous:
-        if attacker == "exact":
-            raise ValueError(
-                "attacker='exact' tells classes, and what it has to tell is continuous: pass a "
-                "regressor."
-            )
-        from sklearn.linear_model import LinearRegression
-
-        return LinearRegression()
-    if attacker == "exact" or few_valued:
-        return ExactAttacker()
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LinearRegression, LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    if continuous:
+        return LinearRegression()
     logistic = LogisticRegression(max_iter=1000)
     return make_pipeline(StandardScaler(), logistic) if scores else logistic
 
 
 def describe(attacker: Any) -> str:
     """Return an attacker's name for a result."""
-    if isinstance(attacker, ExactAttacker):
-        return "exact"
-    return type(_last(attacker)).__name__
+    return "exact" if isinstance(attacker, ExactAttacker) else type(_last(attacker)).__name__
 
 
-def answers(
-    attacker: Any, lessons: Sequence[Lesson], *, shares: bool, n_jobs: int | None, verbose: int
+def predictions_of(
+    attacker: Any,
+    tasks: Sequence[TrainingTask],
+    *,
+    probabilities: bool,
+    n_jobs: int | None,
+    verbose: int,
 ) -> list[Array]:
-    """Return what a fresh attacker tells after each lesson: (asked inputs, classes), or numbers.
+    """Return the predictions of a fresh attacker for each task: (inputs, classes), or numbers.
 
-    With `shares` it gives each class a probability, else the class it tells a 1.
+    With `probabilities` these are those of the classes, else 1 for the predicted class.
     """
     if hasattr(attacker, "fit_many"):
-        return _in_batches(attacker, lessons, shares=shares)
-    # As they come only where progress is shown: not every back end of joblib can (Ray cannot).
-    told = Parallel(n_jobs=n_jobs, return_as="generator" if verbose else "list")(
-        delayed(_answer)(attacker, lesson, shares) for lesson in lessons
+        return _train_at_once(attacker, tasks, probabilities)
+    # A generator only if progress is shown: not every back end of joblib has one (Ray has not).
+    found = Parallel(n_jobs=n_jobs, return_as="generator" if verbose else "list")(
+        delayed(_fit_predict)(attacker, task, probabilities) for task in tasks
     )
-    return list(shown(told, "attackers", len(lessons)) if verbose else told)
+    return list(with_progress(found, "attackers", len(tasks)) if verbose else found)
 
 
-def _in_batches(attacker: Any, lessons: Sequence[Lesson], *, shares: bool) -> list[Array]:
-    """Train all networks that see the same inputs as one batch."""
-    told: dict[int, Array] = {}
+def _train_at_once(
+    attacker: Any, tasks: Sequence[TrainingTask], probabilities: bool
+) -> list[Array]:
+    """Train all networks that share inputs as one batch."""
+    found: dict[int, Array] = {}
     batches: dict[Any, list[int]] = {}
-    for i, lesson in enumerate(lessons):
-        key = (id(lesson.inputs), id(lesson.asked), lesson.n_classes, lesson.n_rows)
+    for i, task in enumerate(tasks):
+        # By identity: comparing arrays would cost more than it saves.
+        key = (id(task.inputs), id(task.query), task.n_classes, task.n_rows)
         batches.setdefault(key, []).append(i)
     for batch in batches.values():
-        first = lessons[batch[0]]
-        weight = np.stack([lessons[i].weight for i in batch])
-        seeds = [lessons[i].seed for i in batch]
-        bundle = attacker.fit_many(
+        members = [tasks[i] for i in batch]
+        first = members[0]
+        networks = attacker.fit_many(
             first.inputs,
-            np.stack([lessons[i].target for i in batch]),
-            weight,
+            np.stack([task.target for task in members]),
+            np.stack([task.weight for task in members]),
             classes=np.arange(first.n_classes) if first.n_classes else None,
             n_rows=first.n_rows,
-            random_state=seeds,
+            random_state=[task.seed for task in members],
         )
-        found = bundle.predict_proba(first.asked) if first.n_classes else None
-        if found is None:
-            found = bundle.predict(first.asked)
-        elif not shares:
-            found = np.eye(first.n_classes)[found.argmax(axis=-1)]
-        told.update(zip(batch, found, strict=True))
-    return [told[i] for i in range(len(lessons))]
+        if first.n_classes and probabilities:
+            predicted = networks.predict_proba(first.query)
+        else:
+            predicted = networks.predict(first.query)
+            predicted = np.eye(first.n_classes)[predicted] if first.n_classes else predicted
+        found.update(zip(batch, predicted, strict=True))
+    return [found[i] for i in range(len(tasks))]
 
 
-def _answer(attacker: Any, lesson: Lesson, shares: bool) -> Array:
-    held = lesson.weight > 0
-    inputs, target, weight = lesson.inputs[held], lesson.target[held], lesson.weight[held]
+def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Array:
+    used = task.weight > 0
+    inputs, target, weight, query = (
+        task.inputs[used],
+        task.target[used],
+        task.weight[used],
+        task.query,
+    )
     attacker = clone(attacker)
-    seeds = np.random.default_rng(lesson.seed)
-    for name in sorted(attacker.get_params(deep=True)):
+    rng = np.random.default_rng(task.seed)
+    for name in sorted(attacker.get_params()):
         if name == "random_state" or name.endswith("__random_state"):
-            attacker.set_params(**{name: int(seeds.integers(2**31))})
+            attacker.set_params(**{name: int(rng.integers(2**31))})
     options = {}
-    takes = _weight_name(attacker)
-    if takes is not None:
-        options[takes] = weight
+    if (name := _weight_name(attacker)) is not None:
+        options[name] = weight
     else:
-        rows = _repeated(target, weight * lesson.rows_per_weight, seeds)
-        inputs, target = inputs[rows], target[rows]
-    present = np.unique(target) if lesson.n_classes else None
-    if present is not None and len(present) < 2:
-        return np.eye(lesson.n_classes)[np.full(len(lesson.asked), present[:1].sum())]
-    asked = lesson.asked
-    if _is_net(attacker):
-        # Networks as their users have them reject doubles and text.
-        inputs, asked = inputs.astype(np.float32), asked.astype(np.float32)
-        target = target.astype(np.int64 if lesson.n_classes else np.float32)
-        with _torch_seed(int(seeds.integers(2**31))):
-            attacker.fit(inputs, target if lesson.n_classes else target[:, None], **options)
-            return _told(attacker, asked, lesson.n_classes, shares)
-    # A Pipeline takes its last step's weights by name only where nothing is routed.
-    with config_context(enable_metadata_routing=False):
+        # Repeated rows replace weights. Sorted by class, so that each class has as many rows as
+        # its weight says, rounded up or down.
+        order = np.argsort(target, kind="stable")
+        n = weight.sum() * task.rows_per_weight
+        order = order[draw_rows(weight[order] / weight.sum(), n, rng)]
+        inputs, target = inputs[order], target[order]
+    if task.n_classes and len(present := np.unique(target)) < 2:
+        # Many classifiers refuse a single class. Without any row the first class is predicted.
+        return np.eye(task.n_classes)[np.full(len(query), present[:1].sum())]
+    with ExitStack() as contexts:
+        # A Pipeline takes its last step's weights by name only if nothing is routed.
+        contexts.enter_context(config_context(enable_metadata_routing=False))
+        if _is_net(attacker):
+            # skorch passes arrays on as they are, and torch's layers and losses need these types.
+            inputs, query = inputs.astype(np.float32), query.astype(np.float32)
+            if task.n_classes:
+                target = target.astype(np.int64)
+            else:
+                target = target.astype(np.float32)[:, None]
+            torch = import_torch()
+            # The caller's random numbers stay as they are.
+            contexts.enter_context(torch.random.fork_rng())
+            torch.manual_seed(int(rng.integers(2**31)))
         attacker.fit(inputs, target, **options)
-        return _told(attacker, asked, lesson.n_classes, shares)
+        return _predict(attacker, query, task.n_classes, probabilities)
 
 
-def _repeated(target: Array, weight: Array, rng: np.random.Generator) -> Array:
-    """Draw rows in random order, each as often on average as its weight says.
-
-    Each class has as many rows as its weight, rounded up or down.
-    """
-    order = np.argsort(target, kind="stable")
-    reached = np.floor(np.cumsum(weight[order]) + rng.random()).astype(int)
-    return rng.permutation(np.repeat(order, np.diff(reached, prepend=0)))
-
-
-def _told(attacker: Any, asked: Array, n_classes: int, shares: bool) -> Array:
+def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -> Array:
     if not n_classes:
-        return np.asarray(attacker.predict(asked), dtype=float).reshape(len(asked))
-    if not shares:
-        return np.eye(n_classes)[np.asarray(attacker.predict(asked)).astype(int).reshape(-1)]
+        return np.asarray(attacker.predict(query), dtype=float).reshape(len(query))
+    if not probabilities:
+        return np.eye(n_classes)[np.asarray(attacker.predict(query)).astype(int).reshape(-1)]
     if not hasattr(attacker, "predict_proba"):
         raise TypeError(
             f"quality='inverse_log_loss' needs the probability of each class, and "
             f"{type(attacker).__name__} has no predict_proba."
         )
-    given = np.zeros((len(asked), n_classes))
-    given[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(asked)
-    return given
+    # Classes without training rows are not in classes_: their probability is 0.
+    found = np.zeros((len(query), n_classes))
+    found[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
+    return found
 
 
 def _weight_name(attacker: Any) -> str | None:
-    """Return what `fit` calls the sample weight, or None where it takes none."""
+    """Return the name of the sample weight in `fit`, or None if it takes none."""
     if hasattr(attacker, "steps"):
         inner = _weight_name(_last(attacker))
         return None if inner is None else f"{attacker.steps[-1][0]}__{inner}"
-    if _is_net(attacker):
-        return None  # it would go into the module's forward()
-    return (
-        "sample_weight" if "sample_weight" in inspect.signature(attacker.fit).parameters else None
-    )
+    # skorch passes additional arguments of `fit` to the module's forward().
+    takes = "sample_weight" in inspect.signature(attacker.fit).parameters
+    return "sample_weight" if takes and not _is_net(attacker) else None
 
 
 def _is_net(attacker: Any) -> bool:
@@ -207,13 +211,3 @@ def _is_net(attacker: Any) -> bool:
 def _last(attacker: Any) -> Any:
     """Return the last step of a Pipeline, or the estimator itself."""
     return attacker.steps[-1][1] if hasattr(attacker, "steps") else attacker
-
-
-@contextmanager
-def _torch_seed(seed: int) -> Iterator[None]:
-    """Seed torch for a network, and leave the caller's random numbers as they were."""
-    import torch
-
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        yield

@@ -1,61 +1,40 @@
-"""Many small networks trained at once: their weights stand side by side in one array.
+"""Many small networks, trained at once: the weights of all networks form one array per layer.
 
-A network of four hidden units takes longer to call than to compute. Here one call computes a step
-of all of them: batched matrix products, one backward pass, one step of Adam, which works number by
-number and so keeps networks apart. What a network learns depends on its own rows and seed alone.
+Calling a network with four hidden units takes longer than computing it. Here one call computes a
+step of all networks: batched matrix products, one backward pass, one step of Adam. Adam updates
+each number by itself, so a network depends on its own rows and seed alone.
 
-Rows that are equal are one row with a weight, so training needs the distinct rows only: repeating
-rows, weighting them and sorting them differently are the same to the last digit.
+Equal rows are one row with a weight, so training needs the distinct rows only. Repeating, weighting
+or sorting rows gives the same network, to the last digit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise, repeat
 from math import ceil
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from skbiasamp._labels import Array
 
+if TYPE_CHECKING:
+    from skbiasamp.attackers._mlp import MLPAttacker
+
 ACTIVATIONS = ("relu", "tanh", "sigmoid", "leaky_relu", "tanh_relu")
-# Of torch.nn.BatchNorm1d.
+# The defaults of torch.nn.BatchNorm1d.
 _EPSILON, _MOMENTUM = 1e-5, 0.1
-# Numbers held at once: the weights of networks that are trained together, and what one layer
-# gives for the rows that are predicted together.
-_HELD = 1 << 24
+# Most numbers in memory at once: the weights of networks that are trained together, and the
+# outputs of one layer for the rows that are predicted together. 64 MiB in float32.
+_MAX_NUMBERS = 1 << 24
 
 
-class Design(NamedTuple):
-    """What all networks of a batch have in common."""
+class WeightedRows(NamedTuple):
+    """Distinct rows in a fixed order.
 
-    n_inputs: int
-    hidden: tuple[int, ...]
-    n_outputs: int
-    activation: str
-    batch_norm: bool
-    classifies: bool
-    learning_rate: float
-    weight_decay: float
-    batch_size: int
-    max_epochs: int
-
-    @property
-    def widths(self) -> tuple[int, ...]:
-        return (self.n_inputs, *self.hidden, self.n_outputs)
-
-    @property
-    def n_weights(self) -> int:
-        return sum((before + 1) * after for before, after in pairwise(self.widths))
-
-
-class Cells(NamedTuple):
-    """The distinct rows that one network learns from, in a fixed order.
-
-    `inputs` says which distinct input a row has, `target` its class, or the mean of its numbers;
-    weights sum to 1. `spread` is the variance of numbers around the means.
+    `inputs` are positions among the distinct inputs. `target` is a class, or the mean of the
+    numbers of this input. Weights sum to 1. `spread` is the variance of numbers around the means.
     """
 
     inputs: Array
@@ -64,31 +43,13 @@ class Cells(NamedTuple):
     spread: float = 0.0
 
 
-class Lesson(NamedTuple):
-    """What one network learns from: so many rows behind its cells, and cells to be judged on."""
+class TrainingData(NamedTuple):
+    """Data of one network; `n_rows` counts its rows before equal rows were joined."""
 
-    cells: Cells
+    rows: WeightedRows
     n_rows: int
     seed: np.random.SeedSequence
-    judged: Cells | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """What training left, an entry a network.
-
-    Attributes
-    ----------
-    tensors : arrays of weights by name, (networks, ...) each
-    loss : mean loss of each epoch's steps, (networks, epochs)
-    judged : loss on the rows to be judged on after each epoch, or None
-    n_epochs : epochs behind the weights, (networks,)
-    """
-
-    tensors: dict[str, Array]
-    loss: Array
-    judged: Array | None
-    n_epochs: Array
+    validation: WeightedRows | None = None
 
 
 def import_torch(who: str = "MLPAttacker") -> Any:
@@ -100,24 +61,23 @@ def import_torch(who: str = "MLPAttacker") -> Any:
     return torch
 
 
-def find_device(asked: str, *, needed: bool) -> Any:
-    """Return the torch device; where no GPU is `needed`, the CPU takes its place."""
+def find_device(name: str, *, needed: bool) -> Any:
+    """Return the torch device; if no GPU is `needed`, the CPU replaces a missing one."""
     torch = import_torch()
-    if asked == "cpu" or (not torch.cuda.is_available() and not (needed and asked == "cuda")):
-        return torch.device("cpu")
-    if not torch.cuda.is_available():
+    found = torch.cuda.is_available()
+    if name == "cuda" and needed and not found:
         raise ValueError(
-            "device='cuda' needs a GPU that torch can use, and torch sees none. Pass "
-            "device='auto' to take one only where there is one."
+            "device='cuda' needs a GPU that torch can use, and torch finds none. Pass "
+            "device='auto' to use a GPU only if there is one."
         )
-    return torch.device("cuda")
+    return torch.device("cuda" if found and name != "cpu" else "cpu")
 
 
 # --------------------------------------------------------------------------- rows
 
 
 def distinct(rows: Array) -> tuple[Array, Array]:
-    """Return the distinct rows of float32 numbers, and which of them each row is."""
+    """Return the distinct rows of float32 numbers, and the position of each row among them."""
     # As bytes, which sort faster than columns; adding 0 makes −0 and 0 the same bytes.
     rows = np.ascontiguousarray(rows + np.float32(0))
     keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
@@ -125,132 +85,98 @@ def distinct(rows: Array) -> tuple[Array, Array]:
     return rows[first], code.reshape(-1)
 
 
-def count_cells(index: Array, target: Array, weight: Array) -> Cells:
-    """Add up the weights of equal rows."""
+def join_equal_rows(inputs: Array, target: Array, weight: Array) -> WeightedRows:
+    """Return the distinct rows with the sum of their weights."""
     values, code = np.unique(target, return_inverse=True)
-    cell, where = np.unique(index * len(values) + code, return_inverse=True)
-    # Added before anything is divided: repeated rows stay exactly weighted rows.
-    total = np.bincount(where, weight)
-    return Cells(cell // len(values), values[cell % len(values)], total / total.sum())
+    row, position = np.unique(inputs * len(values) + code, return_inverse=True)
+    # Weights are added before they are divided: repeated rows stay exactly weighted rows.
+    total = np.bincount(position, weight)
+    return WeightedRows(row // len(values), values[row % len(values)], total / total.sum())
 
 
-def average(cells: Cells) -> Cells:
-    """Return equal inputs as one, with the mean of their numbers: squares lose but a constant."""
-    inputs, where = np.unique(cells.inputs, return_inverse=True)
-    weight = np.bincount(where, cells.weight)
-    mean = np.bincount(where, cells.weight * cells.target) / weight
-    spread = cells.weight @ (cells.target - mean[where]) ** 2
-    return Cells(inputs, mean, weight, float(spread))
+def average_targets(rows: WeightedRows) -> WeightedRows:
+    """Return one row for each input, with its mean target.
 
-
-def hold_out(
-    cells: Cells, n_rows: int, share: float, rng: np.random.Generator
-) -> tuple[Cells, Cells, int]:
-    """Split rows at random: what to learn from, what to be judged on, rows behind the former.
-
-    Cells are split, not dealt out whole: equal rows can go either way, as rows do.
+    The squared error to the mean differs from the squared error to the numbers by `spread` only,
+    which no prediction changes.
     """
-    if n_rows < 2:
-        raise ValueError("early_stopping=True holds out rows, and there is only one.")
-    n_out = min(ceil(share * n_rows), n_rows - 1)
-    drawn = _draw(cells, n_rows, rng)
-    times, out = (np.bincount(rows, minlength=len(cells.weight)) for rows in (drawn, drawn[:n_out]))
-    part = out / np.maximum(times, 1)
-    split = []
-    for weight in (cells.weight * (1 - part), cells.weight * part):
-        held = weight > 0
-        total = weight[held] / weight.sum()
-        split.append(Cells(cells.inputs[held], cells.target[held], total))
-    return split[0], split[1], n_rows - n_out
+    inputs, position = np.unique(rows.inputs, return_inverse=True)
+    weight = np.bincount(position, rows.weight)
+    mean = np.bincount(position, rows.weight * rows.target) / weight
+    spread = rows.weight @ (rows.target - mean[position]) ** 2
+    return WeightedRows(inputs, mean, weight, float(spread))
 
 
-def _draw(cells: Cells, n: int, rng: np.random.Generator) -> Array:
-    """Return n rows in random order, each as often as its weight says, up to rounding.
+def draw_rows(weight: Array, n: float, rng: np.random.Generator) -> Array:
+    """Return the positions of n rows in random order, each as often as its weight (sum 1) says.
 
-    Rows of equal weight that number n come once each: an epoch of ordinary training.
+    A row comes n times its weight, rounded up or down: with n rows of equal weight each comes
+    once, as in an ordinary epoch.
     """
-    ends = np.floor(np.cumsum(cells.weight) * n + rng.random()).astype(np.intp)
-    ends[-1] = n
+    # One random offset for all rows (systematic sampling) varies less than independent draws.
+    offset = rng.random()
+    ends = np.floor(np.cumsum(weight) * n + offset).astype(np.intp)
+    # A whole n gives exactly n rows, whatever the rounding of the sum.
+    ends[-1:] = int(n) + (n % 1 + offset >= 1)
     drawn = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
     rng.shuffle(drawn)
     return drawn
 
 
-class _Rows(NamedTuple):
-    """Rows of several networks side by side, those with fewer filled up with rows of no weight.
+def hold_out(
+    rows: WeightedRows, n_rows: int, fraction: float, rng: np.random.Generator
+) -> tuple[WeightedRows, WeightedRows, int]:
+    """Split rows at random into training and validation rows; return the number of the former too.
 
-    Arrays are (networks, rows), targets and weights (networks, rows, outputs): the target is the
-    weight of each class, or a number beside its weight.
+    Rows are drawn one by one: of several equal rows some can be held out.
     """
-
-    inputs: Any
-    target: Any
-    weight: Any
-
-    def columns(self, part: slice) -> _Rows:
-        return _Rows(self.inputs[:, part], self.target[:, part], self.weight[:, part])
-
-
-def _side_by_side(every: Sequence[Cells], design: Design) -> _Rows:
-    held = [np.unique(cells.inputs, return_inverse=True) for cells in every]
-    shape = (len(every), max(len(inputs) for inputs, _ in held))
-    index = np.zeros(shape, dtype=np.int64)
-    target = np.zeros((*shape, design.n_outputs))
-    weight = np.zeros((*shape, 1))
-    for i, (cells, (inputs, where)) in enumerate(zip(every, held, strict=True)):
-        index[i, : len(inputs)] = inputs
-        weight[i, : len(inputs), 0] = np.bincount(where, cells.weight)
-        if design.classifies:
-            target[i, where, cells.target] = cells.weight
-        else:
-            target[i, : len(inputs), 0] = cells.target
-    return _Rows(index, target.astype(np.float32), weight.astype(np.float32))
+    if n_rows < 2:
+        raise ValueError("early_stopping=True holds out rows, and there is only one.")
+    n_out = min(ceil(fraction * n_rows), n_rows - 1)
+    drawn = draw_rows(rows.weight, n_rows, rng)
+    times, out = (np.bincount(part, minlength=len(rows.weight)) for part in (drawn, drawn[:n_out]))
+    share = out / np.maximum(times, 1)
+    split = []
+    for weight in (rows.weight * (1 - share), rows.weight * share):
+        kept = weight > 0
+        total = weight[kept] / weight.sum()
+        split.append(WeightedRows(rows.inputs[kept], rows.target[kept], total))
+    return split[0], split[1], n_rows - n_out
 
 
 # --------------------------------------------------------------------------- networks
 
 
-def initial(design: Design, rng: np.random.Generator) -> dict[str, Array]:
-    """Return the weights a network starts from: as torch.nn.Linear and BatchNorm1d do."""
+def initial_weights(
+    widths: Sequence[int], batch_norm: bool, rng: np.random.Generator
+) -> dict[str, Array]:
+    """Return a network's initial weights, drawn as torch.nn.Linear and BatchNorm1d draw theirs."""
     tensors: dict[str, Array] = {}
-    for i, (before, after) in enumerate(pairwise(design.widths)):
+    for i, (before, after) in enumerate(pairwise(widths)):
         bound = before**-0.5
         tensors[f"weight{i}"] = rng.uniform(-bound, bound, (before, after))
-        # Normalisation takes a bias away again, and leaves Adam to wander on its rounding errors.
-        if i == len(design.hidden) or not design.batch_norm:
+        # Normalisation removes a bias. Its gradient would be rounding errors, which Adam scales up.
+        if not batch_norm or i == len(widths) - 2:
             tensors[f"bias{i}"] = rng.uniform(-bound, bound, (1, after))
-    if design.batch_norm:
-        for i, width in enumerate(design.hidden):
-            for name, value in (("scale", 1), ("shift", 0), ("mean", 0), ("variance", 1)):
-                tensors[f"{name}{i}"] = np.full((1, width), float(value))
+    for i, width in enumerate(widths[1:-1] if batch_norm else ()):
+        for name, value in (("scale", 1.0), ("shift", 0.0), ("mean", 0.0), ("variance", 1.0)):
+            tensors[f"{name}{i}"] = np.full((1, width), value)
+    # NumPy draws them, on the CPU: networks start the same on every device.
     return {name: tensor.astype(np.float32) for name, tensor in tensors.items()}
 
 
-def _is_learned(name: str) -> bool:
-    return not name.startswith(("mean", "variance"))
-
-
-def _activate(design: Design, i: int) -> Callable[[Any], Any]:
-    torch = import_torch()
-    name = design.activation
-    if name == "tanh_relu":
-        name = ("tanh", "relu")[i % 2]
-    if name == "leaky_relu":
-        return torch.nn.functional.leaky_relu
-    return getattr(torch, name)
-
-
-def _outputs(
-    design: Design, tensors: dict[str, Any], rows: Any, weight: Any = None, n_rows: Any = None
+def _forward(
+    activation: str, tensors: dict[str, Any], rows: Any, weight: Any = None, n_rows: Any = None
 ) -> Any:
-    """Return (networks, rows, outputs).
+    """Return the outputs of all networks: (networks, rows, outputs).
 
-    With `weight`, (networks, rows, 1) summing to 1, this is a step of training: batch
-    normalisation takes means and variances over these rows, behind which stand `n_rows`.
+    With `weight` (networks, rows, 1; sum 1) this is a step of training: batch normalisation takes
+    means and variances over these rows, which stand for `n_rows` rows.
     """
     torch = import_torch()
-    for i in range(len(design.hidden)):
-        if not design.batch_norm:
+    last = sum(name.startswith("weight") for name in tensors) - 1
+    for i in range(last):
+        if f"scale{i}" not in tensors:
             rows = torch.baddbmm(tensors[f"bias{i}"], rows, tensors[f"weight{i}"])
         else:
             rows = torch.bmm(rows, tensors[f"weight{i}"])
@@ -259,249 +185,272 @@ def _outputs(
                 running_mean, running_variance = mean, variance
                 mean = (weight * rows).sum(dim=1, keepdim=True)
                 variance = (weight * (rows - mean).square()).sum(dim=1, keepdim=True)
+                # As in torch, the running variance is the unbiased one.
+                unbiased = n_rows / (n_rows - 1).clamp(1)
                 with torch.no_grad():
                     running_mean.lerp_(mean, _MOMENTUM)
-                    running_variance.lerp_(variance * (n_rows / (n_rows - 1).clamp(1)), _MOMENTUM)
+                    running_variance.lerp_(variance * unbiased, _MOMENTUM)
             rows = (rows - mean) * (variance + _EPSILON).rsqrt()
             rows = rows * tensors[f"scale{i}"] + tensors[f"shift{i}"]
-        rows = _activate(design, i)(rows)
-    last = len(design.hidden)
+        name = ("tanh", "relu")[i % 2] if activation == "tanh_relu" else activation
+        rows = getattr(torch.nn.functional, name)(rows)
     return torch.baddbmm(tensors[f"bias{last}"], rows, tensors[f"weight{last}"])
 
 
-def _losses(design: Design, outputs: Any, target: Any, weight: Any) -> Any:
-    """Return each network's loss, which is a mean where the weights sum to 1."""
-    if design.classifies:
-        # As −log softmax, with fewer numbers on the way.
-        total = (weight[:, :, 0] * outputs.logsumexp(dim=2)).sum(dim=1)
-        return total - (target * outputs).sum(dim=(1, 2))
-    return (weight * (outputs - target).square()).sum(dim=(1, 2))
+def _losses(loss: str, outputs: Any, target: Any, weight: Any) -> Any:
+    """Return each network's loss: a mean over rows, since weights sum to 1."""
+    if loss == "squared_error":
+        return (weight * (outputs - target).square()).sum(dim=(1, 2))
+    # −log softmax is logsumexp − output of the class; `target` holds the weight of each class.
+    total = (weight[:, :, 0] * outputs.logsumexp(dim=2)).sum(dim=1)
+    return total - (target * outputs).sum(dim=(1, 2))
 
 
-def _parts(n: int, size: int) -> Iterator[slice]:
-    size = max(1, size)
+def _parts(n: int, numbers_each: int) -> Iterator[slice]:
+    """Split n items into parts that fit into memory."""
+    size = max(1, _MAX_NUMBERS // numbers_each)
     return (slice(start, start + size) for start in range(0, n, size))
 
 
-def outputs_of(
-    design: Design, tensors: dict[str, Array], rows: Array, device: Any
-) -> Iterator[tuple[slice, slice, Array]]:
-    """Yield networks, rows and what they give, so many at once as fit; rows may be shared.
+def _n_weights(tensors: dict[str, Array]) -> int:
+    return sum(tensor[0].size for tensor in tensors.values())
 
-    In float64, so that a row gets the same number whatever rows it comes with.
+
+def _widest(tensors: dict[str, Any]) -> int:
+    return max(width for tensor in tensors.values() for width in tensor.shape[1:])
+
+
+def predict_outputs(activation: str, tensors: dict[str, Array], rows: Array, device: Any) -> Array:
+    """Return the outputs of all networks for the same rows: (networks, rows, outputs).
+
+    In float64: in float32 a row's output depends on the rows that it is computed with.
     """
     torch = import_torch()
-    shared = rows.ndim == 2
-    widest = max(design.widths)
+    found = []
     with torch.inference_mode():
-        for networks in _parts(len(tensors["weight0"]), _HELD // design.n_weights):
+        for networks in _parts(len(tensors["weight0"]), _n_weights(tensors)):
             held = {
                 name: torch.tensor(tensor[networks], dtype=torch.float64, device=device)
                 for name, tensor in tensors.items()
             }
-            n_networks = len(held["weight0"])
-            for part in _parts(rows.shape[-2], _HELD // (n_networks * widest)):
-                given = rows[part] if shared else rows[networks, part]
-                # A copy: torch warns about arrays it may not write to.
-                given = torch.tensor(given, dtype=torch.float64, device=device).expand(
-                    n_networks, -1, -1
-                )
-                yield networks, part, _outputs(design, held, given).cpu().numpy()
+            n = len(held["weight0"])
+            outputs = []
+            for part in _parts(len(rows), n * _widest(held)):
+                # A copy (not from_numpy): torch warns about read-only arrays.
+                batch = torch.tensor(rows[part], dtype=torch.float64, device=device)
+                batch = batch.expand(n, -1, -1)
+                outputs.append(_forward(activation, held, batch).cpu().numpy())
+            found.append(np.concatenate(outputs, axis=1))
+    return np.concatenate(found)
 
 
 # --------------------------------------------------------------------------- training
 
 
 def train(
-    design: Design, pool: Array, lessons: Sequence[Lesson], *, device: Any, verbose: int = 0
-) -> Trained:
-    """Train a network on each lesson; `pool` holds the distinct inputs of all."""
+    attacker: MLPAttacker,
+    widths: Sequence[int],
+    inputs: Array,
+    data: Sequence[TrainingData],
+    device: Any,
+) -> tuple[dict[str, Array], Array, Array | None]:
+    """Train a network on each data set; `inputs` are the distinct inputs of all of them.
+
+    Returns the weights by name (networks, ...), the mean loss of each epoch's steps and the loss
+    on the validation rows after it (networks, epochs), None if no rows are held out.
+    """
     torch = import_torch()
-    n = len(lessons)
-    judged = lessons[0].judged is not None
-    names = initial(design, np.random.default_rng(0))
-    tensors = {name: np.empty((n, *one.shape), dtype=np.float32) for name, one in names.items()}
-    loss = np.empty((n, design.max_epochs))
-    judgements = np.empty((n, design.max_epochs)) if judged else None
-    n_epochs = np.full(n, design.max_epochs)
-    # Networks whose steps have the same shape go together.
+    start = initial_weights(widths, attacker.batch_norm, np.random.default_rng(0))
+    tensors = {name: np.stack([tensor] * len(data)) for name, tensor in start.items()}
+    curves = np.empty((2, len(data), attacker.max_epochs))
+    # A batched step needs arrays of one shape: networks are grouped by steps and rows per step.
     groups: dict[tuple[int, int], list[int]] = {}
-    for i, lesson in enumerate(lessons):
-        steps = max(1, ceil(lesson.n_rows / design.batch_size))
-        whole = len(np.unique(lesson.cells.inputs)) <= design.batch_size
-        groups.setdefault((steps, 0 if whole else ceil(lesson.n_rows / steps)), []).append(i)
-    batches = [
-        (*shape, group[part])
-        for shape, group in groups.items()
-        for part in _parts(len(group), _HELD // design.n_weights)
-    ]
-    # Whoever calls may have switched gradients off.
+    for i, one in enumerate(data):
+        n_steps = ceil(one.n_rows / attacker.batch_size)
+        full = len(np.unique(one.rows.inputs)) <= attacker.batch_size
+        groups.setdefault((n_steps, 0 if full else ceil(one.n_rows / n_steps)), []).append(i)
+    # The caller may have switched gradients off.
     with torch.inference_mode(False), torch.enable_grad():
-        inputs = torch.tensor(pool, device=device)
-        for steps, size, members in batches:
-            batch = _Batch(design, inputs, [lessons[i] for i in members], steps, size, device)
-            epochs: Iterable[int] = range(design.max_epochs)
-            if verbose:
-                epochs = shown(epochs, f"{len(members)} networks", design.max_epochs)
-            for epoch in epochs:
-                loss[members, epoch] = batch.learn()
-                if judgements is not None:
-                    judgements[members, epoch] = batch.judge()
-            for name, held in batch.kept.items():
-                tensors[name][members] = held.cpu().numpy()
-    if judgements is not None:
-        n_epochs = judgements.argmin(axis=1) + 1
-    finite = np.isfinite(loss if judgements is None else judgements.min(axis=1, keepdims=True))
+        pool = torch.tensor(inputs, device=device)
+        for shape, group in groups.items():
+            for part in _parts(len(group), _n_weights(tensors)):
+                networks = group[part]
+                kept, curves[:, networks] = _train_together(
+                    attacker, widths, pool, [data[i] for i in networks], *shape
+                )
+                for name, tensor in kept.items():
+                    tensors[name][networks] = tensor.cpu().numpy()
+    loss, validation = curves[0], None if data[0].validation is None else curves[1]
+    # With early stopping an epoch may diverge after the best one.
+    finite = np.isfinite(loss if validation is None else validation.min(axis=1, keepdims=True))
     finite = finite.all(axis=1)
-    for one in tensors.values():
-        finite &= np.isfinite(one).reshape(n, -1).all(axis=1)
+    for tensor in tensors.values():
+        finite &= np.isfinite(tensor).all(axis=(1, 2))
     if not finite.all():
         raise ValueError(
-            f"Training diverged: {np.sum(~finite)} of {n} networks have weights that are not "
-            "finite. Lower learning_rate, or scale X (StandardScaler)."
+            f"Training diverged: {np.sum(~finite)} of {len(data)} networks have weights that are "
+            "not finite. Lower learning_rate, or scale X (StandardScaler)."
         )
-    return Trained(tensors, loss, judgements, n_epochs)
+    return tensors, loss, validation
 
 
-class _Batch:
-    """Networks that take their steps together.
+def _train_together(
+    attacker: MLPAttacker,
+    widths: Sequence[int],
+    pool: Any,
+    data: Sequence[TrainingData],
+    n_steps: int,
+    size: int,
+) -> tuple[dict[str, Any], Array]:
+    """Train networks whose steps have the same shape; return their weights and two loss curves.
 
-    With `size` 0 every step sees all rows, weighted; else so many drawn ones.
+    A step uses `size` rows, which are drawn for it. If `size` is 0, it uses all rows, weighted.
     """
+    torch = import_torch()
+    device, loss, activation = pool.device, attacker.loss, attacker.activation
+    # One generator per network: its draws do not depend on the networks beside it.
+    rngs = [np.random.default_rng(one.seed) for one in data]
+    starts = [initial_weights(widths, attacker.batch_norm, rng) for rng in rngs]
+    tensors, weights = _trainable(
+        {name: torch.tensor(np.stack([one[name] for one in starts])) for name in starts[0]}, device
+    )
+    adam = torch.optim.Adam(
+        [weights],
+        lr=float(attacker.learning_rate),
+        weight_decay=float(attacker.weight_decay),
+        fused=True,
+    )
+    rows = [one.rows for one in data]
+    if size:
+        steps = _drawn_steps(pool, rows, widths[-1], rngs, n_steps, size)
+    else:
+        index, *targets = _padded(rows, widths[-1], device)
+        n_rows = torch.tensor([one.n_rows for one in data], device=device)[:, None, None]
+        steps = repeat((pool[index], *targets, n_rows))
+    held_out = [one.validation for one in data if one.validation is not None]
+    kept = {name: tensor.detach() for name, tensor in tensors.items()}
+    if held_out:
+        validation = _padded(held_out, widths[-1], device)
+        least = torch.full((len(data),), torch.inf, device=device)
+        # Copies, since training goes on after the best epoch.
+        kept = {name: tensor.clone() for name, tensor in kept.items()}
+    curves = np.zeros((2, len(data), attacker.max_epochs))
+    epochs: Iterable[int] = range(attacker.max_epochs)
+    if attacker.verbose:
+        epochs = with_progress(epochs, f"{len(data)} networks", attacker.max_epochs)
+    for epoch in epochs:
+        total = torch.zeros(len(data), device=device)
+        for inputs, target, weight, n_rows in islice(steps, n_steps):
+            weights.grad.zero_()
+            outputs = _forward(activation, tensors, inputs, weight, n_rows)
+            losses = _losses(loss, outputs, target, weight)
+            # Networks share no weight: the gradient of the sum holds the gradient of each.
+            losses.sum().backward()
+            adam.step()
+            total += losses.detach()
+        curves[0, :, epoch] = (total / n_steps).cpu().numpy()
+        if held_out:
+            total = torch.zeros(len(data), device=device)
+            with torch.no_grad():
+                for part in _parts(validation[0].shape[1], len(data) * _widest(tensors)):
+                    index, target, weight = (one[:, part] for one in validation)
+                    outputs = _forward(activation, tensors, pool[index])
+                    total += _losses(loss, outputs, target, weight)
+            # A loss that is not a number must not count as the smallest.
+            total = total.nan_to_num(nan=torch.inf, posinf=torch.inf)
+            better = total < least
+            least = torch.where(better, total, least)
+            for name, tensor in tensors.items():
+                kept[name][better] = tensor.detach()[better]
+            curves[1, :, epoch] = total.cpu().numpy()
+    # Averaging equal inputs took this out of the loss.
+    for curve, parts in zip(curves, (rows, held_out), strict=True):
+        curve += np.array([[one.spread] for one in parts] or 0.0)
+    return kept, curves
 
-    def __init__(
-        self,
-        design: Design,
-        pool: Any,
-        lessons: Sequence[Lesson],
-        steps: int,
-        size: int,
-        device: Any,
-    ) -> None:
-        torch = import_torch()
-        self.design, self.pool, self.steps, self.size = design, pool, steps, size
-        self.lessons, self.device = lessons, device
-        self.rngs = [np.random.default_rng(lesson.seed) for lesson in lessons]
-        starts = [initial(design, rng) for rng in self.rngs]
-        self.tensors = {
-            name: torch.tensor(np.stack([start[name] for start in starts]), device=device)
-            for name in starts[0]
-        }
-        learned = [tensor for name, tensor in self.tensors.items() if _is_learned(name)]
-        # All weights in one piece of memory, all gradients in another: a step of Adam is then one
-        # operation instead of one for each layer.
-        self.weights = torch.cat([tensor.reshape(-1) for tensor in learned])
-        self.gradient = torch.zeros_like(self.weights)
-        pieces = [tensor.numel() for tensor in learned]
-        names = filter(_is_learned, self.tensors)
-        for name, own, slope in zip(
-            names, self.weights.split(pieces), self.gradient.split(pieces), strict=True
-        ):
-            shape = self.tensors[name].shape
-            self.tensors[name] = own.view(shape).requires_grad_()
-            self.tensors[name].grad = slope.view(shape)
-        self.weights.grad = self.gradient
-        self.adam = torch.optim.Adam(
-            [self.weights.requires_grad_()],
-            lr=design.learning_rate,
-            weight_decay=design.weight_decay,
-            fused=True,
-        )
-        spread = [lesson.cells.spread for lesson in lessons]
-        self.spread = torch.tensor(spread, dtype=torch.float32, device=device)
-        if size:
-            self._prepare_draws()
+
+def _trainable(tensors: dict[str, Any], device: Any) -> tuple[dict[str, Any], Any]:
+    """Return tensors that can be trained, and the learned ones among them as one flat tensor.
+
+    All weights lie in one piece of memory and all gradients in another: a step of Adam is then
+    one operation instead of one for each layer.
+    """
+    torch = import_torch()
+    tensors = {name: tensor.to(device) for name, tensor in tensors.items()}
+    # Running means and variances follow the batches; no gradient moves them.
+    learned = [name for name in tensors if not name.startswith(("mean", "variance"))]
+    weights = torch.cat([tensors[name].reshape(-1) for name in learned])
+    weights.grad = torch.zeros_like(weights)
+    sizes = [tensors[name].numel() for name in learned]
+    parts = weights.split(sizes), weights.grad.split(sizes)
+    for name, weight, gradient in zip(learned, *parts, strict=True):
+        shape = tensors[name].shape
+        tensors[name] = weight.view(shape).requires_grad_()
+        tensors[name].grad = gradient.view(shape)
+    return tensors, weights.requires_grad_()
+
+
+def _padded(rows: Sequence[WeightedRows], n_outputs: int, device: Any) -> tuple[Any, Any, Any]:
+    """Return tensors of the inputs' positions, targets and weights: (networks, inputs, ...).
+
+    Equal inputs are one; their target is the weight of each class, or the mean of the numbers.
+    Networks with fewer inputs are filled up with rows of weight 0.
+    """
+    torch = import_torch()
+    distinct_inputs = [np.unique(one.inputs, return_inverse=True) for one in rows]
+    shape = (len(rows), max(len(inputs) for inputs, _ in distinct_inputs))
+    index = np.zeros(shape, dtype=np.int64)
+    target = np.zeros((*shape, n_outputs), dtype=np.float32)
+    weight = np.zeros((*shape, 1), dtype=np.float32)
+    for i, (one, (inputs, position)) in enumerate(zip(rows, distinct_inputs, strict=True)):
+        index[i, : len(inputs)] = inputs
+        weight[i, : len(inputs), 0] = np.bincount(position, one.weight)
+        if one.target.dtype.kind == "i":
+            target[i, position, one.target] = one.weight
         else:
-            rows = self._put(_side_by_side([lesson.cells for lesson in lessons], design))
-            self.whole = (pool[rows.inputs], rows.target, rows.weight)
-            behind = torch.tensor([lesson.n_rows for lesson in lessons], device=device)
-            self.n_rows = behind[:, None, None]
-        self.kept = {name: tensor.detach() for name, tensor in self.tensors.items()}
-        judged = [lesson.judged for lesson in lessons if lesson.judged is not None]
-        if judged:
-            self.judged = self._put(_side_by_side(judged, design))
-            self.least = torch.full((len(lessons),), torch.inf, device=device)
-            self.kept = {name: held.clone() for name, held in self.kept.items()}
+            target[i, : len(inputs), 0] = one.target
+    index, target, weight = (torch.tensor(one, device=device) for one in (index, target, weight))
+    return index, target, weight
 
-    def _put(self, rows: _Rows) -> _Rows:
-        torch = import_torch()
-        return _Rows(*(torch.tensor(array, device=self.device) for array in rows))
 
-    def _prepare_draws(self) -> None:
-        """Lay all networks' cells end to end, so that a draw is one look-up."""
-        torch = import_torch()
-        cells = [lesson.cells for lesson in self.lessons]
-        self.starts = np.cumsum([0, *(len(one.inputs) for one in cells)])
-        inputs = np.concatenate([one.inputs for one in cells])
-        target = np.concatenate([one.target for one in cells])
-        self.drawn_inputs = torch.tensor(inputs, device=self.device)
-        self.weight = torch.full((1, self.size, 1), 1 / self.size, device=self.device)
-        self.n_rows = torch.tensor(self.size, device=self.device)
-        if self.design.classifies:
-            self.drawn_target = torch.tensor(target, device=self.device)
-            self.shares = torch.eye(self.design.n_outputs, device=self.device) / self.size
-        else:
-            self.drawn_target = torch.tensor(target, dtype=torch.float32, device=self.device)
-
-    def _batches(self) -> Iterable[tuple[Any, Any, Any]]:
-        """Yield the inputs, targets and weights of an epoch's steps."""
-        if not self.size:
-            yield from [self.whole] * self.steps
-            return
-        torch = import_torch()
-        n = self.steps * self.size
+def _drawn_steps(
+    pool: Any,
+    rows: Sequence[WeightedRows],
+    n_outputs: int,
+    rngs: Sequence[np.random.Generator],
+    n_steps: int,
+    size: int,
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """Yield inputs, targets, weights and number of rows of one step after another, without end."""
+    torch = import_torch()
+    device, embedding = pool.device, torch.nn.functional.embedding
+    # The rows of all networks end to end, so that one look-up serves all.
+    starts = np.cumsum([0, *(len(one.inputs) for one in rows[:-1])])
+    inputs = torch.tensor(np.concatenate([one.inputs for one in rows]), device=device)
+    targets = torch.tensor(np.concatenate([one.target for one in rows]), device=device)
+    if targets.is_floating_point():
+        targets = targets.float()[:, None]
+    else:
+        targets = torch.eye(n_outputs, device=device)[targets] / size
+    weight = torch.full((1, size, 1), 1 / size, device=device)
+    n_rows = torch.tensor(size, device=device)
+    while True:
+        # An epoch at a time: in it every row comes as often as its weight says.
         drawn = np.stack(
             [
-                start + _draw(lesson.cells, n, rng)
-                for start, lesson, rng in zip(self.starts, self.lessons, self.rngs, strict=False)
+                start + draw_rows(one.weight, n_steps * size, rng)
+                for start, one, rng in zip(starts, rows, rngs, strict=True)
             ]
         )
-        for rows in torch.tensor(drawn, device=self.device).split(self.size, dim=1):
-            target = self.drawn_target[rows]
+        for part in torch.tensor(drawn, device=device).split(size, dim=1):
             # An embedding is the fastest look-up of short rows.
-            inputs = torch.nn.functional.embedding(self.drawn_inputs[rows], self.pool)
-            if self.design.classifies:
-                yield inputs, torch.nn.functional.embedding(target, self.shares), self.weight
-            else:
-                yield inputs, target[:, :, None], self.weight
-
-    def learn(self) -> Array:
-        """Take an epoch's steps, and return each network's mean loss before them."""
-        torch = import_torch()
-        total = torch.zeros(len(self.lessons), device=self.device)
-        for rows, target, weight in self._batches():
-            self.gradient.zero_()
-            outputs = _outputs(self.design, self.tensors, rows, weight, self.n_rows)
-            losses = _losses(self.design, outputs, target, weight)
-            losses.sum().backward()
-            self.adam.step()
-            total += losses.detach()
-        return (total / self.steps + self.spread).cpu().numpy()
-
-    def judge(self) -> Array:
-        """Return each network's loss on the rows it is judged on, and keep the best so far."""
-        torch = import_torch()
-        judged = self.judged
-        found = torch.zeros(len(self.lessons), device=self.device)
-        with torch.no_grad():
-            width = max(self.design.widths) * len(self.lessons)
-            for part in _parts(judged.inputs.shape[1], _HELD // width):
-                some = judged.columns(part)
-                outputs = _outputs(self.design, self.tensors, self.pool[some.inputs])
-                found += _losses(self.design, outputs, some.target, some.weight)
-            found = found.nan_to_num(nan=torch.inf, posinf=torch.inf)
-            better = found < self.least
-            self.least = torch.where(better, found, self.least)
-            for name, tensor in self.tensors.items():
-                self.kept[name][better] = tensor.detach()[better]
-        spread = [lesson.judged.spread for lesson in self.lessons if lesson.judged is not None]
-        return found.cpu().numpy() + spread
+            yield embedding(inputs[part], pool), embedding(part, targets), weight, n_rows
 
 
-def shown(items: Iterable[Any], what: str, total: int) -> Iterable[Any]:
-    """Show how far a loop has come, for verbose=1."""
+def with_progress(items: Iterable[Any], description: str, total: int) -> Iterable[Any]:
+    """Show a progress bar while looping over items, for verbose=1."""
     try:
         from rich.progress import track
     except ImportError as error:
         raise ImportError("verbose=1 needs rich: pip install 'skbiasamp[cli]'") from error
-    return track(items, what, total=total)
+    return track(items, description, total=total)

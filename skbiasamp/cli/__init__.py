@@ -18,10 +18,12 @@ from typing import Any
 
 import skbiasamp
 from skbiasamp._files import meant, reading
+from skbiasamp._words import BALANCED, CANNOT, DIRECTION_OF, REVEALS_MORE, level_of, listed
 from skbiasamp.cli._files import as_arguments, open_columns
 from skbiasamp.report import count_rows
+from skbiasamp.results import AuditReport
 
-# What the library's messages say, and what it is called here.
+# Names in the library's messages, and the options that they are here.
 _OPTIONS = {
     "y_train and sensitive_train": "--train",
     "y_true": "--target",
@@ -39,11 +41,11 @@ skbiasamp audit TEST [TEST ...] [--train TRAIN [TRAIN ...]]
                        --sensitive NAME [NAME ...] [options]"""
 
 _AUDIT = """\
-Audit the predictions in a file with everything that its columns allow:
-directional amplification, MALS, leakage, DPA, and more where there are several
-labels or a predicted attribute. Files are CSV, TSV or Parquet; several of them,
-and quoted patterns such as 'part-*.parquet', count as one. Only the columns
-named are read, by DuckDB or polars where one is installed."""
+Audit the predictions in a file with every metric that its columns allow:
+directional amplification, MALS, leakage, DPA, and more for several labels or a
+predicted sensitive feature. The output opens with a verdict. Files are CSV, TSV
+or Parquet; several files and quoted patterns such as 'part-*.parquet' count as
+one. DuckDB or polars, if installed, read only the columns named."""
 
 _EXAMPLES = """\
 examples:
@@ -59,11 +61,12 @@ examples:
   skbiasamp audit 'part-*.parquet' --target cook drive \\
       --prediction cook_hat drive_hat --sensitive sex --missing drop
 
-to fail in continuous integration once amplification is surely above 0.02:
+to fail in continuous integration if amplification is clearly above 0.02:
   skbiasamp audit test.csv --target hired --prediction predicted \\
-      --sensitive sex --fail-above 0.02 --fail-on "directional A->T"
+      --sensitive sex --fail-above 0.02
 
-exit codes: 0 done, 1 an interval lies wholly above --fail-above, 2 bad input"""
+exit codes: 0 done, 1 a confidence interval lies above --fail-above, 2 bad input
+or no result to check"""
 
 _DEMO = """\
 Audit what a decision tree predicted of COMPAS defendants, from published tables
@@ -71,14 +74,14 @@ of counts that come with the package: once as the data are, once balanced in
 race and label."""
 
 _FEW_ROWS = 1_000_000
-_TITLES = ("audit", "value", "95% interval", "p")
+_TITLES = ("audit", "value", "95 % interval", "p", "verdict")
 
 _CAVEAT = """\
-Directional amplification is below 0 where the tree weakens what the data lean to, and exactly 0
-on balanced data, where no correlation is left to amplify. Values of A->T and T->A cannot be
-compared. Only margins of these counts are published, and one set of joint counts that has them
-stands in for the rest: MALS, leakage, DPA, intervals and p-values depend on it and show the form
-of the result only (load_compas_counts().DESCR)."""
+Directional amplification is below 0 if the tree weakens the associations of the data, and exactly
+0 on balanced data, which have no association to amplify. Values of A->T and T->A cannot be
+compared. Only margins of these counts are published, and the demo uses one set of joint counts
+with these margins: MALS, leakage, DPA, intervals and p-values depend on it and only show the form
+of the result (load_compas_counts().DESCR)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,16 +95,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 when the audit was made, 1 when an interval lies above ``--fail-above``, 2 when the
-        input was bad.
+        0 if the audit was made, 1 if an interval lies above ``--fail-above``, 2 if the input was
+        bad or there is no result to check.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A group's name that the terminal cannot show is no reason to stop.
+        # A name that the terminal cannot show is printed as its code.
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = _parser()
     options = parser.parse_args(arguments)
-    if options.command == "audit" and options.fail_on and options.fail_above is None:
-        parser.error("--fail-on says which audits --fail-above judges: pass --fail-above, too")
+    if options.command == "audit" and options.fail_above is None:
+        for option, given in (("--on", options.on), ("--allow-undefined", options.allow_undefined)):
+            if given:
+                parser.error(f"{option} has no effect without --fail-above: pass --fail-above too")
     try:
         code = _audit(options) if options.command == "audit" else _demo(options)
         sys.stdout.flush()
@@ -134,6 +139,17 @@ def _in_options(text: str) -> str:
     """Return a message about arguments as one about options."""
     text = re.sub("|".join(_OPTIONS), lambda found: _OPTIONS[found[0]], text)
     return re.sub(r"\b(missing|groups)=(?:'(\w+)')?", r"--\1 \2", text)
+
+
+def _limit(text: str) -> float:
+    """Return a limit of --fail-above."""
+    try:
+        limit = float(text)
+    except ValueError:
+        limit = math.nan
+    if not (math.isfinite(limit) and limit >= 0):
+        raise argparse.ArgumentTypeError(f"must be a finite number of 0 or more; got {text!r}")
+    return limit
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -175,15 +191,15 @@ def _parser() -> argparse.ArgumentParser:
         "--train",
         nargs="+",
         metavar="TRAIN",
-        help="files of the labels that the model learned from",
+        help="files of the training labels",
     )
     columns.add_argument("--target", required=True, help="the label, or 0/1 columns", **several)
     columns.add_argument(
         "--prediction", required=True, help="its prediction: labels or probabilities", **several
     )
-    columns.add_argument("--sensitive", required=True, help="the protected attribute", **several)
+    columns.add_argument("--sensitive", required=True, help="the sensitive feature", **several)
     columns.add_argument(
-        "--sensitive-prediction", help="the attribute as the model predicts it", **several
+        "--sensitive-prediction", help="the feature as predicted by the model", **several
     )
     columns.add_argument("--score", help="scores behind predictions, such as logits", **several)
     columns.add_argument("--weight", metavar="NAME", help="weights of the audited rows")
@@ -196,14 +212,14 @@ def _parser() -> argparse.ArgumentParser:
         "--groups",
         choices=("intersection", "marginal", "indicator"),
         default="intersection",
-        help="several attributes: every combination of values (default), each attribute's values "
-        "side by side, or 0/1 memberships",
+        help="groups of several sensitive columns: every combination of values (default), the "
+        "values of each column, or 0/1 memberships",
     )
     audit.add_argument(
         "--missing",
         choices=("error", "drop", "group"),
         default="error",
-        help="rows without an attribute: stop (default), leave them out, or make a group of them",
+        help="rows without a sensitive feature: stop (default), leave them out, or make a group",
     )
     audit.add_argument("--seed", type=int, default=0, help="of random numbers (default: 0)")
     outputs.add_argument("--html", metavar="PATH", help="a page with pictures and explanations")
@@ -211,16 +227,22 @@ def _parser() -> argparse.ArgumentParser:
     outputs.add_argument("--markdown", metavar="PATH", help="a section for a model card")
     gate.add_argument(
         "--fail-above",
-        type=float,
+        type=_limit,
         metavar="X",
-        help="exit with 1 if an interval lies wholly above X (those of multi-attribute "
-        "amplification, which is a size and never below 0, only if --fail-on names them)",
+        help="exit with 1 if the confidence interval of directional amplification lies above X; "
+        "a number of 0 or more",
     )
     gate.add_argument(
-        "--fail-on",
+        "--on",
         nargs="+",
         metavar="NAME",
-        help="the audits to judge, as the summary calls them (default: all)",
+        help="check these metrics instead: a metric (leakage, dpa), one audit of the summary "
+        "('DPA A->T'), or all (except sizes, which are never below 0)",
+    )
+    gate.add_argument(
+        "--allow-undefined",
+        action="store_true",
+        help="pass if there is no result to check, instead of exit code 2",
     )
     return parser
 
@@ -265,43 +287,88 @@ def _audit(options: argparse.Namespace) -> int:
         getattr(report, f"to_{kind}")(path)
     title = f"Audit of {', '.join(options.test)}: {report.context['rows']}"
     print(textwrap.fill(title, _width()))
+    print(f"\nVerdict ({report.primary})")
+    for text in report._opening:
+        print(_filled(_in_options(text), "  "))
     _print_summary(report)
     for name, sentence in report.sentences.items():
-        print(f"\n{name}\n{_filled(sentence, '  ')}")
+        if name != report.primary:
+            print(f"\n{name}\n{_filled(sentence, '  ')}")
     print("\nBefore you use these numbers:")
     for text in report.warnings:
-        print(_filled(_in_options(text), "  ", first="- "))
+        if text not in report._opening:
+            print(_filled(_in_options(text), "  ", first="- "))
     for path in outputs.values():
         print(f"\nWritten: {path}")
-    return 0 if options.fail_above is None else _judge(report, options.fail_above, options.fail_on)
+    if options.fail_above is None:
+        return 0
+    return _check(report, options.fail_above, options.on, allow_undefined=options.allow_undefined)
 
 
-def _judge(report: Any, limit: float, named: list[str] | None) -> int:
-    """Return 1, and say why, if an interval lies wholly above a limit."""
-    if named is None:
-        # Mean sizes are above 0 for any model that errs.
-        chosen = [name for name, one in report.results.items() if one.metric != "multi-attribute"]
-        chosen = [name for name in chosen if not math.isnan(report[name].low)]
+def _check(
+    report: AuditReport, limit: float, named: list[str] | None, *, allow_undefined: bool
+) -> int:
+    """Print what was checked against a limit, and return 1 if it is exceeded."""
+    chosen = _checked(report, named)
+    print(f"\nChecked against --fail-above {limit:g}:")
+    exceeded, undefined = [], []
+    for name in chosen:
+        one = report[name]
+        if math.isnan(one.low):
+            undefined.append(name)
+            reason = "undefined" if math.isnan(one.value) else "no confidence interval"
+            print(_filled(f"{name}: {reason}", "  "))
+            continue
+        above = one.low > limit and (one.kind != "attack" or one.verdict == REVEALS_MORE)
+        if above:
+            exceeded.append(name)
+        interval = f"{level_of(one.confidence_level or 0.95)} interval {one.low:+.4f} to"
+        text = f"{name}: {one.value:+.4f}, {interval} {one.high:+.4f}, {one.verdict}"
+        if one.verdict == CANNOT:
+            text = (
+                f"{name}: exactly 0, {BALANCED}. Nothing could be amplified; --on leakage or "
+                "--on dpa also check balanced labels."
+            )
+        print(_filled(text, "  "))
+    if exceeded:
+        print(_filled(f"FAILED: the interval of {listed(exceeded)} lies above {limit:g}."))
+        return 1
+    if undefined and not allow_undefined:
+        raise ValueError(
+            f"--fail-above has no result for {listed(undefined)}: "
+            + "; ".join(report[name].sentence for name in undefined)
+            + " Pass --allow-undefined to accept this."
+        )
+    if len(undefined) == len(chosen):
+        print("Passed: there is no result to check, and --allow-undefined accepts this.")
     else:
-        for name in set(named) - set(report):
+        print(f"Passed: no interval lies above {limit:g}.")
+    return 0
+
+
+def _checked(report: AuditReport, named: list[str] | None) -> list[str]:
+    """Return the results to check: of the first metric, or those that --on names."""
+    if named is None:
+        first = min(report.values(), key=lambda one: one.headline).metric
+        return [name for name, one in report.items() if one.metric == first]
+    chosen: dict[str, None] = {}
+    for wanted in named:
+        key = wanted.casefold()
+        if key == "all":
+            found = [name for name, one in report.items() if one.kind != "size"]
+        else:
+            found = [
+                name
+                for name, one in report.items()
+                if key in (name.casefold(), one.name.casefold(), one.metric.casefold())
+            ]
+        if not found:
             raise ValueError(
-                f"--fail-on: there is no audit {name!r}{meant(name, report)} "
+                f"--on: there is no audit {wanted!r}{meant(wanted, report)} "
                 f"This report has {', '.join(map(repr, report))}."
             )
-        chosen = named
-    lacking = [name for name in chosen if math.isnan(report[name].low)]
-    if lacking or not chosen:
-        raise ValueError(
-            f"--fail-above has nothing to judge: {', '.join(lacking) or 'no audit'} "
-            f"{'has no' if lacking else 'has an'} interval."
-        )
-    above = [name for name in chosen if report[name].low > limit]
-    for name in above:
-        one = report[name]
-        print(f"\nFAILED: {name} lies above {limit:g}, from {one.low:+.4f} to {one.high:+.4f}.")
-    if not above:
-        print(f"\nPassed: no interval lies wholly above {limit:g} ({', '.join(chosen)}).")
-    return int(bool(above))
+        chosen |= dict.fromkeys(found)
+    return list(chosen)
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -321,6 +388,8 @@ def _demo(options: argparse.Namespace) -> int:
         )
         reports[subset] = skbiasamp.audit(cells, random_state=0)
         print(f"\n{subset} data: {reports[subset].context['rows']}")
+        for text in reports[subset]._opening:
+            print(_filled(text, "  "))
         _print_summary(reports[subset])
     print(f"\n{_filled(' '.join(_CAVEAT.split()))}")
     try:
@@ -360,11 +429,11 @@ def _print_summary(report: Any) -> None:
     for name, row in report.summary.iterrows():
         interval = "" if math.isnan(row["low"]) else f"{row['low']:+.4f} to {row['high']:+.4f}"
         p_value = "" if math.isnan(row["p_value"]) else f"{row['p_value']:.2g}"
-        rows.append((str(name), f"{row['value']:+.4f}", interval, p_value))
+        rows.append((str(name), f"{row['value']:+.4f}", interval, p_value, row["verdict"]))
     if importlib.util.find_spec("rich") is None:
         print()
-        for name, value, interval, p_value in (_TITLES, *rows):
-            print(f"{name:<24}{value:>9}   {interval:<18}{p_value:>9}".rstrip())
+        for name, value, interval, p_value, verdict in (_TITLES, *rows):
+            print(f"{name:<20}{value:>9}  {interval:<18}{p_value:>9}  {verdict}".rstrip())
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -374,6 +443,6 @@ def _print_summary(report: Any) -> None:
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in _TITLES:
         table.add_column(title, justify="right" if title in ("value", "p") else "left")
-    for texts, low, high in zip(rows, report.summary["low"], report.summary["high"], strict=True):
-        table.add_row(*map(Text, texts), style="bold" if low > 0 or high < 0 else None)
+    for texts in rows:
+        table.add_row(*map(Text, texts), style="bold" if texts[-1] in DIRECTION_OF else None)
     Console(width=_width()).print(table)

@@ -5,7 +5,7 @@ cells' counts; a row's influence is its cell's; labels and predictions that chan
 rows are a binomial number of each cell's rows.
 """
 
-from skbiasamp.inference._assess import UncertaintyWarning
+from skbiasamp._warnings import UncertaintyWarning
 from skbiasamp.inference._tests import adjust_p_values, paired_p_values
 
 __all__ = ["UncertaintyWarning", "adjust_p_values", "paired_p_values"]

@@ -1,4 +1,4 @@
-"""All that is known about how sure a result is, and the warning that says so."""
+"""All that is known about how sure a result is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from skbiasamp._labels import Array
 from skbiasamp._sums import generator
-from skbiasamp._warnings import warn
+from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._intervals import (
     FEW,
@@ -26,18 +26,6 @@ from skbiasamp.inference._tests import (
     swap_p_values,
     value_p_value,
 )
-
-
-class UncertaintyWarning(UserWarning):
-    """A number rests on few rows, or on a sign that is a coin's.
-
-    .. versionadded:: 0.1
-
-    Examples
-    --------
-    >>>     >>> from skbiasamp.inference import UncertaintyWarning
-    >>> warnings.simplefilter("ignore", UncertaintyWarning)
-    """
 
 
 class Uncertainty(NamedTuple):

@@ -83,7 +83,7 @@ def bootstrap(
     draws, values, signed = (np.concatenate(part) for part in zip(*parts, strict=True))
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
     low, high = _quantiles(draws, tails)
-    value_ends = _quantiles(values, tails)
+    value_low, value_high = _quantiles(values, tails)
     statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
     centre = pairs.moved
     undefined = np.isnan(centre)
@@ -111,8 +111,8 @@ def bootstrap(
             np.maximum(np.abs(low), np.abs(high)),
         )
     else:
-        value_ends = _stretched(value_ends, pairs.value, reach, wide)
-    return Bounds(low, high, float(value_ends[0]), float(value_ends[1]), statistics)
+        value_low, value_high = _stretched((value_low, value_high), pairs.value, reach, wide)
+    return Bounds(low, high, float(value_low), float(value_high), statistics)
 
 
 def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:

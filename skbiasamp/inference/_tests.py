@@ -209,3 +209,13 @@ def value_p_value(cells: Contingency, pairs: Pairs, *, n_draws: int, random_stat
         # A draw that ties with what was seen counts, whatever the rounding.
         extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
     return (1 + extreme) / (1 + n_draws)
+
+
+def significant(p_adjusted: Any, low: Any, high: Any, confidence_level: float) -> Array:
+    """Return which pairs differ from 0: by their adjusted p-value, or else by their interval.
+
+    This is the one rule of sentences, pages and plots. NaN and None are no value.
+    """
+    p_adjusted, low, high = (np.asarray(one, dtype=float) for one in (p_adjusted, low, high))
+    alpha = round(1 - confidence_level, 12)  # 1 - 0.95 is not 0.05
+    return np.where(np.isnan(p_adjusted), (low > 0) | (high < 0), p_adjusted < alpha)

@@ -51,7 +51,7 @@ class Attack:
     names : of the targets.
     n_bits : of how many 0/1 labels `inputs` holds all patterns; 0 where it does not.
     soft : whether inputs are scores.
-    lessons : the same attack on training labels, where the attacker learns there.
+    lessons : the same attack on training rows, where the attacker learns there.
     """
 
     cells: Contingency
@@ -104,15 +104,21 @@ class Attack:
 # --------------------------------------------------------------------------- making
 
 
-def hard(side: Side, truth: Side) -> Side:
-    """Return predictions as labels of the same kind as the truth."""
+def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
+    """Return predictions as labels of the same kind as the truth.
+
+    `positive` is the position of the class that a single column of scores is about.
+    """
     if truth.soft or side.matrix is None or not (side.soft or truth.codes is not None):
         return side
     scores = side.matrix.astype(float)
     middle = 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
     if truth.codes is None:
         return replace(side, matrix=scores >= middle)
-    codes = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] >= middle).astype(int)
+    if scores.shape[1] > 1:
+        codes = scores.argmax(axis=1)
+    else:
+        codes = ((scores[:, 0] >= middle) == (positive != 0)).astype(int)
     return replace(side, codes=codes, matrix=None)
 
 
@@ -166,7 +172,7 @@ def make_attack(
         if numbers or truth.soft:
             attack = Attack(one, inputs, code, as_numbers(side), 0, (role,), n_bits, soft)
         else:
-            side = hard(side, truth)
+            side = hard(side, truth, one._task_positions[0] if role == "task" else 1)
             view = View(len(side.names), side.codes, side.matrix)
             if side.codes is not None:
                 attack = Attack(one, inputs, code, view, view.width, ("(all)",), n_bits, soft)
@@ -192,6 +198,11 @@ def as_numbers(side: Side) -> Array:
         )
     assert side.codes is not None
     return np.array([float(name) for name in side.names])[side.codes]  # type: ignore[arg-type]
+
+
+def labels_alone(cells: Contingency) -> Contingency:
+    """Return cells without their predictions."""
+    return cells._with(cells.weight, {side: cells._sides[side] for side in ("group", "task")})
 
 
 def expanded(cells: Contingency) -> Contingency:

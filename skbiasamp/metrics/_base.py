@@ -32,7 +32,7 @@ from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics._texts import PARAMETERS, entries_of, filled, sections_of
-from skbiasamp.results import AuditResult, label_index
+from skbiasamp.results import AuditResult, conclusion, label_index
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -81,8 +81,8 @@ class BaseAuditor(ABC, BaseEstimator):
     """
 
     metric: ClassVar[str]
-    kind: ClassVar[str]  # "signed", "size" or "attack": how the value and the pairs are read
-    question: str
+    # A metric declares how it is read; reports, pages and plots never compare its name.
+    kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
     direction: str | None = None
     _parameter_constraints: ClassVar[dict[str, Any]]
     _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
@@ -214,7 +214,7 @@ class BaseAuditor(ABC, BaseEstimator):
         %(sensitive_features)s
         %(sensitive_pred)s
         %(sample_weight)s
-        %(columns)s
+        %(columns or ())s
 
         Returns
         -------
@@ -305,7 +305,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 table[name] = stacked.mean(axis=0)
         table[["p_value", "p_adjusted"]] = np.nan
         errors = np.array([run.statistics.get("standard_error", np.nan) for run in runs])
-        return replace(
+        mean = replace(
             runs[0],
             value=float(value),
             low=float(low),
@@ -320,6 +320,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 "data_standard_error": float(np.sqrt((errors**2).mean())),
             },
         )
+        return replace(mean, sentence=self._sentence(mean))
 
     # ------------------------------------------------------------------ labels in
 
@@ -414,6 +415,20 @@ class BaseAuditor(ABC, BaseEstimator):
     def _check_fitted(self) -> None:
         """Raise if the metric cannot do without training labels."""
 
+    @property
+    def question(self) -> str:
+        """Question that the metric answers, in one sentence."""
+        return ""
+
+    @property
+    def headline(self) -> int:
+        """Rank in a report: the lowest that can be measured gives the verdict."""
+        return 9
+
+    def _sentence(self, result: AuditResult) -> str:
+        """Return what a result says; a metric adds who is affected and by how much."""
+        return conclusion(result)
+
     @abstractmethod
     def _value(self, test: Contingency) -> float:
         """Return the value of audited rows."""
@@ -423,16 +438,29 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return the result of audited rows."""
 
     def _made(self, test: Contingency, **found: Any) -> AuditResult:
-        """Return a result with what the metric says about itself."""
+        """Return a result of audited rows."""
         nan = float("nan")
-        return AuditResult(
+        fields: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
+        fields["n_samples"] = int(test.total) if test.whole else test.total
+        result = AuditResult(
             metric=self.metric,
             direction=self.direction,
             confidence_level=None if self.interval is None else self.confidence_level,
-            n_samples=int(test.total) if test.whole else test.total,
             params=self.get_params(deep=False),
-            **{"low": nan, "high": nan, "p_value": nan} | found,
+            **fields | found,
         )
+        return self._declared(result, test.group_columns)
+
+    def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
+        """Return a result with what the metric says about itself, and what it says."""
+        result = replace(
+            result,
+            kind=self.kind,
+            question=self.question,
+            headline=self.headline,
+            group_columns=tuple(columns or ()),
+        )
+        return replace(result, sentence=self._sentence(result))
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
@@ -569,7 +597,7 @@ def function_of(
     function.__module__ = auditor.__module__
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = _function_doc(auditor, summary, labels, list(options), example)
-    return function  # type: ignore[return-value]
+    return function
 
 
 def _function_doc(

@@ -13,16 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import StrOptions
 from skbiasamp._labels import Array, quote
-from skbiasamp._warnings import warn
+from skbiasamp._warnings import UncertaintyWarning, warn
+from skbiasamp._words import CANNOT, DIRECTION_OF
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.inference._assess import assess, warn_uncertain
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._tests import sign_p_values
+from skbiasamp.inference._tests import sign_p_values, significant
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.results import AuditResult, pair_table
+from skbiasamp.results import AuditResult, conclusion, pair_table, uncounted
 
 BASES = ("test", "train")
 
@@ -136,6 +136,8 @@ class CooccurrenceAuditor(BaseAuditor):
         statistics = dict(pairs.statistics)
         if pairs.size:
             statistics["signed_mean"] = pairs.signed_mean
+        else:
+            statistics["row_weighted"] = pairs.row_weighted
         found: dict[str, Any] = {}
         if self.interval is not None:
             sure = assess(
@@ -232,3 +234,33 @@ def describe_undefined(pairs: Pairs) -> str | None:
     ]
     shown = ", ".join(which[:5]) + (f" and {len(which) - 5} more" if len(which) > 5 else "")
     return f"{len(which)} pairs of group and task are NaN and {fate}, no {condition} rows: {shown}."
+
+
+# --------------------------------------------------------------------------- sentences
+
+
+def largest_change(result: AuditResult) -> tuple[str, Any]:
+    """Return the pair that a verdict rests on, if there is one, and how sure it is."""
+    table = result.table.dropna(subset=["delta"])
+    table = table[~uncounted(table) & (table["delta"] != 0)]
+    if table.empty:
+        return "No pair of group and task changes.", None
+    level = 0.95 if result.confidence_level is None else result.confidence_level
+    sure = table[significant(table["p_adjusted"], table["low"], table["high"], level)]
+    intro = "Most affected:"
+    if sure.empty:
+        tested = bool(table[["p_adjusted", "low"]].notna().any(axis=None))
+        intro = "No single pair changes significantly. " * tested + "Largest change:"
+    likely = table if sure.empty else sure
+    direction = DIRECTION_OF.get(result.verdict, 0)
+    along = likely[np.sign(likely["sign"] * likely["delta"]) == direction]
+    likely = likely if along.empty else along
+    return intro, likely.iloc[int(likely["delta"].abs().to_numpy().argmax())]
+
+
+def unmeasured(result: AuditResult) -> str:
+    """Return why there is no amplification to speak of, and what to do."""
+    text = conclusion(result)
+    if result.verdict == CANNOT:
+        text += " Leakage and DPA also measure balanced labels."
+    return text

@@ -1,9 +1,9 @@
-"""Leakage and directional predictability amplification (DPA): what attackers can tell."""
+"""Leakage and directional predictability amplification (DPA)."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -20,11 +20,19 @@ from skbiasamp._labels import (
     require_task_pred,
 )
 from skbiasamp._sums import generator
+from skbiasamp._warnings import UncertaintyWarning
 from skbiasamp.attackers._exact import ExactAttacker
-from skbiasamp.attackers._fitting import ENOUGH, NAMES, choose, describe
+from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, NAMES, choose, describe
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._arena import Arena, Campaign, Qualities
-from skbiasamp.metrics._attack import MOST_BITS, Attack, Settings, expanded, make_attack
+from skbiasamp.metrics._attack import (
+    MOST_BITS,
+    Attack,
+    Settings,
+    expanded,
+    labels_alone,
+    make_attack,
+)
 from skbiasamp.metrics._base import read_train
 from skbiasamp.metrics._quality import EQUALIZERS, QUALITIES, relative_change
 
@@ -35,7 +43,6 @@ def check_settings(settings: Settings) -> None:
         check_option("attacker", settings.attacker, NAMES)
     if not callable(settings.quality):
         check_option("quality", settings.quality, QUALITIES)
-    check_option("equalize", settings.equalize, EQUALIZERS)
     for name, least in (("cv", 2), ("n_draws", 1)):
         value = getattr(settings, name)
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -61,15 +68,25 @@ def stage(
 ) -> Arena:
     """Return the attacks of leakage (no direction) or DPA.
 
-    Without predictions leakage is that of the data's labels alone. `stacklevel` says who is
-    warned: by default who called the function that calls this one.
+    Both attackers learn from the training rows if these have predictions, and are cross-fitted on
+    the test rows otherwise. Without predictions leakage is that of the labels alone, learnt from
+    the training labels if there are any. `stacklevel` says who is warned: by default who called
+    the function that calls this one.
     """
     check_settings(settings)
+    equalizers = ("auto", *EQUALIZERS) if direction is None else EQUALIZERS
+    check_option("equalize", settings.equalize, equalizers)
     for cells in (test,) if train is None else (test, train):
         cells.require_rows("Leakage" if direction is None else "DPA")
-    role: SideName = "group" if direction == "T->A" else "task"
     predicted: SideName = "group_pred" if direction == "T->A" else "task_pred"
     leakage = direction is None
+    if train is not None and test.has(predicted) and not same_form(train, test, predicted):
+        train = None
+    # What is drawn depends on the order of cells: it must not depend on that of rows.
+    test, train = test.ordered(), None if train is None else train.ordered()
+    if settings.equalize == "auto":
+        one_label = test._sides["task"].codes is not None or len(test.tasks) == 1
+        settings = replace(settings, equalize="accuracy" if one_label else "f1")
     numbers = settings.quality == "inverse_rmse"
     told: SideName = "task" if direction == "A->T" else "group"
     seen: SideName = "group" if direction == "A->T" else "task"
@@ -92,19 +109,25 @@ def stage(
     data = make_attack(test, seen, told, flips=flips, train=train, numbers=numbers)
     model = None
     if test.has(predicted):
-        taught = train if train is not None and train.has(predicted) else None
         sides: tuple[SideName, SideName] = (predicted, told) if leakage else (seen, predicted)
-        model = make_attack(test, *sides, flips=False, train=taught, numbers=numbers)
+        model = make_attack(test, *sides, flips=False, train=train, numbers=numbers)
     moves: Literal["seen", "told"] | None = "seen" if leakage else "told"
+    if model is None or settings.equalize is None:
+        moves = None
+    arena = Arena(data, model, settings, "group" if direction == "T->A" else "task", moves)
     warn_constant(data, stacklevel=stacklevel + 1)
-    return Arena(
-        data,
-        model,
-        settings,
-        test._sides[role],
-        test._sides.get(predicted),
-        moves if model is not None and settings.equalize is not None else None,
-    )
+    warn_capped(arena, stacklevel=stacklevel + 1)
+    return arena
+
+
+def same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
+    """Whether training rows have a side, as labels if the test rows have labels."""
+    if not train.has(side):
+        return False
+    mine, theirs = (one._sides[side].matrix for one in (train, test))
+    if mine is None or theirs is None:
+        return mine is theirs
+    return mine.shape[1] == theirs.shape[1] and train.soft(side) == test.soft(side)
 
 
 def warn_constant(attack: Attack, *, stacklevel: int) -> None:
@@ -122,6 +145,23 @@ def warn_constant(attack: Attack, *, stacklevel: int) -> None:
             f"{what} has one value only: it is told without seeing anything, so that its "
             "predictability is at chance.",
             UndefinedMetricWarning,
+            stacklevel=stacklevel,
+        )
+
+
+def warn_capped(arena: Arena, *, stacklevel: int) -> None:
+    """Say where the model is worse than labels that are pure noise."""
+    capped = arena.capped
+    if capped is not None and capped.any():
+        what = "the predictions"
+        if len(capped) > 1:
+            which = [name for name, one in zip(arena.data.names, capped, strict=True) if one]
+            what += f" of {quote(which)}"
+        warnings.warn(
+            f"By {arena.settings.equalize}, {what} are worse than random labels, so no random "
+            "labels are equally bad. The comparison uses random labels, which carry no "
+            "information (flip_rate_capped=True in the statistics).",
+            UncertaintyWarning,
             stacklevel=stacklevel,
         )
 
@@ -156,6 +196,15 @@ class Played:
         """The mean over targets and draws."""
         return float(self.amplification(self.qualities).mean())
 
+    @property
+    def flips(self) -> dict[str, Any]:
+        """How often labels were flipped, and whether the model is worse than pure noise."""
+        arena = self.arena
+        if arena.capped is None:
+            return {}
+        rates = arena.rates(arena.cells, arena.cells.weight[None])
+        return {"flip_rate": float(rates.mean()), "flip_rate_capped": bool(arena.capped.any())}
+
     def redrawn(self, n_draws: int, rng: np.random.Generator) -> Qualities:
         """Draw qualities of other samples: rows anew, and with them folds and perturbations.
 
@@ -187,7 +236,8 @@ def play(arena: Arena, rng: np.random.Generator) -> Played:
         )
         instead = "use cv=5"
         if settings.attacker == "auto" and not (arena.rowwise or not arena.data.n_classes):
-            instead += f" (or attacker='exact', though inputs have fewer than {ENOUGH} rows each)"
+            few = f"inputs have fewer than {MIN_ROWS_PER_INPUT} rows each"
+            instead += f" (or attacker='exact', though {few})"
         raise ValueError(f"cv=None is the closed form of the exact attacker, and {why}: {instead}.")
     if exact:
         n_draws = 1 if settings.cv is None else settings.n_draws
@@ -203,7 +253,7 @@ def _rows_per_input(attack: Attack) -> float:
 
 
 def _few_valued(attack: Attack) -> bool:
-    return _rows_per_input(attack) >= ENOUGH
+    return _rows_per_input(attack) >= MIN_ROWS_PER_INPUT
 
 
 def _warn_of_single_rows(arena: Arena) -> None:
@@ -228,10 +278,19 @@ def read(
     sample_weight: Any,
     groups: str,
     missing: str,
+    pos_label: Any = None,
 ) -> tuple[Contingency, Contingency | None]:
-    """Return the audited rows, and the training labels where there are any."""
-    options: dict[str, Any] = {"groups": groups, "missing": missing, "scores": True}
-    train = read_train(y_train, sensitive_train, **options)
+    """Return the audited rows, and the training rows if there are any."""
+    options: dict[str, Any] = {
+        "groups": groups,
+        "missing": missing,
+        "scores": True,
+        "pos_label": pos_label,
+    }
+    if isinstance(y_train, Contingency):
+        train: Contingency | None = y_train.with_positive(pos_label)
+    else:
+        train = read_train(y_train, sensitive_train, **options)
     test = Contingency.from_labels(
         y_true,
         y_pred,
@@ -270,25 +329,26 @@ def leakage_amplification(
     sample_weight: Any = None,
     attacker: Any = "auto",
     quality: Any = "accuracy",
-    equalize: str | None = "f1",
+    equalize: str | None = "auto",
     balanced: bool = True,
     fold: bool = False,
     cv: int | None = 5,
     n_draws: int = 10,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> float:
-    r"""Return how much more a model's predictions tell of the attribute than labels as good.
+    r"""Return leakage amplification: how much better predictions reveal the group than labels do.
 
-    An attacker :math:`f` tells the protected attribute from the labels, another one from the
-    predictions [1]_:
+    An attacker is a classifier that tries to predict the group. One attacker sees the labels,
+    another one the model's predictions [1]_:
 
     .. math:: \Delta = Q(f(\hat T), A) - Q(f(T'), A)
 
-    :math:`T'` are the true labels, perturbed at random until they are as good as the model:
-    errors that are chance tell nothing of the attribute, but also hide it.
+    :math:`T'` are the true labels, with random errors until their quality equals the model's.
+    Random errors do not depend on the group, but they hide it in part.
 
     .. versionadded:: 0.1
 
@@ -299,39 +359,51 @@ def leakage_amplification(
     y_pred : array-like
         Predicted labels, probabilities, or any scores such as logits.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute.
+        The sensitive feature, which gives the groups.
     sensitive_pred : None
-        Takes no part: attackers always tell the true attribute.
-    y_train, sensitive_train : array-like, optional
-        Training labels. The attacker on labels then learns there and is judged on the audited
-        rows; without them, it learns on the other folds of those.
+        Not used: attackers predict the true group.
+    y_train : array-like or Contingency, optional
+        Training labels. A `Contingency` that also has training predictions: both attackers learn
+        from the training rows and are judged on the audited ones. Otherwise both are cross-fitted
+        on the audited rows, and training labels do not change the value.
+    sensitive_train : array-like, optional
+        The sensitive feature of the training rows.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the audited rows.
     attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
-        Who attacks. "exact" is the best table; "auto" takes it where each distinct input has 20
-        rows or more on average, and a logistic regression otherwise.
+        Classifier that tries to predict the group. "exact" is the best table of inputs; "auto"
+        takes it if each distinct input has 20 rows or more on average, and a logistic regression
+        otherwise.
     quality : str or callable, default="accuracy"
-        How well the attribute is told: "accuracy", "balanced_accuracy", "f1", "inverse_rmse" or
-        "inverse_log_loss". A callable gets true and told codes (and, where it takes it,
+        Score of the attacker: "accuracy", "balanced_accuracy", "f1" (macro), "inverse_rmse" or
+        "inverse_log_loss". A callable gets true and predicted codes (and, if it takes it,
         ``sample_weight``); larger is better, and never negative.
-    equalize : {"f1", "accuracy", None}, default="f1"
-        In what the perturbed labels equal the model.
+    equalize : {"auto", "f1", "accuracy", None}, default="auto"
+        Which score of the perturbed labels equals the model's. "auto" is "accuracy" for one label
+        a row, and "f1" for several, as in the paper. None does not perturb labels. F1 of a binary
+        label depends on which class is positive. A model that is worse than random labels is
+        compared with random labels, and a warning says so.
     balanced : bool, default=True
-        Whether every group counts the same, in learning and in judging.
+        Whether every group has the same weight, in training and judging the attackers.
     fold : bool, default=False
-        Fold accuracy at 0.5, as the authors' code did: it hides attackers below chance.
+        Fold accuracy at 0.5, as the authors' code did. This hides attackers below chance.
     cv : int or None, default=5
-        Folds; None is the closed form of the exact attacker, judged on what it learnt from.
+        Number of folds. None is the closed form of the exact attacker, which is judged on the
+        rows that it learns from.
     n_draws : int, default=10
         Draws of folds and perturbations that are averaged.
     groups : {"intersection", "marginal", "indicator"}, default="intersection"
-        How several columns make groups.
+        How several columns of `sensitive_features` make groups.
     missing : {"error", "drop", "group"}, default="error"
-        What to do where the attribute is missing.
+        How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
+        out, "group" makes them a group of their own.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task. Probabilities in one column are
+        of that class. By default the class that sorts last.
     random_state : int, RandomState, Generator or None, default=None
-        Where the draws come from.
+        Seed or generator of the draws.
     n_jobs : int, default=None
-        Jobs that share the training of attackers.
+        Number of jobs that train attackers.
 
     Returns
     -------
@@ -340,7 +412,7 @@ def leakage_amplification(
     See Also
     --------
     skbiasamp.LeakageAuditor : The same with intervals.
-    dpa_amplification : Keeps the directions apart.
+    dpa_amplification : The same question for each direction.
 
     References
     ----------
@@ -367,6 +439,7 @@ def leakage_amplification(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     require_task_pred(test.has("task_pred"), metric="leakage amplification")
     arena = stage(test, train, settings, direction=None)
@@ -391,7 +464,7 @@ def dataset_leakage(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> float:
-    """Return how well the attribute can be told from the labels: leakage of the data alone.
+    """Return dataset leakage: how well an attacker predicts the group from the labels.
 
     .. versionadded:: 0.1
 
@@ -400,9 +473,9 @@ def dataset_leakage(
     y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
         Labels.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute.
+        The sensitive feature, which gives the groups.
     y_train, sensitive_train : array-like, optional
-        Labels that the attacker learns on; without them, it learns on the other folds.
+        Labels that the attacker learns from. Without them, it is cross-fitted on `y_true`.
     sample_weight : array-like of shape (n_samples,), optional
         Weights.
     attacker, quality, balanced, fold, cv, n_draws, groups, missing, random_state, n_jobs
@@ -436,6 +509,16 @@ def dataset_leakage(
     return float(played.qualities.data.mean())
 
 
+def leakage_of_labels(
+    test: Contingency, train: Contingency, settings: Settings, rng: np.random.Generator
+) -> float:
+    """Return how well the training labels teach an attacker to predict the group of test rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)  # said of the audit already
+        arena = stage(labels_alone(test), labels_alone(train), settings, direction=None)
+    return float(play(arena, rng).qualities.data.mean())
+
+
 def dpa_amplification(
     y_true: Any,
     y_pred: Any = None,
@@ -447,27 +530,29 @@ def dpa_amplification(
     sample_weight: Any = None,
     direction: str = "A->T",
     attacker: Any = "auto",
-    quality: Any = "accuracy",
+    quality: Any = "balanced_accuracy",
     equalize: str | None = "accuracy",
     normalize: bool = True,
     cv: int | None = 5,
     n_draws: int = 10,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> float:
-    r"""Return directional predictability amplification.
+    r"""Return directional predictability amplification (DPA).
 
-    How well the prediction of one side can be told from the other, against how well its label
-    can [1]_:
+    An attacker predicts the model's prediction of the task from the group (A->T), or its
+    prediction of the group from the task (T->A). Another one does the same for the labels. The
+    value is the relative change of their quality [1]_:
 
     .. math:: DPA = \frac{\Psi_M - \Psi_D}{\Psi_M + \Psi_D}
 
     with :math:`\Psi_D = Q(f(A), T')` and :math:`\Psi_M = Q(g(A), \hat T)` for A->T, and the
-    attribute in place of the task for T->A. :math:`T'` are labels perturbed at random until they
-    are as good as the predictions. The value lies between −1 and 1, and sees amplification in
-    balanced data, where co-occurrence is blind.
+    group in place of the task for T->A. :math:`T'` are the labels, with random errors until they
+    are as good as the predictions. The value lies between −1 and 1. It can show amplification in
+    balanced data, where co-occurrence metrics are 0 by construction.
 
     .. versionadded:: 0.1
 
@@ -476,47 +561,61 @@ def dpa_amplification(
     y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
         Labels; numbers with ``quality="inverse_rmse"``.
     y_pred : array-like, optional
-        Predicted labels (or scores, of which the labels are taken). Not needed for T->A.
+        Predicted labels (or scores, which are turned into labels). Not needed for T->A.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute.
+        The sensitive feature, which gives the groups.
     sensitive_pred : array-like, optional
-        The attribute as predicted by the model: for T->A.
-    y_train, sensitive_train : array-like, optional
-        Training labels. The attacker on labels then learns there and is judged on the audited
-        rows; without them, it learns on the other folds of those.
+        The group as predicted by the model: for T->A.
+    y_train : array-like or Contingency, optional
+        Training labels. A `Contingency` that also has training predictions: both attackers learn
+        from the training rows and are judged on the audited ones. Otherwise both are cross-fitted
+        on the audited rows, and training labels do not change the value.
+    sensitive_train : array-like, optional
+        The sensitive feature of the training rows.
     sample_weight : array-like of shape (n_samples,), optional
         Weights of the audited rows.
     direction : {"A->T", "T->A"}, default="A->T"
-        What is told from what.
+        "A->T": does the group shift the predicted task? "T->A": does the task shift the predicted
+        group?
     attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
-        Who attacks. "exact" is the best table; "auto" takes it where each distinct input has 20
-        rows or more on average, and a logistic regression otherwise.
-    quality : str or callable, default="accuracy"
-        How well it is told: "accuracy", "balanced_accuracy", "f1", "inverse_rmse" or
-        "inverse_log_loss". A callable gets true and told codes (and, where it takes it,
+        Classifier that predicts the target. "exact" is the best table of inputs; "auto" takes it
+        if each distinct input has 20 rows or more on average, and a logistic regression
+        otherwise.
+    quality : str or callable, default="balanced_accuracy"
+        Score of the attacker: "accuracy" (as in the paper), "balanced_accuracy", "f1" (macro),
+        "inverse_rmse" or "inverse_log_loss". With "accuracy", predictions that name one class
+        more often are easier to guess, whatever the group. With "balanced_accuracy", a guess that
+        ignores its input scores 1 / number of classes, and attackers learn with equally weighted
+        classes. A callable gets true and predicted codes (and, if it takes it,
         ``sample_weight``); larger is better, and never negative.
     equalize : {"f1", "accuracy", None}, default="accuracy"
-        In what the perturbed labels equal the predictions. Numbers get normal noise instead, as
-        large as the model's errors.
+        Which score of the perturbed labels equals the predictions'. None does not perturb labels.
+        Numbers get normal noise instead, as large as the model's errors. A model that is worse
+        than random labels is compared with random labels, and a warning says so.
     normalize : bool, default=True
         Divide the difference by the sum.
     cv : int or None, default=5
-        Folds; None is the closed form of the exact attacker, judged on what it learnt from.
+        Number of folds. None is the closed form of the exact attacker, which is judged on the
+        rows that it learns from.
     n_draws : int, default=10
         Draws of folds and perturbations that are averaged.
     groups : {"intersection", "marginal", "indicator"}, default="intersection"
-        How several columns make groups.
+        How several columns of `sensitive_features` make groups.
     missing : {"error", "drop", "group"}, default="error"
-        What to do where the attribute is missing.
+        How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
+        out, "group" makes them a group of their own.
+    pos_label : class, optional
+        Which of two classes is the positive one, and so the task. Probabilities in one column are
+        of that class. By default the class that sorts last.
     random_state : int, RandomState, Generator or None, default=None
-        Where the draws come from.
+        Seed or generator of the draws.
     n_jobs : int, default=None
-        Jobs that share the training of attackers.
+        Number of jobs that train attackers.
 
     Returns
     -------
     value : float
-        The mean over tasks of a multilabel target, each told by an attacker of its own.
+        The mean over the tasks of a multilabel target. Each task has its own attacker.
 
     See Also
     --------
@@ -529,13 +628,15 @@ def dpa_amplification(
 
     Examples
     --------
-    The balanced COMPAS data of the paper, where directional amplification is 0:
+    The balanced COMPAS data of the paper, where directional amplification is 0, with the paper's
+    quality:
 
     >>> from skbiasamp.metrics import dpa_amplification
     >>> race = ["C"] * 1748 + ["AA"] * 1748
     >>> recidivism = ([0] * 874 + [1] * 874) * 2
     >>> predicted = [0] * 1145 + [1] * 603 + [0] * 948 + [1] * 800
-    >>> value = dpa_amplification(recidivism, predicted, sensitive_features=race, cv=None)
+    >>> labels = {"y_true": recidivism, "y_pred": predicted, "sensitive_features": race}
+    >>> value = dpa_amplification(**labels, quality="accuracy", cv=None)
     >>> round(value, 4)
     0.0898
     """
@@ -551,6 +652,7 @@ def dpa_amplification(
         sample_weight=sample_weight,
         groups=groups,
         missing=missing,
+        pos_label=pos_label,
     )
     require_predictions(test, direction)
     arena = stage(test, train, settings, direction=direction)

@@ -15,7 +15,7 @@ import numpy as np
 from skbiasamp._labels import Array
 
 QUALITIES = ("accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss")
-EQUALIZERS = ("f1", "accuracy", None)
+EQUALIZERS = ("f1", "accuracy", None)  # and "auto", of leakage
 
 Quality = str | Callable[..., float]
 
@@ -25,14 +25,19 @@ def _divide(left: Array, right: Array) -> Array:
     return np.divide(left, right, out=np.zeros(np.broadcast(left, right).shape), where=right != 0)
 
 
-def quality_of(quality: Quality, told: Array) -> Array:
-    """Return the quality of what attackers told: tables of (..., true class, class told)."""
+def quality_of(quality: Quality, told: Array, n_classes: Array | None = None) -> Array:
+    """Return the quality of guesses: tables of (..., true class, guessed class).
+
+    Balanced accuracy is the mean recall of `n_classes`, by default of the classes that occur. A
+    class that does not occur has recall 0.
+    """
     right = np.diagonal(told, axis1=-2, axis2=-1)
     true, said = told.sum(axis=-1), told.sum(axis=-2)
     if quality == "accuracy":
         return _divide(right.sum(axis=-1), true.sum(axis=-1))
     if quality == "balanced_accuracy":
-        return _divide(_divide(right, true).sum(axis=-1), (true > 0).sum(axis=-1))
+        n = (true > 0).sum(axis=-1) if n_classes is None else n_classes
+        return _divide(_divide(right, true).sum(axis=-1), n)
     if quality == "f1":
         return _divide(_divide(2 * right, true + said).sum(axis=-1), (true + said > 0).sum(axis=-1))
     assert callable(quality)
@@ -89,16 +94,27 @@ def rate_for_f1(f1: Array, true: Array, total: Array, n_others: int) -> Array:
     """Return the rate at which labels must move for their expected F1 over tasks to be `f1`.
 
     `true` (..., tasks) and `total` (..., 1) count rows; a label that moves goes to one of
-    `n_others` classes. F1 falls with the rate, so that halving the interval finds it.
+    `n_others` classes. F1 falls with the rate, so that halving the interval finds it. The rate is
+    at most that of pure noise: labels that move more often carry information again.
     """
-    low, high = np.zeros(f1.shape), np.ones(f1.shape)
+    low, high = np.zeros(f1.shape), np.full(f1.shape, pure_noise(n_others))
     for _ in range(50):
         middle = (low + high) / 2
-        kept = true * (1 - middle[..., None])
-        said = kept + (total - true) * middle[..., None] / n_others
-        above = task_f1(kept, true, said) > f1
+        above = f1_at(middle, true, total, n_others) > f1
         low, high = np.where(above, middle, low), np.where(above, high, middle)
     return low  # exactly 0 for a perfect model
+
+
+def pure_noise(n_others: int) -> float:
+    """Return the rate at which labels that move to `n_others` classes keep no information."""
+    return n_others / (n_others + 1)
+
+
+def f1_at(rate: Array, true: Array, total: Array, n_others: int) -> Array:
+    """Return the expected F1, averaged over tasks, of labels that move at a rate."""
+    kept = true * (1 - rate[..., None])
+    said = kept + (total - true) * rate[..., None] / n_others
+    return task_f1(kept, true, said)
 
 
 def perturb(

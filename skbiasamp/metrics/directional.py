@@ -9,11 +9,13 @@ import pandas as pd
 
 from skbiasamp._compat import StrOptions
 from skbiasamp._labels import DIRECTIONS, Array, check_table
+from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, largest_change, unmeasured
 from skbiasamp.metrics._signs import association_sign, compare_counts, settled
+from skbiasamp.results import AuditResult, conclusion, labels_of
 
 TIES = ("zero", "negative")
 
@@ -140,10 +142,15 @@ class DirectionalAuditor(CooccurrenceAuditor):
 
     @property
     def question(self) -> str:
-        """What the metric asks."""
+        """Question that the metric answers."""
         if self.direction == "T->A":
-            return "Do predictions of the group exaggerate the association between task and group?"
+            return "Do predicted groups exaggerate the association between task and group?"
         return "Do predictions exaggerate the association between group and task?"
+
+    @property
+    def headline(self) -> int:
+        """Rank in a report: the first to read, or after leakage if the group is predicted."""
+        return 3 if self.direction == "T->A" else 0
 
     # ------------------------------------------------------------------ the formula
 
@@ -211,6 +218,35 @@ class DirectionalAuditor(CooccurrenceAuditor):
         if self.direction == "T->A":
             return {}
         return {"moments": (self._sign(like), isinstance(self.base, str) and self.base == "test")}
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        if result.verdict == CANNOT or result.table["delta"].isna().all():
+            return unmeasured(result)
+        intro, pair = largest_change(result)
+        text = f"{conclusion(result)} {intro}"
+        if pair is None:
+            return text
+        group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
+        observed, base = rate(pair["observed"]), rate(pair["base"])
+        if self.direction == "T->A":
+            text += f" of the rows labelled {task}, {observed} are predicted to be in the group "
+            text += f"{group}, and {base} "
+            text += {"test": "are in it", "train": "are in it in the training labels"}.get(
+                str(self.base), "is the given base rate"
+            )
+        else:
+            text += (
+                f" the group {group} is predicted {task} for {observed} of its rows, and {base} "
+            )
+            text += {"test": "are labelled so", "train": "are labelled so in training"}.get(
+                str(self.base), "is the given base rate"
+            )
+        if pair["sign"] == 0:
+            return f"{text}; the {labels_of(result)} have no association here."
+        moves = "strengthens" if pair["sign"] * pair["delta"] > 0 else "weakens"
+        return f"{text}; this {moves} the association in the {labels_of(result)}."
 
 
 directional_amplification = function_of(

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._labels import Array
+from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, largest_change, unmeasured
 from skbiasamp.metrics._signs import over_share
+from skbiasamp.results import AuditResult, conclusion
 
 
 class MALSAuditor(CooccurrenceAuditor):
@@ -76,7 +78,10 @@ class MALSAuditor(CooccurrenceAuditor):
     """
 
     metric = "MALS"
-    question = "Are groups with more than an equal share of a task predicted an even larger share?"
+    question = (
+        "Do predictions raise the share of groups that have more than an equal share of a task?"
+    )
+    headline = 5
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         return self._compare(train, test, own=self.reference == "test")
@@ -109,6 +114,22 @@ class MALSAuditor(CooccurrenceAuditor):
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         return {}
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        if result.verdict == CANNOT or result.table["delta"].isna().all():
+            return unmeasured(result)
+        intro, pair = largest_change(result)
+        text = f"{conclusion(result)} {intro}"
+        if pair is None:
+            return text
+        return (
+            f"{text} the group {result.group_name(pair['group'])} makes up "
+            f"{rate(pair['observed'])} of the rows predicted '{task_of(pair['task'])}', and "
+            f"{rate(pair['base'])} of the {'training ' * (self.reference == 'train')}rows labelled "
+            "so."
+        )
 
 
 mals_amplification = function_of(

@@ -11,12 +11,14 @@ import numpy as np
 
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._labels import DIRECTIONS, Array, Names, require_labels, too_many_combinations
+from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._base import function_of
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._signs import association_sign, over_share, sign_of_counts
+from skbiasamp.results import AuditResult, conclusion
 
 COMBINATIONS = ("observed", "all")
 
@@ -110,7 +112,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     metric = "multi-attribute"
     kind = "size"
-    question = "How far do predictions move combinations of tasks between groups?"
+    question = "How much do predictions change the association between groups and sets of tasks?"
+    headline = 6
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "direction": [StrOptions(set(DIRECTIONS)), None],
         "combinations": [StrOptions(set(COMBINATIONS))],
@@ -258,6 +261,19 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         test.require_rows("Multi-attribute amplification", but=("scores", "weights"))
         require_labels(test.soft("task_pred"), metric=what)
         require_labels(test.soft("group_pred"), metric=what, argument="sensitive_pred")
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        if result.table["delta"].isna().all():
+            return (
+                f"Not measured: no set of tasks occurs {self.min_count:.15g} times or more in both "
+                "the training labels and the audited ones."
+            )
+        return (
+            f"{conclusion(result)} The rates of sets of tasks change by {points(result.value)} on "
+            "average; this is a size and has no direction."
+        )
 
 
 # --------------------------------------------------------------------------- sets of tasks

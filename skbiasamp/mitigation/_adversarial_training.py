@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skbiasamp._labels import Array, quote
-from skbiasamp.attackers._networks import Cells, _draw, hold_out, import_torch
+from skbiasamp.attackers._networks import WeightedRows, draw_rows, hold_out, import_torch
 
 _AT_ONCE = 4096  # rows whose outputs are computed together
 
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
         share = np.bincount(cell, self.weight)[cell]
         return np.bincount(stratum, self.weight)[stratum] / (self.n_groups * share)
 
-    def part(self, cells: Cells, n_rows: int) -> Rows:
+    def part(self, cells: WeightedRows, n_rows: int) -> Rows:
         """Return some of the rows, with other weights."""
         group = None if self.group is None else self.group[cells.inputs]
         at = import_torch().as_tensor(cells.inputs, device=self.inputs.device)
@@ -242,7 +242,7 @@ class _Training:
         self.rng, self.critic_rng = np.random.default_rng(own), np.random.default_rng(critics)
         self.networks, self.plan, self.rows, self.judged = networks, plan, rows, None
         if plan.patience:
-            cells = Cells(np.arange(len(rows.weight)), rows.weight, rows.weight)
+            cells = WeightedRows(np.arange(len(rows.weight)), rows.weight, rows.weight)
             learnt, judged, n_rows = hold_out(
                 cells, rows.n_rows, plan.validation_fraction, np.random.default_rng(split)
             )
@@ -307,7 +307,7 @@ class _Training:
             every = slice(None), torch.as_tensor(weight, dtype=torch.float32, device=device)
             yield from [every] * self.steps
             return
-        drawn = _draw(Cells(weight, weight, weight), self.rows.n_rows, self.rng)
+        drawn = draw_rows(weight, self.rows.n_rows, self.rng)
         for part in np.array_split(drawn, self.steps):
             yield torch.as_tensor(part, device=device), 1 / len(part)
 
@@ -327,7 +327,7 @@ class _Training:
             members = np.flatnonzero(group == one)
             share = (weight * self.balance)[members]
             share /= share.sum()
-            drawn = _draw(Cells(share, share, share), steps * size, self.critic_rng)
+            drawn = draw_rows(share, steps * size, self.critic_rng)
             dealt.append(members[drawn].reshape(steps, size))
         for part in np.concatenate(dealt, axis=1):
             yield torch.as_tensor(part, device=device), 1 / len(part)

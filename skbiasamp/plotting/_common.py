@@ -1,16 +1,18 @@
-"""What the Displays share: where their data comes from, a canvas, and names as labels."""
+"""Shared parts of the Displays: constructors, axes and labels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._labels import Array, quote
+from skbiasamp._words import group_of
 from skbiasamp.auditors import DirectionalAuditor
+from skbiasamp.inference._tests import significant
 from skbiasamp.results import AuditResult
 
 # Of Okabe and Ito, distinct to colour-blind readers too; in print, sides of zero tell them apart.
@@ -27,7 +29,12 @@ class PairsDisplay:
     plot: Callable[..., Any]
 
     def __init__(
-        self, table: pd.DataFrame, *, title: str | None = None, confidence_level: float = 0.95
+        self,
+        table: pd.DataFrame,
+        *,
+        title: str | None = None,
+        confidence_level: float = 0.95,
+        group_columns: Sequence[Hashable] = (),
     ) -> None:
         lacking = {"group", "task", "amplification"} - set(getattr(table, "columns", ()))
         if lacking:
@@ -39,6 +46,7 @@ class PairsDisplay:
         self.table = table
         self.title = title
         self.confidence_level = confidence_level
+        self.group_columns = group_columns
 
     @classmethod
     def from_result(cls, result: AuditResult, *, ax: Any = None, **options: Any) -> Self:
@@ -68,6 +76,7 @@ class PairsDisplay:
             result.table,
             title=_title(result),
             confidence_level=0.95 if level is None else level,
+            group_columns=result.group_columns,
         )
         return display.plot(ax, **options)
 
@@ -93,9 +102,9 @@ class PairsDisplay:
         y_pred : array-like
             Predicted labels or probabilities.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute.
+            The sensitive feature.
         sensitive_pred : array-like, optional
-            The attribute as predicted by the model.
+            The sensitive feature as predicted by the model.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
         auditor : auditor, default=None
@@ -168,32 +177,40 @@ class PairsDisplay:
         y_pred = estimator.predict(X)
         return cls.from_predictions(y, y_pred, auditor=auditor, ax=ax, **labels, **options)
 
+    def _names(self, role: str, names: Iterable[Hashable]) -> dict[Hashable, str]:
+        """Return groups or tasks as labels."""
+        columns = self.group_columns if role == "group" else ()
+        return labels_of(names, JOINTS[role], columns, width=max(28, 20 * len(columns)))
+
     @property
     def _tested(self) -> pd.Series | None:
-        """Return which pairs are significant, or None where nothing was tested."""
-        if "p_adjusted" not in self.table or self.table["p_adjusted"].isna().all():
+        """Return which pairs are significant, or None if there is neither test nor interval."""
+        nothing = pd.Series(np.nan, self.table.index)
+        p_adjusted, low, high = (
+            as_floats(self.table.get(name, nothing)) for name in ("p_adjusted", "low", "high")
+        )
+        if np.isnan([p_adjusted, low, high]).all():
             return None
-        return self.table["p_adjusted"] < self._alpha
+        sure = significant(p_adjusted, low, high, self.confidence_level)
+        return pd.Series(sure, self.table.index)
 
     @property
     def _untold(self) -> str:
-        """Say what pairs that are not significant have in common."""
-        return f"p_adjusted ≥ {self._alpha:g}"
-
-    @property
-    def _alpha(self) -> float:
-        return round(1 - self.confidence_level, 12)  # 1 − 0.95 is not 0.05
+        """Return what pairs that are not significant have in common."""
+        if "p_adjusted" not in self.table or self.table["p_adjusted"].isna().all():
+            return "interval includes 0"
+        return f"not significant (adjusted p ≥ {round(1 - self.confidence_level, 12):g})"
 
 
 def _title(result: AuditResult) -> str:
-    """Return what was measured, and below it the value and its interval."""
-    direction = "" if result.direction is None else f" {result.direction.replace('->', '→')}"
+    """Return the metric, and below it the value and its interval."""
+    name = result.name.replace("->", "→")
     if math.isnan(result.value):
-        return f"{result.metric}{direction}\nundefined"
+        return f"{name}\nundefined"
     value = f"{result.value:+.4f}"
     if not math.isnan(result.low):
         value += f" [{result.low:+.4f}, {result.high:+.4f}]"
-    return f"{result.metric}{direction}\n{value.replace('-', '−')}"
+    return f"{name}\n{value.replace('-', '−')}"
 
 
 def import_pyplot(caller: object) -> Any:
@@ -225,12 +242,19 @@ def fitting(*limits: float) -> float:
     return max(min(FONT, *limits), SMALLEST)
 
 
-def labels_of(names: Iterable[Hashable], joint: str, width: int = 28) -> dict[Hashable, str]:
+def labels_of(
+    names: Iterable[Hashable], joint: str, columns: Sequence[Hashable] = (), width: int = 28
+) -> dict[Hashable, str]:
     """Return names as labels: long ones cut in their middle, as little as keeps them apart.
 
-    `joint` stands between the parts of a combination.
+    `joint` stands between the parts of a combination, unless its `columns` are known.
     """
-    texts = {name: _text(name, joint) for name in names}
+    texts = {
+        name: group_of(name, columns)
+        if isinstance(name, tuple) and len(name) == len(columns)
+        else _text(name, joint)
+        for name in names
+    }
     most = max(map(len, texts.values()), default=0)
     labels = {name: _cut(text, width) for name, text in texts.items()}
     while len(set(labels.values())) < len(set(texts.values())) and width < most:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,24 +10,22 @@ import pandas as pd
 
 from skbiasamp._labels import Array
 from skbiasamp.plotting._common import (
-    JOINTS,
     LESS,
     MORE,
     PairsDisplay,
     as_floats,
     fitting,
     import_pyplot,
-    labels_of,
     merged,
     room,
 )
 
 
 class AmplificationDisplay(PairsDisplay):
-    """Show which pairs of group and task a model moves, and how surely.
+    """Forest plot of pairs of group and task, with confidence intervals.
 
-    A forest plot: one row a pair, strongest first, with its interval; zero is marked. Pairs
-    that are not significant are hollow and pale.
+    One row for each pair, strongest first; 0 is marked. Pairs that are not significant are hollow
+    and pale.
 
     .. versionadded:: 0.1
 
@@ -39,7 +37,11 @@ class AmplificationDisplay(PairsDisplay):
     title : str, default=None
         A title.
     confidence_level : float, default=0.95
-        A pair is significant where ``p_adjusted`` is below one minus this.
+        A pair is significant if ``p_adjusted`` is below one minus this or, without a p-value, if
+        its interval excludes 0.
+    group_columns : sequence of str, default=()
+        Names of the sensitive columns that make the groups, for labels such as
+        "sex = Female, race = Black".
 
     Attributes
     ----------
@@ -79,9 +81,16 @@ class AmplificationDisplay(PairsDisplay):
     """
 
     def __init__(
-        self, table: pd.DataFrame, *, title: str | None = None, confidence_level: float = 0.95
+        self,
+        table: pd.DataFrame,
+        *,
+        title: str | None = None,
+        confidence_level: float = 0.95,
+        group_columns: Sequence[Hashable] = (),
     ) -> None:
-        super().__init__(table, title=title, confidence_level=confidence_level)
+        super().__init__(
+            table, title=title, confidence_level=confidence_level, group_columns=group_columns
+        )
         strength = pd.Series(np.abs(as_floats(table["amplification"])))
         order = strength.sort_values(ascending=False, kind="stable").index  # NaN comes last
         self.table = table.iloc[order].reset_index(drop=True)
@@ -194,7 +203,7 @@ class AmplificationDisplay(PairsDisplay):
         """Return a label for each pair, their heading, and what all of them have in common."""
         told = {}
         for role in ("group", "task"):
-            labels = labels_of(self.table[role], JOINTS[role])
+            labels = self._names(role, self.table[role])
             if set(labels) != {"(all)"}:
                 told[role] = [labels[name] for name in self.table[role]]
         common = []
@@ -210,7 +219,7 @@ class AmplificationDisplay(PairsDisplay):
         )
 
     def _notes(self, n_shown: int, *, hollow: bool) -> list[str]:
-        """Say what is not to be seen in the numbers."""
+        """Return what hollow points mean, and how many pairs are left out."""
         notes = [f"hollow: {self._untold}"] if hollow else []
         left_out = self.table["amplification"].iloc[n_shown:]
         if len(left_out):

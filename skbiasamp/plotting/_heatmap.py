@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,14 +11,12 @@ import pandas as pd
 from skbiasamp._labels import Array
 from skbiasamp.plotting._common import (
     FONT,
-    JOINTS,
     SMALLEST,
     PairsDisplay,
     as_floats,
     contrast,
     fitting,
     import_pyplot,
-    labels_of,
     room,
 )
 from skbiasamp.results import label_index
@@ -28,10 +27,10 @@ CHARACTER = 0.65  # of a font size: how wide a character is
 
 
 class AmplificationHeatmapDisplay(PairsDisplay):
-    """Show every pair of group and task at once: what a model amplifies, and what it tones down.
+    """Heat map of the amplification of every pair of group and task.
 
-    Colours diverge from white at zero. Cells that are not significant are hatched, undefined
-    ones grey and crossed.
+    Colours diverge from white at 0. Cells that are not significant are hatched, undefined ones
+    grey and crossed.
 
     .. versionadded:: 0.1
 
@@ -43,14 +42,18 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     title : str, default=None
         A title.
     confidence_level : float, default=0.95
-        A pair is significant where ``p_adjusted`` is below one minus this.
+        A pair is significant if ``p_adjusted`` is below one minus this or, without a p-value, if
+        its interval excludes 0.
+    group_columns : sequence of str, default=()
+        Names of the sensitive columns that make the groups, for labels such as
+        "sex = Female, race = Black".
 
     Attributes
     ----------
     values : DataFrame of shape (n_groups, n_tasks)
         The amplifications.
     significant : DataFrame of shape (n_groups, n_tasks) or None
-        Which of them are significant; None where nothing was tested.
+        Which of them are significant; None without tests and intervals.
     image_ : AxesImage
         The colours.
     texts_ : list of Text
@@ -89,9 +92,16 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     """
 
     def __init__(
-        self, table: pd.DataFrame, *, title: str | None = None, confidence_level: float = 0.95
+        self,
+        table: pd.DataFrame,
+        *,
+        title: str | None = None,
+        confidence_level: float = 0.95,
+        group_columns: Sequence[Hashable] = (),
     ) -> None:
-        super().__init__(table, title=title, confidence_level=confidence_level)
+        super().__init__(
+            table, title=title, confidence_level=confidence_level, group_columns=group_columns
+        )
         self.values = self._laid_out(as_floats(table["amplification"]), np.nan)
         tested = self._tested
         self.significant = None if tested is None else self._laid_out(tested.to_numpy(), False)
@@ -138,7 +148,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             max_tasks = 70 if ax is None else int(room(ax, 1, 1)[int(transpose)] / NAME)
         values, significant = self._strongest(max_tasks)
         names = [
-            list(labels_of(index, JOINTS[role]).values())
+            list(self._names(role, index).values())
             for role, index in (("group", values.index), ("task", values.columns))
         ]
         cells, told = values.to_numpy(), significant.to_numpy()

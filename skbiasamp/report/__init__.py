@@ -1,4 +1,4 @@
-"""audit(): everything in one call, in numbers and in words."""
+"""audit(): every audit that the inputs allow, in one call."""
 
 from __future__ import annotations
 
@@ -30,9 +30,8 @@ from skbiasamp.contingency import Contingency
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics._base import read_train
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.report._findings import find
+from skbiasamp.report._findings import ALPHA, find
 from skbiasamp.report._groups import describe_groups
-from skbiasamp.report._words import ALPHA, say
 from skbiasamp.results import AuditReport, AuditResult
 
 # Sets of labels that occur less often are left out.
@@ -62,7 +61,10 @@ def audit(
     sensitive_prediction: str | list[str] | None = None,
     weight: str | None = None,
 ) -> AuditReport:
-    """Audit predictions with everything that the inputs allow, and say what was found.
+    """Audit predictions with every metric that the inputs allow, and report a verdict.
+
+    The report opens with the verdict of its primary metric: directional A->T (does the group
+    shift the predicted task?), or leakage if group and task are balanced in the labels.
 
     .. versionadded:: 0.1
 
@@ -116,6 +118,10 @@ def audit(
     >>> report = skbiasamp.audit(cooks, predicted, sensitive_features=sex, random_state=0)
     >>> report["directional A->T"].value
     0.0875
+    >>> print(report.verdict)
+    The model amplifies the association: +0.0875 (95 % confidence interval +0.0677 to +0.1071).
+    Most affected: the group f is predicted '1' for 85.0 % of its rows, and 75.0 % are labelled
+    so; this strengthens the association in the labels.
     """
     options: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
     columns = {
@@ -159,7 +165,8 @@ def audit(
     results: dict[str, AuditResult] = {}
     for auditor in chosen:
         _run(results, auditor, train, test)
-    if y_score is not None and auditors is None:
+    scored = None
+    if y_score is not None:
         with renamed(y_pred="y_score"):
             scored = Contingency.from_labels(
                 y_true,
@@ -168,22 +175,20 @@ def audit(
                 sample_weight=sample_weight,
                 like=train,
                 scores=True,
-                **options,
+                groups=groups,
+                missing=missing,
             )
-        _run(results, LeakageAuditor(random_state=random_state), None, scored, _OF_SCORES)
+        if auditors is None:
+            _run(results, LeakageAuditor(random_state=random_state), None, scored, _OF_SCORES)
     by_group, rates = describe_groups(test)
     report = AuditReport(
         results=results,
-        sentences={
-            name: say(result, seen="scores" if name.endswith(_OF_SCORES) else "predictions")
-            for name, result in results.items()
-        },
         groups=by_group,
         rates=rates,
         context=_context(test, train),
     )
     n_given = None if sample_weight is None else len(sample_weight)
-    report.findings.extend(find(report, test, train, scores=y_score is not None, n_given=n_given))
+    report.findings.extend(find(report, test, train, scored=scored, n_given=n_given))
     return report
 
 
@@ -271,14 +276,13 @@ def _run(
     elif not hasattr(auditor, "contingency_") and "reference" in auditor.get_params(deep=False):
         auditor = clone(auditor).set_params(reference="test")
     with warnings.catch_warnings():
-        # What these say stands in the tables, and is said once for the report.
+        # The tables flag these pairs, and the findings name them once for the report.
         warnings.simplefilter("ignore", UncertaintyWarning)
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         if train is not None:
             auditor.fit(train)
         result = auditor.audit(test)
-    name = result.metric if result.direction is None else f"{result.metric} {result.direction}"
-    name += suffix
+    name = result.name + suffix
     same = sum(other == name or other.startswith(f"{name} (") for other in results)
     results[f"{name} ({same + 1})" if same else name] = result
 
@@ -295,6 +299,7 @@ def _context(test: Contingency, train: Contingency | None) -> dict[str, Any]:
         "n_dropped": test.n_dropped,
         "groups": list(test.groups),
         "tasks": list(test.tasks),
+        "group_columns": list(getattr(test, "group_columns", None) or ()),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "versions": {
             "skbiasamp": skbiasamp.__version__,

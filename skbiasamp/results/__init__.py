@@ -1,6 +1,17 @@
-"""What audits found: one auditor's result, and the report of several."""
+"""Results of audits: of one auditor, and the report of several."""
 
 from skbiasamp.results._report import AuditReport, Finding
-from skbiasamp.results._result import COLUMNS, AuditResult, label_index, pair_table
+from skbiasamp.results._result import COLUMNS, AuditResult, label_index, pair_table, uncounted
+from skbiasamp.results._sentences import conclusion, labels_of
 
-__all__ = ["COLUMNS", "AuditReport", "AuditResult", "Finding", "label_index", "pair_table"]
+__all__ = [
+    "COLUMNS",
+    "AuditReport",
+    "AuditResult",
+    "Finding",
+    "conclusion",
+    "label_index",
+    "labels_of",
+    "pair_table",
+    "uncounted",
+]

@@ -1,4 +1,4 @@
-"""What several auditors found on the same rows, in numbers and in words."""
+"""The results of several audits of the same rows, with a verdict, findings and context."""
 
 from __future__ import annotations
 
@@ -14,19 +14,23 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp._files import read_json, written
+from skbiasamp._words import CANNOT
 from skbiasamp.results._result import AuditResult, as_name, check_schema, label_index, plain
 
-REPORT_SCHEMA = "skbiasamp.AuditReport/1"
+# Topics that stand beside the verdict.
+_BESIDE = ("different directions", "balanced data")
+
+REPORT_SCHEMA = "skbiasamp.AuditReport/2"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing to know about an audit, in words.
+    """One thing to know before the numbers of a report are used.
 
     Attributes
     ----------
     topic : str
-        What it is about, such as "balanced data" or "threshold".
+        Its topic, such as "balanced data" or "threshold".
     text : str
         What was seen, and what to do.
     """
@@ -37,25 +41,23 @@ class Finding:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditReport(Mapping[str, AuditResult]):
-    """What several auditors found on the same rows, in numbers and in words.
+    """Report of several audits of the same rows.
 
-    Reports come from `skbiasamp.audit`; ``report["directional A->T"]`` is one auditor's result.
+    `skbiasamp.audit` returns it; ``report["directional A->T"]`` is the result of one auditor.
 
     Attributes
     ----------
     results : dict of str to AuditResult
-        By metric and direction.
-    sentences : dict of str to str
-        What each result says, in plain words.
+        The results, by metric and direction.
     groups : DataFrame
-        One row a group: how many rows, their share, and how often the model is right.
+        One row for each group: its rows, their share, and the accuracy of the model.
     rates : DataFrame
-        One row a pair of group and task: base rate, predicted rate, and the rates of true and
-        false positives.
+        One row for each pair of group and task: base rate, predicted rate, true positive rate
+        and false positive rate.
     findings : list of Finding
         What to know before these numbers are used.
     context : dict
-        Date, versions, and how many rows were audited.
+        Date, versions, and what was audited.
 
     Examples
     --------
@@ -66,13 +68,15 @@ class AuditReport(Mapping[str, AuditResult]):
     >>> report = skbiasamp.audit(hired, predicted, sensitive_features=sex, random_state=0)
     >>> list(report)
     ['directional A->T', 'MALS', 'leakage', 'DPA A->T']
-    >>> print(report.sentences["directional A->T"])
-    Predictions give m the label 1 more often than the labels do, by 12.5 points; the labels already
-    leaned that way. On the whole the model amplifies: the interval lies above 0.
+    >>> report.primary
+    'directional A->T'
+    >>> print(report.verdict)
+    The model amplifies the association: +0.1125 (95 % confidence interval +0.0925 to +0.1342).
+    Most affected: the group m is predicted '1' for 62.5 % of its rows, and 50.0 % are labelled
+    so; this strengthens the association in the labels.
     """
 
     results: dict[str, AuditResult]
-    sentences: dict[str, str] = field(default_factory=dict)
     groups: pd.DataFrame = field(default_factory=pd.DataFrame)
     rates: pd.DataFrame = field(default_factory=pd.DataFrame)
     findings: list[Finding] = field(default_factory=list)
@@ -90,51 +94,78 @@ class AuditReport(Mapping[str, AuditResult]):
         return len(self.results)
 
     @property
+    def primary(self) -> str | None:
+        """Name of the result that the verdict is about.
+
+        Directional A->T; leakage if the labels are balanced; T->A if only the sensitive feature
+        is predicted. In general the result with the lowest `headline` that can be measured.
+        """
+        ranked = sorted(self.results, key=lambda name: self.results[name].headline)
+        able = (
+            name
+            for name in ranked
+            if not math.isnan(self.results[name].value) and self.results[name].verdict != CANNOT
+        )
+        return next(able, next(iter(ranked), None))
+
+    @property
+    def verdict(self) -> str:
+        """What the primary result says: verdict, value with interval, pair affected most."""
+        return "" if self.primary is None else self.results[self.primary].sentence
+
+    @property
+    def _opening(self) -> list[str]:
+        """The verdict, and what other metrics say if they differ."""
+        beside = (one.text for one in self.findings if one.topic in _BESIDE)
+        return [text for text in (self.verdict, *beside) if text]
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """What each result says."""
+        return {name: result.sentence for name, result in self.results.items()}
+
+    @property
     def summary(self) -> pd.DataFrame:
-        """One row a result: its value, interval and p-value, and what it says."""
+        """One row for each result: value, interval, p-value and verdict."""
         rows = [
             {
-                "metric": result.metric,
-                "direction": result.direction,
                 "value": result.value,
                 "low": result.low,
                 "high": result.high,
                 "p_value": result.p_value,
-                "in_words": self.sentences.get(name, ""),
+                "verdict": result.verdict,
             }
-            for name, result in self.results.items()
+            for result in self.results.values()
         ]
         return pd.DataFrame(rows, index=pd.Index(list(self.results), name="audit"))
 
     @property
     def warnings(self) -> list[str]:
-        """The findings as plain sentences."""
+        """The findings as text."""
         return [finding.text for finding in self.findings]
 
     def __repr__(self) -> str:
         lines = [f"Audit of {self.context.get('rows', 'the same rows')}"]
+        if self.primary is not None:
+            lines += ["", f"Verdict ({self.primary})"]
+            lines += [_wrapped(text, "  ") for text in self._opening]
         for name, result in self.results.items():
-            lines.append("")
-            lines.append(result._title)
-            if self.sentences.get(name):
-                lines.append(
-                    textwrap.fill(
-                        self.sentences[name], 96, initial_indent="  ", subsequent_indent="  "
-                    )
-                )
-        if self.findings:
+            lines += ["", result._title.replace(result.name, name, 1)]
+            if result.sentence and name != self.primary:
+                lines.append(_wrapped(result.sentence, "  "))
+        rest = [one.text for one in self.findings if one.topic not in _BESIDE]
+        if rest:
             lines += ["", "Before you use these numbers:"]
-            lines += [
-                textwrap.fill(finding.text, 96, initial_indent="- ", subsequent_indent="  ")
-                for finding in self.findings
-            ]
+            lines += [_wrapped(text, "- ") for text in rest]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """Return a short table for a notebook; labels of the data are escaped."""
+        """Return verdict and table for a notebook; labels of the data are escaped."""
         table = self.summary.to_html(border=0, escape=True, float_format="{:+.4f}".format)
-        notes = "".join(f"<li>{html.escape(text)}</li>" for text in self.warnings)
-        return f"<div class='skbiasamp-report'>{table}<ul>{notes}</ul></div>"
+        opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self._opening)
+        rest = (one.text for one in self.findings if one.topic not in _BESIDE)
+        notes = "".join(f"<li>{html.escape(text)}</li>" for text in rest)
+        return f"<div class='skbiasamp-report'>{opening}{table}<ul>{notes}</ul></div>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python objects: NaN is None, tuples of names are lists.
@@ -146,8 +177,9 @@ class AuditReport(Mapping[str, AuditResult]):
         return {
             "schema": REPORT_SCHEMA,
             "context": plain(self.context),
+            "primary": self.primary,
+            "verdict": self.verdict,
             "results": {name: result.to_dict() for name, result in self.results.items()},
-            "sentences": dict(self.sentences),
             "groups": plain(self.groups),
             "rates": plain(self.rates),
             "findings": [{"topic": one.topic, "text": one.text} for one in self.findings],
@@ -169,7 +201,6 @@ class AuditReport(Mapping[str, AuditResult]):
         check_schema(content, REPORT_SCHEMA)
         return cls(
             results={name: AuditResult.from_dict(one) for name, one in content["results"].items()},
-            sentences=dict(content["sentences"]),
             groups=_as_frame(content["groups"]),
             rates=_as_frame(content["rates"]),
             findings=[Finding(**one) for one in content["findings"]],
@@ -223,16 +254,23 @@ class AuditReport(Mapping[str, AuditResult]):
         text : str
         """
         lines = ["## Bias amplification", ""]
+        for text in self._opening:
+            lines += [_escaped(text), ""]
         lines += [f"Audited: {self.context.get('rows', 'the same rows')}.", ""]
-        lines += ["| audit | value | interval | p | in words |", "|---|---|---|---|---|"]
+        lines += ["| audit | verdict | value | interval | p |", "|---|---|---|---|---|"]
         for name, result in self.results.items():
             interval = "" if math.isnan(result.low) else f"{result.low:+.4f} to {result.high:+.4f}"
             p_value = "" if math.isnan(result.p_value) else f"{result.p_value:.2g}"
-            cells = (name, f"{result.value:+.4f}", interval, p_value, self.sentences.get(name, ""))
+            cells = (name, result.verdict, f"{result.value:+.4f}", interval, p_value)
             lines.append("| " + " | ".join(map(_escaped, cells)) + " |")
-        if self.findings:
-            lines += ["", "Before these numbers are used:", ""]
-            lines += [f"- {_escaped(text)}" for text in self.warnings]
+        others = [name for name in self.results if name != self.primary]
+        if others:
+            lines += ["", "The other metrics:", ""]
+            lines += [_escaped(f"- {name}: {self.results[name].sentence}") for name in others]
+        rest = [one.text for one in self.findings if one.topic not in _BESIDE]
+        if rest:
+            lines += ["", "Before you use these numbers:", ""]
+            lines += [f"- {_escaped(text)}" for text in rest]
         versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
         lines += ["", f"Made {self.context.get('date', '')} with {versions}."]
         return written("\n".join(lines) + "\n", path)
@@ -252,6 +290,10 @@ class AuditReport(Mapping[str, AuditResult]):
         from skbiasamp._page import page
 
         return written(page(self.to_dict()), path)
+
+
+def _wrapped(text: str, first: str) -> str:
+    return textwrap.fill(text, 96, initial_indent=first, subsequent_indent="  ")
 
 
 def _escaped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What an audit found: a number, the table of pairs behind it, and how both were made."""
+"""The result of one audit: a value, its table of pairs, and what the metric declares."""
 
 from __future__ import annotations
 
@@ -13,8 +13,19 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._labels import Array, Names
+from skbiasamp._words import (
+    AMPLIFIES,
+    CANNOT,
+    NO_EFFECT,
+    NOT_MEASURED,
+    REDUCES,
+    REVEALS_LESS,
+    REVEALS_MORE,
+    group_of,
+    side_of,
+)
 
-SCHEMA = "skbiasamp.AuditResult/1"
+SCHEMA = "skbiasamp.AuditResult/2"
 
 COLUMNS = (
     "group",
@@ -33,46 +44,64 @@ COLUMNS = (
     "reliable",
 )
 
-# Rates to four places; p-values to two digits, however small.
+# Rates to four places; p-values to two digits, however small; a dash if there is nothing to show.
 _FORMATS: dict[str, Any] = {
     "float_format": "{:.4f}".format,
-    "formatters": {"p_value": "{:.2g}".format},
+    "formatters": {"p_value": lambda value: "-" if math.isnan(value) else f"{value:.2g}"},
+    "na_rep": "-",
 }
+
+
+_SOME = pd.Series([1.0])  # for a table without the column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditResult:
-    """The amplification that an auditor measured, with its table of pairs.
+    """Result of one audit: amplification, interval, test and a table of pairs.
 
-    Results come from an auditor's ``audit``; ``float(result)`` is the value.
+    An auditor's ``audit`` returns it; ``float(result)`` is the value.
 
     Attributes
     ----------
     metric : str
-        What was measured: "MALS", "directional", ...
+        The metric's name, such as "MALS" or "directional".
     direction : str or None
-        "A->T", "T->A", or None where the metric has none.
+        "A->T" (does the group shift the predicted task?), "T->A" (does the task shift the
+        predicted group?), or None if the metric has no direction.
     value : float
         The amplification.
     low, high : float
-        Its interval, NaN where none was asked for.
+        Its confidence interval, NaN if there is none.
     confidence_level : float or None
-        The interval's level.
+        Level of the interval, None if none was requested.
     p_value : float
-        Of the test that the model does not move the value, NaN where none was made.
+        Of the test that the model does not change the value, NaN if there is none.
     n_samples : int or float
         Audited rows, or the sum of their weights.
     table : DataFrame
-        One row a pair of group and task: ``n`` (rows that the rates are conditioned on),
+        One row for each pair of group and task: ``n`` (rows that the rates are conditioned on),
         ``base`` and ``observed`` (the rate before and after prediction), ``sign`` (of the
         training correlation), ``delta`` (observed − base), ``amplification``, its ``low`` and
         ``high``, ``p_value`` and ``p_adjusted``, ``sign_certain`` (whether the training
-        correlation can be told from none) and ``reliable`` (whether there are 10 rows or more).
-        NaN where a pair is undefined.
+        correlation is statistically distinguishable from 0) and ``reliable`` (whether there are
+        10 rows or more). NaN if a pair is undefined.
     params : dict
         The auditor's parameters.
     statistics : dict
-        Further numbers of the metric, such as the variance of a multi-attribute audit.
+        Further numbers of the metric, such as ``row_weighted`` (the value if every pair counts
+        by its rows) or the signed mean of a multi-attribute audit.
+    kind : {"signed", "size", "attack"}
+        How value and pairs are read: a signed mean, a mean of sizes (never below 0), or the gain
+        of an attacker.
+    question : str
+        The question that the metric answers.
+    sentence : str
+        What the result says: verdict, value with interval, and the pair affected most.
+    headline : int
+        Rank among the results of a report; the lowest one that can be measured is its primary
+        result.
+    group_columns : tuple
+        Names of the sensitive columns that make the groups, empty if unknown.
 
     Examples
     --------
@@ -101,15 +130,72 @@ class AuditResult:
     n_samples: float
     table: pd.DataFrame
     params: dict[str, Any]
-    statistics: dict[str, float] = field(default_factory=dict)
+    statistics: dict[str, Any] = field(default_factory=dict)
+    kind: str = "signed"
+    question: str = ""
+    sentence: str = ""
+    headline: int = 9
+    group_columns: tuple[Hashable, ...] = ()
 
     def __float__(self) -> float:
         return float(self.value)
 
     @property
+    def name(self) -> str:
+        """Metric and direction, such as "directional A->T"."""
+        return self.metric if self.direction is None else f"{self.metric} {self.direction}"
+
+    @property
+    def verdict(self) -> str:
+        """What the interval says, in a fixed vocabulary.
+
+        "amplifies", "reduces", "no clear effect", "cannot amplify" (labels are balanced: no pair
+        has a sign) or "not measured" (undefined, or without an interval). For attackers: "reveals
+        more", "reveals less", "no clear effect" or "not measured". A size has no direction: its
+        signed mean decides.
+        """
+        if math.isnan(self.value) or self.table.get("delta", default=_SOME).isna().all():
+            return NOT_MEASURED
+        attack = self.kind == "attack"
+        if not attack and (self.table.get("sign", default=_SOME) == 0).all():
+            return CANNOT
+        side = side_of(*self.judged)
+        if side == "unknown":
+            return NOT_MEASURED
+        if attack and not self.statistics.get("above_chance_low", math.inf) > 0:
+            side = "across" if side == "above" else side
+        return {
+            "above": REVEALS_MORE if attack else AMPLIFIES,
+            "below": REVEALS_LESS if attack else REDUCES,
+        }.get(side, NO_EFFECT)
+
+    @property
+    def judged(self) -> tuple[float, float, float]:
+        """Value and interval that the verdict is about: of a size, those of the signed mean."""
+        if self.kind != "size":
+            return self.value, self.low, self.high
+        value, low, high = (
+            self.statistics.get(f"signed_mean{end}", math.nan) for end in ("", "_low", "_high")
+        )
+        return value, low, high
+
+    def group_name(self, group: Any) -> str:
+        """Return a group as text: "sex = Female, race = Black" if the columns are known.
+
+        Parameters
+        ----------
+        group : hashable
+            A group, as in ``table["group"]``.
+
+        Returns
+        -------
+        text : str
+        """
+        return group_of(group, self.group_columns)
+
+    @property
     def _title(self) -> str:
-        name = self.metric if self.direction is None else f"{self.metric} {self.direction}"
-        text = f"{name}: {self.value:+.4f}"
+        text = f"{self.name}: {self.value:+.4f}"
         if not math.isnan(self.low):
             text += f" [{self.low:+.4f}, {self.high:+.4f}]"
         if not math.isnan(self.p_value):
@@ -118,13 +204,12 @@ class AuditResult:
         if "attacker" in self.statistics:
             return f"{text} ({rows}, {self.statistics['attacker']} attacker)"
         groups, tasks = self.table["group"].nunique(), self.table["task"].nunique()
-        kind = "set of tasks" if self.metric == "multi-attribute" else "task"
-        plural = kind if tasks == 1 else kind.replace("set ", "sets ", 1)
-        plural += "s" if tasks != 1 and kind == "task" else ""
-        return f"{text} ({rows}, {groups} group{'s' * (groups != 1)} x {tasks} {plural})"
+        sets = all(isinstance(task, tuple) for task in self.table["task"])
+        what = f"set{'s' * (tasks != 1)} of tasks" if sets else f"task{'s' * (tasks != 1)}"
+        return f"{text} ({rows}, {groups} group{'s' * (groups != 1)} x {tasks} {what})"
 
     def strongest(self, n: int = 10) -> pd.DataFrame:
-        """Return the `n` pairs that amplification moves most, strongest first.
+        """Return the `n` pairs with the largest amplification, strongest first.
 
         Parameters
         ----------
@@ -142,24 +227,33 @@ class AuditResult:
         """Return what fits a screen: the strongest pairs, and only columns that say something."""
         table = self.table if len(self.table) <= n else self.strongest(n)
         table = table.dropna(axis="columns", how="all")
+        if table["group"].map(lambda one: isinstance(one, tuple)).any():
+            table = table.assign(group=[self.group_name(one) for one in table["group"]])
+        hidden = table.columns.intersection(["amplification", "low", "high", "p_value"])
+        apart = uncounted(table)
+        if apart.any():
+            table = table.assign(**{name: table[name].mask(apart) for name in hidden})
         # One p-value is enough to see, and a flag only where it is raised.
-        dull = [
-            flag for flag in ("sign_certain", "reliable") if flag in table and table[flag].all()
-        ]
-        return table.drop(columns=["p_adjusted", *dull], errors="ignore")
+        flags = ("sign_certain", "reliable")
+        counted = table[~apart]
+        lowered = [flag for flag in flags if flag in table and counted[flag].all()]
+        return table.drop(columns=["p_adjusted", *lowered], errors="ignore")
 
     def _remarks(self) -> list[str]:
-        """Say what is not shown, and how many pairs are flagged."""
-        n = len(self.table)
+        """Return how many pairs are not shown, and how many are flagged."""
+        n, counted = len(self.table), ~uncounted(self.table)
         remarks = [f"(the strongest {len(self._shown())} of {n:,} pairs)"] if n > 10 else []
         for flag, what in (
-            ("sign_certain", "have a sign that could be a coin's"),
-            ("reliable", "rest on few rows"),
+            (
+                "sign_certain",
+                "the training correlation is not statistically distinguishable from 0",
+            ),
+            ("reliable", "fewer than 10 rows"),
         ):
             # NaN is no flag.
-            raised = sum(held is False for held in self.table.get(flag, ()))
+            raised = sum(held is False for held in self.table.loc[counted].get(flag, ()))
             if raised:
-                remarks.append(f"({raised:,} of {n:,} pairs {what}: {flag}=False)")
+                remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
         return remarks
 
     def __repr__(self) -> str:
@@ -209,6 +303,12 @@ class AuditResult:
             "n_samples": plain(self.n_samples),
             "statistics": plain(self.statistics),
             "params": plain(self.params),
+            "kind": self.kind,
+            "question": self.question,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "headline": self.headline,
+            "group_columns": plain(self.group_columns),
             "table": table,
         }
 
@@ -226,9 +326,10 @@ class AuditResult:
         result : AuditResult
         """
         check_schema(content, SCHEMA)
-        fields = {name: value for name, value in content.items() if name != "schema"}
-        for name in ("value", "low", "high", "p_value"):
+        fields = {name: one for name, one in content.items() if name not in ("schema", "verdict")}
+        for name in ("value", "low", "high", "p_value", "group_columns"):
             fields[name] = as_name(fields[name])
+        fields["statistics"] = {key: as_name(one) for key, one in content["statistics"].items()}
         rows = [[as_name(value) for value in row.values()] for row in content["table"]]
         columns = list(content["table"][0]) if rows else []
         fields["table"] = pd.DataFrame(rows, columns=columns).infer_objects()
@@ -247,6 +348,13 @@ class AuditResult:
         text : str
         """
         return json.dumps(self.to_dict(), allow_nan=False, **options)
+
+
+def uncounted(table: pd.DataFrame) -> Array:
+    """Return which pairs do not count: without a training correlation their part is always 0."""
+    if "sign" not in table:
+        return np.zeros(len(table), bool)
+    return np.asarray((table["sign"] == 0) & (table["amplification"] == 0))
 
 
 def plain(value: Any) -> Any:

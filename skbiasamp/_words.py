@@ -1,4 +1,4 @@
-"""Names and numbers as a person would write them, and what an interval says."""
+"""Names and numbers as text, and the verdicts: shared by sentences, pages, plots and messages."""
 
 from __future__ import annotations
 
@@ -8,16 +8,35 @@ from typing import Any
 
 _LONGEST, _HEAD = 80, 50  # characters; names may differ at either end
 
+# The verdicts, and on which side of 0 each stands.
+AMPLIFIES, REDUCES = "amplifies", "reduces"
+REVEALS_MORE, REVEALS_LESS = "reveals more", "reveals less"
+NO_EFFECT, CANNOT, NOT_MEASURED = "no clear effect", "cannot amplify", "not measured"
+BALANCED = f"{CANNOT} (labels are balanced)"
+DIRECTION_OF = {AMPLIFIES: 1, REVEALS_MORE: 1, REDUCES: -1, REVEALS_LESS: -1}
 
-def name_of(name: Any) -> str:
+
+def name_of(name: Any, joint: str = ", ") -> str:
     """Return a group's or task's name on one line: tuples joined, long ones cut inside."""
     if isinstance(name, tuple | list):
-        text = " and ".join(map(name_of, name))
+        text = joint.join(name_of(one, joint) for one in name)
     else:
         text = "missing" if name is None else str(name)
     # Half of a surrogate pair or a control character would spoil a file.
     text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in _one_line(text))
     return text if len(text) <= _LONGEST else f"{text[:_HEAD]}…{text[_HEAD + 1 - _LONGEST :]}"
+
+
+def group_of(name: Any, columns: Sequence[Any] = ()) -> str:
+    """Return a group's name: 'sex = Female, race = Black' if the columns are known."""
+    if isinstance(name, tuple | list) and len(name) == len(columns):
+        return name_of([f"{name_of(c)} = {name_of(v)}" for c, v in zip(columns, name, strict=True)])
+    return name_of(name)
+
+
+def task_of(name: Any) -> str:
+    """Return a task's name; the tasks of a set are joined by a plus."""
+    return name_of(name, " + ")
 
 
 def _one_line(text: str) -> str:
@@ -40,7 +59,13 @@ def number(value: Any, form: str = "+.4f") -> str:
 
 def rate(value: Any) -> str:
     """Return a share of 1 in per cent."""
-    return "–" if value is None or math.isnan(value) else f"{value:.1%}"
+    return "–" if value is None or math.isnan(value) else f"{value * 100:.1f} %"
+
+
+def points(difference: float) -> str:
+    """Return the size of a difference of rates: '4.1 percentage points'."""
+    size = f"{abs(difference) * 100:.1f}"
+    return f"{size} percentage point{'s' * (size != '1.0')}"
 
 
 def p_value(value: Any) -> str:
@@ -50,7 +75,12 @@ def p_value(value: Any) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def verdict(value: float | None, low: float | None, high: float | None) -> str:
+def level_of(confidence_level: float) -> str:
+    """Return a confidence level in per cent."""
+    return f"{confidence_level * 100:.6g} %"
+
+
+def side_of(value: float | None, low: float | None, high: float | None) -> str:
     """Return on which side of 0 an interval lies.
 
     One of "undefined", "unknown" (without an interval), "zero" (nothing but 0), "above", "below"
@@ -58,7 +88,7 @@ def verdict(value: float | None, low: float | None, high: float | None) -> str:
     """
     if value is None or math.isnan(value):
         return "undefined"
-    if low is None or high is None or math.isnan(low):
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
         return "unknown"
     if low == high == 0:
         return "zero"

@@ -1,0 +1,74 @@
+"""What any result says: its verdict with value and interval, before what its metric adds."""
+
+from __future__ import annotations
+
+import math
+
+from skbiasamp._words import (
+    AMPLIFIES,
+    BALANCED,
+    CANNOT,
+    DIRECTION_OF,
+    NO_EFFECT,
+    NOT_MEASURED,
+    REDUCES,
+    level_of,
+)
+from skbiasamp.results._result import AuditResult
+
+
+def conclusion(result: AuditResult) -> str:
+    """Return the verdict with value and interval, and what limits it."""
+    verdict = result.verdict
+    text = f"{_verdict(result)}."
+    if result.kind != "signed" or verdict in (CANNOT, NOT_MEASURED):
+        return text
+    alpha = round(1 - float(result.confidence_level or 0.95), 12)
+    if verdict == NO_EFFECT and result.p_value < alpha:
+        text += f" The predictions differ from the labels (p = {result.p_value:.2g})"
+        text += ", but not in one direction."
+    elif verdict in DIRECTION_OF and result.p_value >= alpha:
+        text += f" The permutation test is less clear (p = {result.p_value:.2g})."
+    by_rows = result.statistics.get("row_weighted", math.nan)
+    if by_rows * result.value < 0:
+        text += (
+            f" Weighted by rows the value is {by_rows:+.4f}: the mean counts every pair equally, "
+            "so small groups decide its sign."
+        )
+    return text
+
+
+def _verdict(result: AuditResult) -> str:
+    value, low, high = result.judged
+    what = "signed mean " if result.kind == "size" else ""
+    verdict = result.verdict
+    if verdict == CANNOT:
+        return (
+            f"{BALANCED.capitalize()}: no group is associated with a task in the "
+            f"{labels_of(result)}, so there is nothing to amplify"
+        )
+    if verdict == NOT_MEASURED:
+        if math.isnan(result.value) or result.table["delta"].isna().all():
+            return "Not measured: no pair has both labels and predictions to compare"
+        reason = "no interval was requested"
+        if result.confidence_level is not None:
+            reason = "the data were summed in a way that gives no interval"
+        return f"Not measured: the {what or 'value '}is {value:+.4f}, and {reason}"
+    interval = f"{level_of(result.confidence_level or 0.95)} confidence interval"
+    ends = f"{low:+.4f} to {high:+.4f}"
+    if verdict == NO_EFFECT:
+        if low == high == 0:
+            return "No clear effect: the value is exactly 0"
+        if low > 0:
+            return (
+                f"No clear effect: {value:+.4f} ({interval} {ends}), but the attacker on the "
+                "predictions is not clearly better than a guess that ignores its input"
+            )
+        return f"No clear effect: {what}{value:+.4f} (the {interval} {ends} includes 0)"
+    about = "the association" if verdict in (AMPLIFIES, REDUCES) else "about the group"
+    return f"The model {verdict} {about}: {what}{value:+.4f} ({interval} {ends})"
+
+
+def labels_of(result: AuditResult) -> str:
+    """Return which labels give the signs."""
+    return "training labels" if result.params.get("reference") == "train" else "labels"

@@ -1,0 +1,336 @@
+"""Attacks against every possible table, row by row, and against scikit-learn's metrics."""
+
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss
+
+from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+from skbiasamp.metrics import dataset_leakage
+from skbiasamp.metrics._arena import _balance, _most, _shares
+from skbiasamp.metrics._attack import make_attack, split
+from skbiasamp.metrics._predictability import own_generator
+from skbiasamp.metrics._quality import f1_at, perturb, pure_noise, quality_of
+
+looked_at = settings(max_examples=60)
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+    pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
+    pytest.mark.filterwarnings("ignore:y_pred contains classes not in y_true"),
+    pytest.mark.filterwarnings("ignore:A single label was found"),
+]
+MACRO_F1 = partial(f1_score, average="macro")
+SCORES = {"accuracy": accuracy_score, "balanced_accuracy": balanced_accuracy_score, "f1": MACRO_F1}
+QUALITIES = [*SCORES, "inverse_log_loss"]
+
+
+# --------------------------------------------------------------------------- every table
+
+
+@st.composite
+def small_tables(draw, most=4):
+    """Rows as a table of inputs × classes: empty inputs, empty classes and single classes too."""
+    shape = draw(st.tuples(st.integers(1, 3), st.integers(1, 3)))
+    table = draw(arrays(int, shape, elements=st.integers(0, most)))
+    assume(table.sum() > 0)
+    return table
+
+
+def as_rows(table):
+    """Return the input and the class of every row."""
+    seen, told = (axis.ravel() for axis in np.indices(table.shape))
+    return np.repeat(seen, table.ravel()), np.repeat(told, table.ravel())
+
+
+def told_by_labels(table, **options):
+    seen, told = as_rows(table)
+    options = {"attacker": "exact", "cv": None} | options
+    return dataset_leakage(seen, sensitive_features=told, **options)
+
+
+@looked_at
+@given(small_tables())
+def test_no_table_is_better_than_the_exact_attacker(table):
+    """All n_classes ** n_inputs tables, judged by scikit-learn."""
+    seen, told = as_rows(table)
+    tables = np.array(list(product(range(table.shape[1]), repeat=table.shape[0])))
+    best = {
+        name: max(score(told, guess[seen]) for guess in tables)
+        for name, score in SCORES.items()
+        if name != "f1"
+    }
+    for quality, balanced in product(best, (False, True)):
+        found = told_by_labels(table, quality=quality, balanced=balanced)
+        aim = "balanced_accuracy" if balanced else quality
+        assert found == pytest.approx(best[aim], abs=1e-12)
+
+
+@looked_at
+@given(small_tables(), st.booleans())
+def test_the_f1_of_the_exact_attacker_is_that_of_its_table(table, balanced):
+    """Ties share their rows; by hand with exact weights."""
+    seen, told = as_rows(table)
+    total = table.sum(axis=0)
+    scaled = table / np.where(total > 0, total, 1) if balanced else table.astype(float)
+    true, said, weight = [], [], []
+    for row, (i, t) in enumerate(zip(seen, told, strict=True)):
+        top = np.flatnonzero(np.isclose(scaled[i], scaled[i].max(), rtol=1e-12, atol=0))
+        for guess in top:
+            true.append(told[row])
+            said.append(guess)
+            weight.append((1 / total[t] if balanced else 1.0) / len(top))
+    expected = MACRO_F1(true, said, sample_weight=weight)
+    found = told_by_labels(table, quality="f1", balanced=balanced)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+@looked_at
+@given(small_tables(), st.booleans())
+def test_the_log_loss_of_the_exact_attacker_is_that_of_its_shares(table, balanced):
+    seen, told = as_rows(table)
+    present = np.flatnonzero(table.sum(axis=0))
+    assume(len(present) > 1)
+    scaled = table / np.where(table.sum(axis=0), table.sum(axis=0), 1) if balanced else table
+    shares = scaled[seen] / scaled[seen].sum(axis=1, keepdims=True)
+    weight = 1 / table.sum(axis=0)[told] if balanced else np.ones(len(told))
+    loss = log_loss(told, shares[:, present], sample_weight=weight, labels=present)
+    assume(loss > 1e-9)
+    found = told_by_labels(table, quality="inverse_log_loss", balanced=balanced)
+    assert found == pytest.approx(1 / loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@settings(max_examples=25)
+@given(table=small_tables())
+def test_a_blind_guess_is_no_better_than_chance(quality, table):
+    """Every mixture of constant guesses, judged by scikit-learn, against `chance_data`."""
+    seen, told = as_rows(table)
+    present = np.unique(told)
+    assume(len(present) > 1)
+    auditor = DPAAuditor(quality=quality, equalize=None, attacker="exact", cv=None, interval=None)
+    chance = auditor.audit(told, told, sensitive_features=seen).statistics["chance_data"]
+    best = 0.0
+    for parts in product(range(9), repeat=len(present)):
+        if sum(parts) != 8:
+            continue
+        if quality == "inverse_log_loss":
+            given_share = np.tile(np.array(parts) / 8, (len(told), 1))
+            best = max(best, 1 / log_loss(told, given_share, labels=present))
+        else:
+            true, said = np.repeat(told, len(present)), np.tile(present, len(told))
+            held = np.tile(np.array(parts) / 8, len(told))
+            kept = held > 0
+            best = max(best, SCORES[quality](true[kept], said[kept], sample_weight=held[kept]))
+    assert best <= chance + 1e-12
+    if quality in ("accuracy", "balanced_accuracy"):
+        assert best == pytest.approx(chance, abs=1e-12)
+
+
+# --------------------------------------------------------------------------- row by row
+
+
+def cross_fitted(seen, told, fold, n_classes, quality, balanced):
+    """Return a quality of tables of the other folds, by scikit-learn on rows."""
+    learn_balanced = balanced or quality == "balanced_accuracy"
+    true, said, weight = [], [], []
+    shares = np.empty((len(told), n_classes))
+    own = 1 / np.bincount(told, minlength=n_classes)[told] if balanced else np.ones(len(told))
+    for row in range(len(told)):
+        train = fold != fold[row]
+        table = np.zeros((seen.max() + 1, n_classes))
+        np.add.at(table, (seen[train], told[train]), 1.0)
+        if learn_balanced:
+            totals = table.sum(axis=0)
+            table = table / np.where(totals > 0, totals, 1)
+        guess = table[seen[row]] if table[seen[row]].sum() else table.sum(axis=0)
+        shares[row] = guess / guess.sum()
+        top = np.flatnonzero(np.isclose(guess, guess.max(), rtol=1e-12, atol=0))
+        true += [told[row]] * len(top)
+        said += top.tolist()
+        weight += [own[row] / len(top)] * len(top)
+    if quality == "inverse_log_loss":
+        return 1 / log_loss(told, shares, sample_weight=own, labels=np.arange(n_classes))
+    return SCORES[quality](true, said, sample_weight=weight)
+
+
+def rare_classes():
+    """Groups and classes of which some have two rows, so that folds lack them."""
+    rng = np.random.default_rng(1)
+    group = np.r_[np.repeat([0, 1], 20), 2, 2]
+    task = np.r_[rng.integers(2, size=38), 2, 2, 0, 1]
+    predicted = np.where(rng.random(42) < 0.3, 0, task)
+    predicted[-1] = 2
+    return group, task, predicted
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@pytest.mark.parametrize("metric", ["leakage", "unbalanced leakage", "DPA"])
+def test_cross_fitted_qualities_are_those_of_rows(quality, metric):
+    """The very folds that were drawn, with scikit-learn's metrics on their rows."""
+    group, task, predicted = rare_classes()
+    options = {"attacker": "exact", "quality": quality, "equalize": None, "n_draws": 3}
+    options |= {"interval": None, "random_state": 4}
+    auditor = DPAAuditor(**options)
+    balanced = metric == "leakage"
+    if metric != "DPA":
+        auditor = LeakageAuditor(balanced=balanced, **options)
+    result = auditor.audit(task, predicted, sensitive_features=group)
+    cells = Contingency.from_labels(task, predicted, sensitive_features=group).ordered()
+    folds = split(cells, 5, 3, own_generator(4))
+    sides = [cells._sides[name].codes for name in ("group", "task", "task_pred")]
+    expected = np.empty((3, 2))
+    for draw in range(3):
+        fold = np.repeat(np.indices(folds[draw].shape)[0].ravel(), folds[draw].ravel())
+        cell = np.repeat(np.indices(folds[draw].shape)[1].ravel(), folds[draw].ravel())
+        a, t, t_pred = (side[cell] for side in sides)
+        pairs = [(a, t), (a, t_pred)] if metric == "DPA" else [(t, a), (t_pred, a)]
+        for which, (seen, told) in enumerate(pairs):
+            expected[draw, which] = cross_fitted(seen, told, fold, 3, quality, balanced)
+    found = result.table[["quality_data", "quality_model"]].to_numpy()[0]
+    assert_allclose(found, expected.mean(axis=0), rtol=1e-12)
+    assert np.isfinite(found).all()
+
+
+# --------------------------------------------------------------------------- empty groups
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+@pytest.mark.parametrize("cv", [None, 4])
+@pytest.mark.parametrize("direction", [None, "A->T", "T->A"])
+def test_groups_and_classes_without_rows_change_nothing(quality, cv, direction):
+    """Training labels have a group and a class that the audited rows lack."""
+    rng = np.random.default_rng(2)
+    group, task = rng.integers(2, size=(2, 200))
+    predicted = np.where(rng.random(200) < 0.4, group, task)
+    labels = {
+        "y_true": np.array(["a", "b"])[task],
+        "y_pred": np.array(["a", "b"])[predicted],
+        "sensitive_features": np.array(["f", "m"])[group],
+        "sensitive_pred": np.array(["f", "m"])[np.where(rng.random(200) < 0.4, task, group)],
+    }
+    options = {"quality": quality, "equalize": None, "cv": cv, "n_draws": 2}
+    options |= {"n_resamples": 19, "random_state": 0}
+    auditor = LeakageAuditor(**options) if direction is None else DPAAuditor(direction, **options)
+    alone = auditor.audit(**labels)
+    auditor.fit(["a", "b", "a", "b", "z"], sensitive_features=["f", "f", "m", "m", "x"])
+    known = auditor.audit(**labels)
+    names = ["quality_data", "quality_model", "amplification", "low", "high", "p_value"]
+    assert_allclose(known.table[names].to_numpy(), alone.table[names].to_numpy(), atol=1e-12)
+    for name in ("chance_data", "chance_model", "above_chance_low", "above_chance_high"):
+        assert known.statistics[name] == pytest.approx(alone.statistics[name], abs=1e-12)
+
+
+def test_classes_without_rows_stay_without_weight():
+    table = np.array([[2.0, 0, 6], [1, 0, 0], [3, 0, 2]])
+    found = _balance(table)
+    assert_array_equal(found[:, 1], 0)
+    assert_allclose(found.sum(axis=0), [7, 0, 7], rtol=1e-15)
+    assert_allclose(found[:, 0], table[:, 0] * 7 / 6, rtol=1e-15)
+    assert_array_equal(_balance(np.zeros((2, 3))), 0)
+
+
+def test_inputs_without_rows_get_what_all_rows_have():
+    train = np.array([[1.0, 0, 0], [0, 0, 0], [0, 1, 3]])
+    assert_array_equal(_most(train), [[1, 0, 0], [0, 0, 1], [0, 0, 1]])
+    assert_allclose(_shares(train)[1], [0.2, 0.2, 0.6], rtol=1e-15)
+    assert_allclose(_shares(np.zeros((2, 4))), 0.25, rtol=1e-15)
+    ties = np.array([[2.0, 2, 0], [0, 0, 0]])
+    assert_array_equal(_most(ties), [[0.5, 0.5, 0], [0.5, 0.5, 0]])
+
+
+@looked_at
+@given(small_tables(most=3))
+def test_balanced_accuracy_of_given_classes_counts_absent_ones_as_missed(told):
+    """With as many classes as occur it is scikit-learn's."""
+    n = max(told.shape)
+    square = np.zeros((n, n))
+    square[: told.shape[0], : told.shape[1]] = told
+    true, said = as_rows(told)
+    expected = balanced_accuracy_score(true, said)
+    present = len(np.unique(true))
+    assert quality_of("balanced_accuracy", square) == pytest.approx(expected, abs=1e-12)
+    for classes in (present, present + 2):
+        found = quality_of("balanced_accuracy", square, np.array(classes))
+        assert found == pytest.approx(expected * present / classes, abs=1e-12)
+
+
+# --------------------------------------------------------------------------- tables
+
+
+def counted(attack, weight):
+    """Return the tables of an attack, cell by cell."""
+    view = attack.told
+    n_targets = 1 if view.codes is not None else view.width
+    shape = (*weight.shape[:-1], n_targets, len(attack.inputs), attack.n_classes)
+    found = np.zeros(shape)
+    for cell, seen in enumerate(attack.seen):
+        for target in range(n_targets):
+            told = view.codes[cell] if view.codes is not None else int(view.matrix[cell, target])
+            found[..., target, seen, told] += weight[..., cell]
+    return found
+
+
+@pytest.mark.parametrize("seen", ["group", "task"])
+@pytest.mark.parametrize("told", ["group", "task"])
+@pytest.mark.parametrize("groups", ["intersection", "indicator"])
+@pytest.mark.parametrize("n_tasks", [None, 3])
+@pytest.mark.parametrize("flips", [False, True])
+def test_tables_of_attacks_are_counts_of_cells(seen, told, groups, n_tasks, flips):
+    rng = np.random.default_rng(3)
+    n = 40
+    task = rng.integers(3, size=n) if n_tasks is None else rng.integers(2, size=(n, n_tasks))
+    group = rng.integers(2, size=(n, 2))
+    cells = Contingency.from_labels(task, sensitive_features=group, groups=groups).ordered()
+    attack = make_attack(cells, seen, told, flips=flips)
+    for shape in ((), (4,), (4, 3)):
+        weight = rng.integers(0, 5, (*shape, cells.n_cells)).astype(float)
+        found = attack.tables(weight)
+        assert_array_equal(found, counted(attack, weight))
+        assert found.sum() == weight.sum() * found.shape[-3]
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["an input a cell", "cells that share"])
+def test_tables_of_several_targets_by_hand(shared):
+    """Targets are columns; each cell is an input of its own, or two cells share one."""
+    group = np.array([[1, 0], [1, 1], [0, 1], [0, 1]])
+    task = ["a", "b", "c", "b" if shared else "d"]
+    cells = Contingency.from_labels(task, sensitive_features=group, groups="indicator")
+    attack = make_attack(cells, "task", "group", flips=False)
+    assert attack.single is not shared
+    found = attack.tables(cells.weight)
+    first = [[0, 1], [1, 1], [1, 0]] if shared else [[0, 1], [0, 1], [1, 0], [1, 0]]
+    second = [[1, 0], [0, 2], [0, 1]] if shared else [[1, 0], [0, 1], [0, 1], [0, 1]]
+    assert_array_equal(found, [first, second])
+
+
+# --------------------------------------------------------------------------- perturbation
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_at_the_rate_of_pure_noise_labels_carry_nothing(n_classes):
+    table = np.arange(1.0, 1 + 3 * n_classes).reshape(1, 3, n_classes)
+    rate = np.full(1, pure_noise(n_classes - 1))
+    found = perturb(table, rate, None, axis=-1)
+    assert_allclose(found, np.broadcast_to(table.mean(axis=-1, keepdims=True), table.shape))
+    found = perturb(table, rate + 0.1, None, axis=-1)  # beyond it, they carry the opposite
+    assert (np.diff(found, axis=-1) < -0.01).all()
+
+
+@looked_at
+@given(
+    st.lists(st.integers(1, 30), min_size=1, max_size=3),
+    st.integers(1, 3),
+    st.lists(st.floats(0, 1), min_size=2, max_size=2, unique=True),
+)
+def test_f1_falls_with_the_rate(true, n_others, rates):
+    true = np.array([true], dtype=float)
+    low, high = (
+        f1_at(np.array([rate]), true, np.array([[40.0]]), n_others)[0] for rate in sorted(rates)
+    )
+    assert low >= high - 1e-12

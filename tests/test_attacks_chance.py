@@ -1,0 +1,462 @@
+"""Guesses that ignore their input, labels that are pure noise, names and orders of rows."""
+
+import csv
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.tree import DecisionTreeClassifier
+from test_properties import audited, worlds
+from test_published_values import data_folder
+
+from skbiasamp import DPAAuditor, LeakageAuditor
+from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.metrics import dpa_amplification, leakage_amplification
+from skbiasamp.metrics._arena import _balance, _most
+
+looked_at = settings(max_examples=12)
+quiet = pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+
+AUDITORS = {
+    "leakage": LeakageAuditor(random_state=0),
+    "A->T": DPAAuditor("A->T", random_state=0),
+    "T->A": DPAAuditor("T->A", random_state=0),
+}
+every_auditor = pytest.mark.parametrize("auditor", AUDITORS.values(), ids=AUDITORS)
+
+
+def given_as(auditor, group, task, predicted):
+    """Return rows as an auditor takes them; T->A: the group that is predicted is the task."""
+    if auditor.direction == "T->A":
+        return {"y_true": group, "sensitive_features": task, "sensitive_pred": predicted}
+    return {"y_true": task, "y_pred": predicted, "sensitive_features": group}
+
+
+# --------------------------------------------------------------------------- a coin as the group
+
+MODELS = {
+    "constant": lambda task, chance: np.ones_like(task),
+    "calibrated": lambda task, chance: np.where(chance < 0.3, np.roll(task, 1), task),
+    "over-predicting": lambda task, chance: np.where(chance < 0.6, 1, task),
+    "under-predicting": lambda task, chance: np.where(chance < 0.4, 0, task),
+}
+
+
+@quiet
+@every_auditor
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize(("n", "balance"), [(500, 0.5), (500, 0.9), (5000, 0.75)])
+def test_a_coin_as_the_group_raises_no_alarm(auditor, model, n, balance):
+    """At most 5 % of data sets may alarm: of 100, ten or more have a chance of 3 %."""
+    rng = np.random.default_rng([n, int(100 * balance)])
+    alarms = significant = 0
+    auditor = clone(auditor).set_params(n_resamples=99, n_draws=5)
+    for _ in range(100):
+        group = rng.integers(2, size=n)
+        task = (rng.random(n) < balance).astype(int)
+        labels = given_as(auditor, group, task, model(task, rng.random(n)))
+        result = auditor.audit(**labels)
+        alarms += not result.low <= 0 <= result.high
+        significant += result.p_value < 0.05
+    assert max(alarms, significant) < 10
+
+
+@quiet
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+@pytest.mark.parametrize("quality", ["accuracy", "f1", "inverse_log_loss"])
+def test_predictions_that_are_easy_to_guess_reveal_nothing(direction, quality):
+    """Whatever the quality: a model that names one class too often, whoever is asked about."""
+    rng = np.random.default_rng(1)
+    auditor = DPAAuditor(direction, quality=quality, n_resamples=99, n_draws=5, random_state=0)
+    above = 0
+    for _ in range(30):
+        group, task = rng.integers(2, size=(2, 500))
+        predicted = MODELS["over-predicting"](task, rng.random(500))
+        result = auditor.audit(**given_as(auditor, group, task, predicted))
+        # Easier to guess than labels are, but not from the group.
+        assert quality == "f1" or result.low > 0
+        above += result.statistics["above_chance_low"] > 0
+    assert above <= 4
+
+
+@every_auditor
+@pytest.mark.parametrize("quality", ["accuracy", "balanced_accuracy", "f1", "inverse_log_loss"])
+@pytest.mark.parametrize("attacker", ["exact", LogisticRegression()])
+def test_what_the_group_decides_is_above_chance(auditor, quality, attacker):
+    rng = np.random.default_rng(2)
+    group, task = rng.integers(2, size=(2, 400))
+    predicted = np.where(rng.random(400) < 0.6, group, task)
+    auditor = clone(auditor).set_params(
+        quality=quality, attacker=attacker, n_resamples=49, n_draws=2
+    )
+    result = auditor.audit(**given_as(auditor, group, task, predicted))
+    held = result.statistics
+    model = result.table["quality_model"].item()
+    assert 0 < held["above_chance_low"] < model - held["chance_model"] < held["above_chance_high"]
+    assert result.low > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("cv", [5, None])
+def test_predictions_of_a_single_class_have_the_quality_of_chance(n_classes, cv):
+    rng = np.random.default_rng(3)
+    task, group = rng.integers(n_classes, size=400), rng.integers(2, size=400)
+    options = {"equalize": None, "cv": cv, "n_resamples": 19, "random_state": 0}
+    result = DPAAuditor(**options).audit(task, np.ones_like(task), sensitive_features=group)
+    assert result.table["quality_model"].item() == pytest.approx(1 / n_classes, abs=1e-12)
+    assert result.statistics["chance_data"] == pytest.approx(1 / n_classes, abs=1e-12)
+    assert result.statistics["chance_model"] == pytest.approx(1 / n_classes, abs=1e-12)
+    assert abs(result.statistics["above_chance_high"]) < 1e-12  # it was +0.33 of 0.5
+
+
+def test_a_class_that_is_never_predicted_counts_among_those_that_can_be_guessed():
+    """Two of three classes predicted as often: a guess is right about 1/3 of what labels have."""
+    labels = {"y_true": [0, 1, 2] * 40, "sensitive_features": ["f"] * 60 + ["m"] * 60}
+    options = {"equalize": None, "cv": None, "interval": None}
+    result = DPAAuditor(**options).audit(**labels, y_pred=[0, 1, 0] * 40)
+    assert result.table["quality_model"].item() == pytest.approx(1 / 3, abs=1e-12)
+    result = DPAAuditor(**options).audit(**labels, y_pred=[0] * 60 + [1] * 60)
+    assert result.table["quality_model"].item() == pytest.approx(2 / 3, abs=1e-12)
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.8, 0.2], [0.6, 0.3, 0.1]])
+def test_drawing_from_the_shares_is_the_best_blind_guess_for_f1(shares):
+    """By macro F1 the most frequent class is not the best guess: 1/3 against 1/2 for two."""
+    rows = np.repeat(np.arange(len(shares)), np.rint(np.array(shares) * 40).astype(int))
+    labels = {"y_true": np.tile(rows, 2), "sensitive_features": ["f"] * 40 + ["m"] * 40}
+    options = {"quality": "f1", "attacker": "exact", "cv": None, "interval": None}
+    result = DPAAuditor(**options).audit(**labels, y_pred=labels["y_true"])
+    chance = result.statistics["chance_model"]
+    assert chance == pytest.approx(1 / len(shares), abs=1e-12)
+    rng = np.random.default_rng(0)
+    for guess in rng.dirichlet(np.ones(len(shares)), 200):
+        true, said = np.repeat(rows, len(shares)), np.tile(np.arange(len(shares)), len(rows))
+        found = f1_score(true, said, sample_weight=np.tile(guess, len(rows)), average="macro")
+        assert found <= chance + 1e-12
+
+
+def test_attackers_aim_at_the_quality_they_are_judged_by():
+    """Balanced COMPAS: "no" is the best bet for both groups, and their shares differ."""
+    group = np.repeat([0, 1], 1748)
+    labels = {"y_true": np.tile(np.repeat([0, 1], 874), 2), "sensitive_features": group}
+    predicted = np.repeat([0, 1, 0, 1], [1145, 603, 948, 800])
+    value = dpa_amplification(**labels, y_pred=predicted, cv=None)
+    best = (1145 / 2093 + 800 / 1403) / 2
+    assert value == pytest.approx((best - 0.5) / (best + 0.5), abs=1e-12)
+    trained = dpa_amplification(
+        **labels, y_pred=predicted, attacker=DecisionTreeClassifier(), n_draws=5, random_state=0
+    )
+    assert trained == pytest.approx(value, abs=0.012)
+
+
+# --------------------------------------------------------------------------- never beyond chance
+
+
+@pytest.mark.parametrize("quality", ["balanced_accuracy", "accuracy"])
+def test_a_model_without_positives_is_compared_with_pure_noise(quality):
+    """Balanced labels, F1 of 0: labels flipped with rate 1 were as informative as unflipped."""
+    rng = np.random.default_rng(4)
+    group = np.repeat([0, 1], 1000)
+    task = np.where(rng.random(2000) < 0.75, group, 1 - group)
+    labels = {"y_true": task, "y_pred": np.zeros(2000, int), "sensitive_features": group}
+    auditor = LeakageAuditor(quality=quality, equalize="f1", n_resamples=99, random_state=0)
+    with pytest.warns(UncertaintyWarning, match="worse than random labels") as caught:
+        result = auditor.audit(**labels)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert abs(result.value) < 0.02  # it was -0.2455
+    assert result.low <= 0 <= result.high
+    assert result.statistics["flip_rate"] == pytest.approx(0.5, abs=1e-12)
+    assert result.statistics["flip_rate_capped"] is True
+    with pytest.warns(UncertaintyWarning, match="worse than random labels") as caught:
+        assert leakage_amplification(**labels, equalize="f1", cv=None) == 0
+    assert caught[0].filename == __file__
+
+
+def test_compas_scores_above_nine_have_the_same_sign_by_f1_and_by_accuracy():
+    file = data_folder() / "compas-scores-two-years.csv"
+    if not file.exists():
+        pytest.skip("the scores of COMPAS are not here: name their folder in SKBIASAMP_DATA")
+    with open(file, encoding="utf-8", newline="") as lines:
+        rows = [
+            (one["race"], int(one["two_year_recid"]), int(one["decile_score"]) > 9)
+            for one in csv.DictReader(lines)
+            if one["days_b_screening_arrest"] != ""
+            and abs(float(one["days_b_screening_arrest"])) <= 30
+            and one["is_recid"] != "-1"
+            and one["c_charge_degree"] != "O"
+            and one["score_text"] != "N/A"
+            and one["race"] in ("African-American", "Caucasian")
+        ]
+    race, recidivism, high = (np.array(column) for column in zip(*rows, strict=True))
+    assert len(rows) == 5278
+    labels = {"y_true": recidivism, "y_pred": high.astype(int), "sensitive_features": race}
+    options = {"n_draws": 20, "random_state": 0}
+    by_accuracy = leakage_amplification(**labels, equalize="accuracy", **options)
+    with pytest.warns(UncertaintyWarning, match="By f1, the predictions are worse than random"):
+        by_f1 = leakage_amplification(**labels, equalize="f1", **options)
+    assert by_accuracy == pytest.approx(0.0156, abs=0.003)
+    assert by_f1 > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("equalize", ["accuracy", "f1"])
+@pytest.mark.parametrize("auditor", [LeakageAuditor(), DPAAuditor()], ids=["leakage", "DPA"])
+def test_labels_flip_no_more_often_than_pure_noise(n_classes, equalize, auditor):
+    rng = np.random.default_rng(5)
+    group = rng.integers(2, size=500)
+    task = rng.integers(n_classes, size=500)
+    auditor = clone(auditor).set_params(equalize=equalize, interval=None, random_state=0)
+    with pytest.warns(UncertaintyWarning, match="worse than random labels"):
+        result = auditor.audit(task, (task + 1) % n_classes, sensitive_features=group)
+    noise = (n_classes - 1) / n_classes
+    assert result.statistics["flip_rate"] == pytest.approx(noise, abs=1e-12)
+    assert result.statistics["flip_rate_capped"] is True
+    better = np.where(rng.random(500) < 0.9 * noise, rng.integers(n_classes, size=500), task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UncertaintyWarning)
+        result = auditor.audit(task, better, sensitive_features=group)
+    assert result.statistics["flip_rate_capped"] is False
+    if equalize == "accuracy":
+        wrong = (better != task).mean()
+        assert result.statistics["flip_rate"] == pytest.approx(wrong, abs=1e-12)
+    assert 0 < result.statistics["flip_rate"] < noise
+
+
+def test_a_model_that_is_wrong_half_of_the_time_is_not_beyond_the_cap():
+    task = np.array([0, 1, 0, 1, 0, 1] * 20)
+    labels = {"sensitive_features": ["f", "m", "m"] * 40, "sample_weight": np.full(120, 0.1)}
+    for equalize in ("accuracy", "f1"):
+        result = LeakageAuditor(equalize=equalize, interval=None, random_state=0).audit(
+            task, np.roll(np.repeat([0, 1], 60), 30), **labels
+        )
+        assert result.statistics["flip_rate_capped"] is False
+        assert result.statistics["flip_rate"] == pytest.approx(0.5, abs=1e-6)
+
+
+def test_the_warning_names_the_tasks_that_are_beyond_the_cap():
+    rng = np.random.default_rng(6)
+    task = rng.integers(2, size=(200, 3))
+    predicted = np.column_stack([task[:, 0], 1 - task[:, 1], np.zeros(200, int)])
+    labels = {"y_true": task, "y_pred": predicted, "sensitive_features": rng.integers(2, size=200)}
+    auditor = DPAAuditor(equalize="f1", interval=None, random_state=0)
+    with pytest.warns(UncertaintyWarning, match=r"the predictions of 1 and 2 are worse"):
+        result = auditor.audit(**labels)
+    assert result.statistics["flip_rate"] == pytest.approx((0 + 0.5 + 0.5) / 3, abs=1e-12)
+
+
+def test_numbers_and_unperturbed_labels_have_no_flip_rate():
+    rng = np.random.default_rng(7)
+    group, numbers = rng.integers(2, size=200), rng.normal(size=200)
+    options = {"interval": None, "random_state": 0}
+    result = DPAAuditor(quality="inverse_rmse", **options).audit(
+        numbers, numbers + 1, sensitive_features=group
+    )
+    assert "flip_rate" not in result.statistics
+    result = LeakageAuditor(equalize=None, **options).audit(group, group, sensitive_features=group)
+    assert "flip_rate_capped" not in result.statistics
+
+
+# --------------------------------------------------------------------------- names
+
+
+def test_one_label_is_equalised_by_accuracy_and_several_by_f1():
+    rng = np.random.default_rng(8)
+    group = rng.integers(2, size=300)
+    for shape, chosen in ((300, "accuracy"), ((300, 1), "accuracy"), ((300, 3), "f1")):
+        task = (rng.random(shape) < 0.3).astype(int)
+        predicted = np.where(rng.random(shape) < 0.3, 0, task)
+        labels = {"y_true": task, "y_pred": predicted, "sensitive_features": group}
+        values = {
+            equalize: leakage_amplification(**labels, equalize=equalize, random_state=0)
+            for equalize in ("auto", "accuracy", "f1")
+        }
+        assert leakage_amplification(**labels, random_state=0) == values["auto"]
+        assert values["auto"] == values[chosen]
+        assert values["accuracy"] != values["f1"]
+    with pytest.raises(ValueError, match="equalize must be one of 'f1', 'accuracy', None"):
+        dpa_amplification(**labels, equalize="auto")
+
+
+@quiet
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@every_auditor
+@looked_at
+@given(world=worlds(kinds=("binary", "multiclass")), data=st.data())
+def test_renamed_and_reordered_classes_and_groups_change_no_number(auditor, world, data):
+    """Exactly in closed form."""
+    world = audited(world)
+    renamed = dict(world)
+    for true, predicted in (("y_true", "y_pred"), ("sensitive_features", "sensitive_pred")):
+        names = sorted({*world[true].tolist(), *world[predicted].tolist()})
+        others = data.draw(st.permutations(["zebra", "b", "a", "ox", "d"]))
+        table = dict(zip(names, others, strict=False))
+        for name in (true, predicted):
+            renamed[name] = np.array([table[one] for one in world[name].tolist()])
+    for quality in ("accuracy", "balanced_accuracy", "f1"):
+        exact = clone(auditor).set_params(
+            attacker="exact", cv=None, quality=quality, n_resamples=2, interval=None
+        )
+        results = [exact.audit(**one) for one in (world, renamed)]
+        assert_allclose(*(one.value for one in results), atol=1e-12)
+        for name in ("quality_data", "quality_model"):
+            assert_allclose(*(one.table[name].item() for one in results), atol=1e-12)
+        statistics = [
+            {k: v for k, v in one.statistics.items() if k != "attacker"} for one in results
+        ]
+        assert statistics[0] == pytest.approx(statistics[1], abs=1e-12)
+
+
+@every_auditor
+@pytest.mark.parametrize("swapped", ["classes", "groups", "both"])
+def test_renamed_classes_and_groups_change_cross_fitted_values_by_chance_only(auditor, swapped):
+    rng = np.random.default_rng(9)
+    group = rng.choice(2, 400, p=[0.7, 0.3])
+    task = (rng.random(400) < 0.2 + 0.3 * group).astype(int)
+    predicted = np.where(rng.random(400) < 0.25, 0, task)
+    labels = given_as(auditor, group, task, predicted)
+    renamed = dict(labels)
+    for name in labels:
+        role = "groups" if name.startswith("sensitive") else "classes"
+        if swapped in (role, "both"):
+            renamed[name] = np.where(labels[name] == 1, "<=50K", ">50K")
+    auditor = clone(auditor).set_params(n_draws=300, interval=None)
+    results = [auditor.audit(**one) for one in (labels, renamed)]
+    spread = results[0].statistics["between_draw_sd"] / np.sqrt(300)
+    assert abs(results[0].value - results[1].value) < 4 * np.sqrt(2) * spread
+    assert results[0].statistics["flip_rate"] == results[1].statistics["flip_rate"]
+
+
+def adult(n=600):
+    """Return rows as in Adult: a rare class, and a model that misses much of it."""
+    rng = np.random.default_rng(11)
+    sex = rng.choice(["f", "m"], n)
+    rich = rng.random(n) < np.where(sex == "m", 0.35, 0.1)
+    predicted = rich & (rng.random(n) < 0.6) | (rng.random(n) < 0.05)
+    return sex, rich, predicted
+
+
+@pytest.mark.parametrize("auditor", [LeakageAuditor(), DPAAuditor()], ids=["leakage", "DPA"])
+def test_the_positive_class_decides_f1_whatever_it_is_called(auditor):
+    sex, rich, predicted = adult()
+    auditor = clone(auditor).set_params(equalize="f1", attacker="exact", cv=None, interval=None)
+    found = {}
+    for names in ((">50K", "<=50K"), ("b", "a")):  # rich is the last to be sorted, or the first
+        for swapped in (names, names[::-1]):
+            labels = {
+                "y_true": np.where(rich, *swapped),
+                "y_pred": np.where(predicted, *swapped),
+                "sensitive_features": sex,
+            }
+            for positive, name in (("rich", swapped[0]), ("poor", swapped[1])):
+                auditor.set_params(pos_label=name)
+                result = auditor.audit(**labels)
+                rate, value = result.statistics["flip_rate"], result.value
+                found.setdefault(positive, (rate, value))
+                assert (rate, value) == pytest.approx(found[positive], abs=1e-12)
+    assert abs(found["rich"][0] - found["poor"][0]) > 0.01
+    function = leakage_amplification if auditor.metric == "leakage" else dpa_amplification
+    options = {"equalize": "f1", "attacker": "exact", "cv": None}
+    value = function(**labels, pos_label=swapped[0], **options)
+    assert value == pytest.approx(found["rich"][1], abs=1e-12)
+
+
+@pytest.mark.parametrize("middle", [0.5, 0.0], ids=["probabilities", "logits"])
+def test_one_column_of_scores_is_of_the_positive_class(middle):
+    sex, rich, predicted = adult()
+    scores = np.where(predicted, middle + 0.3, middle - 0.2)
+    options = {"attacker": "exact", "cv": None, "sensitive_features": sex}
+    for positive, y_true in (("a", np.where(rich, "a", "b")), ("b", np.where(rich, "b", "a"))):
+        labels = np.where(predicted, positive, "b" if positive == "a" else "a")
+        for function in (leakage_amplification, dpa_amplification):
+            expected = function(y_true, labels, **options)
+            for column in (scores, scores[:, None]):
+                value = function(y_true, column, pos_label=positive, **options)
+                assert value == pytest.approx(expected, abs=1e-12)
+
+
+# --------------------------------------------------------------------------- order of rows
+
+
+def rows_of(kind, rng, n=240):
+    """Return labels of a kind, groups and weights."""
+    group = rng.choice(["f", "m", "x"], n)
+    shape = (n, 14) if kind == "wide" else (n, 3)
+    task = rng.integers(2, size=shape if kind in ("multilabel", "wide", "logits") else n)
+    predicted = np.where(rng.random(task.shape) < 0.7, task, 1 - task)
+    labels = {"y_true": task, "y_pred": predicted, "sensitive_features": group}
+    if kind == "probabilities":
+        labels["y_pred"] = np.round(0.2 + 0.6 * predicted + 0.1 * rng.random(n), 2)
+    if kind == "logits":
+        labels["y_pred"] = 2.0 * predicted - 1 + rng.normal(size=shape)
+    if kind == "groups":
+        labels["sensitive_features"] = rng.integers(2, size=(n, 2))
+    if kind == "fractional weights":
+        labels["sample_weight"] = rng.integers(1, 9, n) / 7
+    if kind == "repeated weights":
+        labels["sample_weight"] = rng.integers(1, 4, n)
+    return labels
+
+
+KINDS = (
+    "few values",
+    "fractional weights",
+    "repeated weights",
+    "probabilities",
+    "logits",
+    "multilabel",
+    "wide",
+    "groups",
+)
+
+
+@quiet
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("metric", ["leakage", "A->T"])
+@pytest.mark.parametrize("attacker", ["auto", DecisionTreeClassifier(max_depth=2)], ids=repr)
+def test_permuted_rows_give_the_same_numbers_with_the_same_seed(kind, metric, attacker):
+    rng = np.random.default_rng(10)
+    labels = rows_of(kind, rng)
+    train = {name: one[:120] for name, one in rows_of(kind, rng).items() if name != "y_pred"}
+    auditor = clone(AUDITORS[metric]).set_params(attacker=attacker, cv=2, n_draws=2, n_resamples=9)
+    if kind == "groups":
+        auditor.set_params(groups="indicator")
+    results = []
+    for seed in (None, 0):
+        order = np.arange(240) if seed is None else np.random.default_rng(seed).permutation(240)
+        learnt = order[order < 120]
+        fitted = clone(auditor).fit(
+            train["y_true"][learnt],
+            sensitive_features=train["sensitive_features"][learnt],
+            sample_weight=train["sample_weight"][learnt] if "sample_weight" in train else None,
+        )
+        results.append(fitted.audit(**{name: one[order] for name, one in labels.items()}))
+    assert_frame_equal(*(one.table for one in results), check_exact=True)
+    assert results[0].to_json() == results[1].to_json()
+
+
+# --------------------------------------------------------------------------- ties
+
+
+def test_ties_of_tables_are_broken_in_no_direction():
+    table = np.array([[[[[3.0, 3.0], [1.0, 5.0], [0.0, 0.0]]]]])
+    assert _most(table)[0, 0, 0].tolist() == [[0.5, 0.5], [0, 1], [0, 1]]
+    thirds = np.full((1, 1, 1, 2, 3), 1 / 3)
+    assert_allclose(_most(_balance(thirds)), 1 / 3, rtol=1e-15)
+
+
+def test_the_p_value_of_a_constant_model_of_a_coin_is_one():
+    """All redraws are exactly 0, which is on neither side."""
+    labels = {"y_true": [0, 1] * 50, "sensitive_features": ["f", "f", "m", "m"] * 25}
+    result = DPAAuditor(equalize=None, attacker="exact", random_state=0).audit(
+        **labels, y_pred=labels["y_true"]
+    )
+    assert result.p_value == 1
+    assert result.low == result.high == 0

@@ -1,0 +1,264 @@
+"""Both attackers of a pair learn from rows of the same origin, on every path to an auditor."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import PredefinedSplit
+from sklearn.tree import DecisionTreeClassifier
+from test_published_values import data_folder
+
+import skbiasamp
+from skbiasamp import (
+    AuditedClassifier,
+    Contingency,
+    DPAAuditor,
+    LeakageAuditor,
+    amplification_scorer,
+    cross_audit,
+)
+from skbiasamp.cli import main
+from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
+
+# 100 rows of each label in each group to learn from; 150/50 and 50/150 to be judged on. With
+# labels of the training rows and predictions of the test rows, a model that is always right once
+# had leakage 0.25 and DPA 0.20.
+TRAIN = {"y_true": np.tile([0, 1], 200), "sensitive_features": np.repeat(["f", "m"], 200)}
+TEST = {
+    "y_true": np.repeat([0, 1, 0, 1], [150, 50, 50, 150]),
+    "sensitive_features": np.repeat(["f", "m"], 200),
+}
+ALONE = {"y_train": TRAIN["y_true"], "sensitive_train": TRAIN["sensitive_features"]}
+METRICS = {
+    "leakage": LeakageAuditor(n_resamples=19, random_state=0),
+    "A->T": DPAAuditor("A->T", n_resamples=19, random_state=0),
+    "T->A": DPAAuditor("T->A", n_resamples=19, random_state=0),
+}
+every_auditor = pytest.mark.parametrize("auditor", METRICS.values(), ids=METRICS)
+
+
+def perfect(rows):
+    """Return rows with a model that is always right."""
+    return rows | {"y_pred": rows["y_true"], "sensitive_pred": rows["sensitive_features"]}
+
+
+class Reads(ClassifierMixin, BaseEstimator):
+    """A model that reads the label off a column, and so is always right."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, 0].astype(int)
+
+
+def in_columns(rows):
+    return pd.DataFrame({"label": rows["y_true"], "sex": rows["sensitive_features"] == "f"})
+
+
+# --------------------------------------------------------------------------- a perfect model
+
+
+@every_auditor
+@pytest.mark.parametrize("attacker", ["exact", LogisticRegression(), DecisionTreeClassifier()])
+@pytest.mark.parametrize("predicted", [False, True], ids=["labels", "labels and predictions"])
+def test_a_perfect_model_amplifies_nothing_after_fit(auditor, attacker, predicted):
+    train = perfect(TRAIN) if predicted else TRAIN
+    for cv in (5, None) if attacker == "exact" else (5,):
+        options = {"attacker": attacker, "cv": cv, "interval": None, "n_draws": 2}
+        fitted = LeakageAuditor(**options, random_state=0)
+        if auditor.direction is not None:
+            fitted = DPAAuditor(auditor.direction, **options, random_state=0)
+        fitted.fit(Contingency.from_labels(**train))
+        result = fitted.audit(**perfect(TEST))
+        assert result.value == 0
+        rate = 0.5 if predicted else 0.75  # training labels say nothing of the group
+        if attacker == "exact" and (auditor.direction is None or predicted):
+            assert result.table["quality_model"].item() == pytest.approx(rate, abs=1e-12)
+
+
+def test_training_labels_change_no_value_of_the_functions():
+    for perfectly in (perfect(TEST), perfect(TEST) | {"y_pred": 1 - TEST["y_true"]}):
+        options = {"n_draws": 2, "random_state": 0}
+        for metric in (leakage_amplification, dpa_amplification):
+            alone = metric(**perfectly, **options)
+            assert metric(**perfectly, **ALONE, **options) == alone
+    assert leakage_amplification(**perfect(TEST), **ALONE, random_state=0) == 0
+    assert dpa_amplification(**perfect(TEST), **ALONE, random_state=0) == 0
+
+
+def test_functions_learn_from_a_contingency_with_predictions():
+    train = Contingency.from_labels(**perfect(TRAIN))
+    options = {"cv": None, "equalize": None}
+    predicted = TEST | {"y_pred": (TEST["sensitive_features"] == "m").astype(int)}
+    for metric in (leakage_amplification, dpa_amplification):
+        assert metric(**predicted, **options) > 0.1
+        # What was learnt from the training rows is that groups and labels are independent.
+        assert metric(**predicted, y_train=train, **options) == 0
+
+
+def test_a_perfect_model_amplifies_nothing_in_a_report():
+    labels = perfect(TEST)
+    for train in (ALONE, {"y_train": Contingency.from_labels(**perfect(TRAIN))}):
+        report = skbiasamp.audit(**labels, **train, random_state=0)
+        for name in ("leakage", "DPA A->T", "DPA T->A"):
+            assert report[name].value == 0
+            assert report[name].low <= 0 <= report[name].high
+
+
+def test_scores_are_cross_fitted_where_training_predictions_are_labels():
+    labels = {name: one for name, one in perfect(TEST).items() if name != "sensitive_pred"}
+    train = perfect(TRAIN)
+    del train["sensitive_pred"]
+    train = Contingency.from_labels(**train)
+    scores = np.where(TEST["y_true"] == 1, 1.7, -0.4)
+    report = skbiasamp.audit(**labels, y_score=scores, y_train=train, random_state=0)
+    assert report["leakage"].table["quality_data"].item() == pytest.approx(0.5)
+    assert report["leakage of scores"].value == 0
+    assert report["leakage of scores"].table["quality_data"].item() == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("auditor", [METRICS["leakage"], METRICS["A->T"]], ids=["leakage", "DPA"])
+def test_a_perfect_model_amplifies_nothing_inside_scikit_learn(auditor):
+    model = AuditedClassifier(Reads(), auditor=auditor, sensitive="sex")
+    model.fit(in_columns(TRAIN), TRAIN["y_true"])
+    assert model.audit(in_columns(TEST), TEST["y_true"]).value == 0
+    score = amplification_scorer()(model, in_columns(TEST), TEST["y_true"])
+    assert score == 0
+    score = amplification_scorer(auditor)(model, in_columns(TEST), TEST["y_true"])
+    assert score == 0
+    X = pd.concat([in_columns(TRAIN), in_columns(TEST)], ignore_index=True)
+    y = np.r_[TRAIN["y_true"], TEST["y_true"]]
+    split = PredefinedSplit(np.repeat([-1, 0], 400))
+    result = cross_audit(Reads(), X, y, sensitive_features=X["sex"], auditor=auditor, cv=split)
+    assert result.value == result.pooled.value == 0
+
+
+def test_a_perfect_model_amplifies_nothing_on_the_command_line(tmp_path, capsys):
+    for name, rows in (("train", TRAIN), ("test", TEST)):
+        frame = pd.DataFrame({"sex": rows["sensitive_features"], "hired": rows["y_true"]})
+        frame.assign(predicted=frame["hired"]).to_csv(tmp_path / f"{name}.csv", index=False)
+    names = ["--target", "hired", "--prediction", "predicted", "--sensitive", "sex"]
+    files = [str(tmp_path / "test.csv"), "--train", str(tmp_path / "train.csv")]
+    path = tmp_path / "report.json"
+    assert main(["audit", *files, *names, "--json", str(path)]) == 0
+    capsys.readouterr()
+    report = skbiasamp.AuditReport.from_json(path.read_text())
+    assert report["leakage"].value == report["DPA A->T"].value == 0
+    assert report["leakage"].statistics["dataset_leakage"] == pytest.approx(0.5)
+    assert json.loads(path.read_text())
+
+
+def test_a_perfect_model_of_imsitu_amplifies_nothing():
+    """The table of verbs balanced at α = 1 says less of gender than the test rows do."""
+    files = [data_folder() / f"imsitu_{part}.csv.gz" for part in ("train", "test")]
+    if not all(file.exists() for file in files):
+        pytest.skip("the annotations of imSitu are not here: name their folder in SKBIASAMP_DATA")
+    train, test = map(pd.read_csv, files)
+    train = train[train["ratio_1"] == 1]
+    auditor = LeakageAuditor(n_draws=3, interval=None, random_state=0)
+    auditor.fit(train["verb"], sensitive_features=train["gender"])
+    result = auditor.audit(test["verb"], test["verb"], sensitive_features=test["gender"])
+    assert result.value == 0  # it was +0.177
+    assert result.table["quality_data"].item() > 0.6
+    assert result.statistics["dataset_leakage"] == pytest.approx(0.5, abs=5e-3)
+
+
+# --------------------------------------------------------------------------- learnt elsewhere
+
+
+def test_tables_learnt_from_training_rows_are_judged_on_test_rows():
+    """Both attackers by hand: tables of the training rows, applied to the test rows."""
+    rng = np.random.default_rng(5)
+
+    def rows(n, lean):
+        group = rng.integers(2, size=n)
+        task = rng.integers(3, size=n)
+        return group, task, np.where(rng.random(n) < lean, 2 * group, task)
+
+    train, test = rows(300, 0.5), rows(200, 0.3)
+    result = LeakageAuditor(attacker="exact", equalize=None, cv=None, interval=None)
+    cells = [
+        Contingency.from_labels(task, predicted, sensitive_features=group)
+        for group, task, predicted in (train, test)
+    ]
+    result = result.fit(cells[0]).audit(cells[1])
+    for column, side in (("quality_data", 1), ("quality_model", 2)):
+        shares = pd.crosstab(train[side], train[0], normalize="columns")
+        guess = shares.idxmax(axis=1).loc[test[side]].to_numpy()
+        recall = [(guess == test[0])[test[0] == group].mean() for group in (0, 1)]
+        assert result.table[column].item() == pytest.approx(np.mean(recall), abs=1e-12)
+
+
+def test_training_labels_are_perturbed_as_often_as_the_model_errs_on_them():
+    """A model that only errs on new rows: its training labels must stay as they are."""
+    rng = np.random.default_rng(6)
+
+    def rows(n, error):
+        group = rng.integers(2, size=n)
+        task = np.where(rng.random(n) < 0.2, group + 1, 0)  # label 0 hides the group
+        wrong = rng.random(n) < error
+        moved = (task + rng.integers(1, 3, size=n)) % 3
+        return group, task, np.where(wrong, moved, task)
+
+    train, test = rows(4000, 0.0), rows(4000, 0.5)
+    cells = [
+        Contingency.from_labels(task, predicted, sensitive_features=group)
+        for group, task, predicted in (train, test)
+    ]
+    auditor = LeakageAuditor(n_draws=40, n_resamples=99, random_state=0).fit(cells[0])
+    result = auditor.audit(cells[1])
+    wrong = (test[1] != test[2]).mean()
+    assert result.statistics["flip_rate"] == pytest.approx(wrong, abs=1e-12)
+    # Errors that depend on nothing reveal nothing beyond equally accurate labels.
+    assert abs(result.value) < 0.015
+    assert result.low < 0 < result.high
+
+
+def test_both_attackers_learn_from_the_same_resample():
+    """A model with the labels' own predictions under other names differs in no resample."""
+    rng = np.random.default_rng(7)
+    group, task = rng.integers(2, size=(2, 80))
+    train = Contingency.from_labels(task, task, sensitive_features=group)
+    auditor = LeakageAuditor(n_resamples=50, random_state=0).fit(train)
+    result = auditor.audit(task, task, sensitive_features=group)
+    assert result.low == result.high == 0
+    assert result.statistics["standard_error"] == 0
+
+
+@pytest.mark.parametrize("n_tasks", [2, 13])
+def test_trained_attackers_learn_from_training_rows_of_several_labels(n_tasks):
+    """Thirteen labels are perturbed row by row, each origin at its own rate."""
+    rng = np.random.default_rng(8)
+
+    def rows(n, error):
+        group = rng.integers(2, size=n)
+        task = (rng.random((n, n_tasks)) < np.where(group, 0.65, 0.35)[:, None]).astype(int)
+        return task, np.where(rng.random(task.shape) < error, 1 - task, task), group
+
+    train, test = rows(600, 0.0), rows(600, 0.3)
+    auditor = LeakageAuditor(
+        attacker=LogisticRegression(), equalize="accuracy", n_draws=3, interval=None, random_state=0
+    )
+    auditor.fit(Contingency.from_labels(*train[:2], sensitive_features=train[2]))
+    result = auditor.audit(*test[:2], sensitive_features=test[2])
+    assert abs(result.value) < 0.03
+    assert result.table["quality_data"].item() > 0.53
+    clean = LeakageAuditor(attacker=LogisticRegression(), equalize=None, interval=None, n_draws=1)
+    clean.fit(auditor.contingency_)
+    value = clean.audit(*test[:2], sensitive_features=test[2]).table["quality_data"].item()
+    learnt = dataset_leakage(
+        test[0],
+        sensitive_features=test[2],
+        y_train=train[0],
+        sensitive_train=train[2],
+        attacker=LogisticRegression(),
+        n_draws=1,
+    )
+    assert_allclose(value, learnt, atol=1e-12)
+    assert value > result.table["quality_data"].item() + 0.02  # perturbed labels reveal less
