@@ -70,6 +70,18 @@ def by_hand(train, test, predicted):
 # ------------------------------------------------------------------ a plain wrapper
 
 
+UNAUDITED = "AuditedClassifier was fitted without the sensitive feature"
+
+
+def test_a_classifier_that_cannot_audit_says_so_when_it_is_fitted():
+    with pytest.warns(UserWarning, match=UNAUDITED) as caught:
+        AuditedClassifier(tree()).fit(NUMBERS, Y)
+    (warning,) = caught
+    for way in ("Pass sensitive_features", "AuditedClassifier(..., sensitive='sex')", "routing"):
+        assert way in str(warning.message)
+
+
+@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
 def test_without_an_attribute_it_is_the_classifier_inside():
     plain = LogisticRegression().fit(NUMBERS, Y)
     wrapped = AuditedClassifier(LogisticRegression()).fit(NUMBERS, Y)
@@ -86,6 +98,7 @@ def test_without_an_attribute_it_is_the_classifier_inside():
         wrapped.audit(NUMBERS, Y, sensitive_features=RACE)
 
 
+@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
 def test_methods_are_there_where_the_inner_estimator_has_them():
     fitted = AuditedClassifier(RidgeClassifier()).fit(NUMBERS, Y)
     assert hasattr(fitted, "decision_function")
@@ -194,6 +207,7 @@ def test_a_function_makes_the_attribute():
     assert model.audit(CODED, Y).value == expected
 
 
+@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
 def test_refitting_forgets():
     model = AuditedClassifier(tree(), auditor=QUIET, sensitive="race", drop_sensitive=True)
     model.fit(X.drop(columns="sex"), Y)

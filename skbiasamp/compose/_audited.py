@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
@@ -21,8 +23,25 @@ from skbiasamp._compat import HasMethods
 from skbiasamp._labels import Array, by_auditor, check_auditor, to_native
 from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.compose._columns import noting_text, sensitive_values, without_sensitive
-from skbiasamp.compose._wrapper import HidingWrapper, fit_params
+from skbiasamp.compose._wrapper import HOW_TO_PASS, HidingWrapper, fit_params
 from skbiasamp.results import AuditReport, AuditResult
+
+BALANCED = (
+    "the training labels that the auditor counted are exactly balanced, so that no group is "
+    "associated with a task."
+)
+SAMPLER_INSIDE = (
+    "If a sampler resamples the training rows, put it inside: "
+    "AuditedClassifier(make_pipeline(sampler, classifier)). The auditor then counts the labels "
+    "before they are resampled."
+)
+
+
+def cannot_amplify(auditor: Any, value: float) -> bool:
+    """Return whether a value is 0 only since the training labels have no association."""
+    if getattr(auditor, "reference", "") != "train":
+        return False
+    return bool(value == 0 and (auditor.y_at_.to_numpy() == 0).all())
 
 
 class AuditedClassifier(HidingWrapper):
@@ -180,7 +199,14 @@ class AuditedClassifier(HidingWrapper):
         attribute = self._attribute(X, sensitive_features)
         self.auditors_ = {}
         self.sensitive_estimator_ = None
-        if attribute is not None:
+        if attribute is None:
+            warnings.warn(
+                "AuditedClassifier was fitted without the sensitive feature: it predicts, but it "
+                f"cannot audit. {HOW_TO_PASS.format(type(self).__name__)}",
+                UserWarning,
+                stacklevel=2,
+            )
+        else:
             # First, since it is quick: labels that cannot be audited should not cost a training.
             for name, auditor in auditors.items():
                 with by_auditor(auditor):
@@ -225,6 +251,15 @@ class AuditedClassifier(HidingWrapper):
         for name, auditor in self.auditors_.items():
             with by_auditor(auditor):
                 results[name] = auditor.audit(**labels)
+            if cannot_amplify(auditor, results[name].value):
+                audited = auditor._count(**labels, like=auditor.contingency_)
+                if auditor._sign(audited).any():
+                    warnings.warn(
+                        f"The model cannot amplify ({name}): {BALANCED} But groups and tasks are "
+                        f"associated in the audited labels. {SAMPLER_INSIDE}",
+                        UndefinedMetricWarning,
+                        stacklevel=2,
+                    )
         if isinstance(self.auditor, list):
             return AuditReport(results)
         return next(iter(results.values()))

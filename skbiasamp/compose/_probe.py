@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp.compose._columns import sensitive_values, without_sensitive
-from skbiasamp.compose._wrapper import ROUTING
+from skbiasamp.compose._wrapper import HOW_TO_PASS, ROUTING
 from skbiasamp.metrics._attack import Settings
 from skbiasamp.metrics._features import tell_from_features
 from skbiasamp.metrics._predictability import own_generator
@@ -160,6 +161,12 @@ callable, default="accuracy"
             sensitive_features = sensitive_values(X, self.sensitive)
             seen = without_sensitive(X, self.sensitive)
         if sensitive_features is None:
+            warnings.warn(
+                "LeakageProbe was fitted without the sensitive feature: it measured nothing. "
+                + HOW_TO_PASS.format(type(self).__name__),
+                UserWarning,
+                stacklevel=2,
+            )
             return self
         settings = Settings(
             self.attacker,

@@ -17,6 +17,10 @@ from skbiasamp._labels import quote
 from skbiasamp.compose._columns import names_of, without_sensitive
 
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
+HOW_TO_PASS = (
+    "Pass sensitive_features; if it is a column of X, name it: {}(..., sensitive='sex'). Inside a "
+    f"pipeline or a search, name the column, or enable metadata routing: {ROUTING}."
+)
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

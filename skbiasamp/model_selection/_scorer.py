@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -20,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._labels import by_auditor, check_auditor, check_option
 from skbiasamp.compose import ROUTING, AuditedClassifier, sensitive_values
+from skbiasamp.compose._audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
 from skbiasamp.model_selection._responses import task_scores
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
 
@@ -70,7 +72,9 @@ def amplification_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, *, sensitive_features=None, sample_weight=None)``.
+        ``scorer(estimator, X, y, *, sensitive_features=None, sample_weight=None)``. The score is
+        NaN, with a warning, if the `AuditedClassifier` was fitted on balanced or resampled
+        labels: a search ranks such a model last.
 
     See Also
     --------
@@ -148,14 +152,25 @@ class AmplificationScorer(BaseEstimator):
         check_option("response_method", self.response_method, RESPONSES)
         found = list(_inside(estimator))
         auditor = self._auditor([audited for audited, _ in found])
-        with by_auditor(auditor):
-            value = auditor.score(
-                y,
-                self._response(estimator, X),
-                sensitive_features=self._attribute(found, X, sensitive_features),
-                sensitive_pred=_predict_sensitive(auditor, found, X),
-                sample_weight=sample_weight,
+        why = _resampled(found) if getattr(auditor, "reference", "") == "train" else None
+        if why is None:
+            with by_auditor(auditor):
+                value = auditor.score(
+                    y,
+                    self._response(estimator, X),
+                    sensitive_features=self._attribute(found, X, sensitive_features),
+                    sensitive_pred=_predict_sensitive(auditor, found, X),
+                    sample_weight=sample_weight,
+                )
+            why = BALANCED if cannot_amplify(auditor, value) else None
+        if why is not None:
+            # A search would choose this model: labels that were balanced leave nothing to amplify.
+            warnings.warn(
+                f"amplification_scorer returns NaN: {why} {SAMPLER_INSIDE}",
+                UndefinedMetricWarning,
+                stacklevel=2,
             )
+            return float("nan")
         return -abs(value) if self.objective == "closest_to_zero" else -value
 
     # Under this name scikit-learn finds what the scorer can be routed.
@@ -236,6 +251,18 @@ class AmplificationScorer(BaseEstimator):
     def _response(self, estimator: Any, X: Any) -> Any:
         output = getattr(estimator, self.response_method)(X)
         return task_scores(output, estimator.classes_) if isinstance(output, list) else output
+
+
+def _resampled(found: list[Any]) -> str | None:
+    """Return which step resamples the rows before the AuditedClassifier, if one does."""
+    for _, before in found:
+        for name, step in (step for pipeline in before for step in pipeline.steps):
+            if hasattr(step, "fit_resample"):
+                return (
+                    f"the pipeline's step {name!r} resamples the rows before the "
+                    "AuditedClassifier, so the auditor did not count the training labels."
+                )
+    return None
 
 
 def _inside(
