@@ -413,3 +413,28 @@ def test_noise_keeps_the_names_of_a_frame(people):
     assert list(noisy.columns) == ["skill"]
     with pytest.raises(ValueError, match="'scale' parameter of NoiseRandomizer must be"):
         NoiseRandomizer(-1).fit(people[0][["skill"]])
+
+
+@pytest.mark.parametrize("kind", ["text", "boolean", "sparse"])
+@pytest.mark.parametrize("share", [0.1, 0.7])
+def test_noise_on_any_values_keeps_as_much_correlation_as_gaussian_noise(kind, share):
+    rng = np.random.default_rng(0)
+    n, scale = 20_000, 1.5
+    member, numbers = rng.random(n) < share, rng.normal(size=n)
+    X = {
+        "text": pd.DataFrame({"a": np.where(member, "yes", "no"), "b": numbers}),
+        "boolean": pd.DataFrame({"a": member, "b": numbers}),
+        "sparse": sparse.csr_array(np.column_stack([member * 2.0, np.zeros(n), member])),
+    }[kind]
+    expected = 1 / np.sqrt(1 + scale**2)
+    noisy = NoiseRandomizer(scale, random_state=0).fit(X).transform(X)
+    if kind == "sparse":
+        before, after = (one.toarray()[:, 0] for one in (X, noisy))
+        assert set(after) == {0.0, 2.0}
+        assert noisy.nnz == pytest.approx(X.nnz, rel=0.02)
+    else:
+        yes = X["a"][np.argmax(member)]
+        before, after = ((one["a"] == yes).to_numpy(float) for one in (X, noisy))
+        assert np.corrcoef(X["b"], noisy["b"])[0, 1] == pytest.approx(expected, abs=0.02)
+    assert np.corrcoef(before, after)[0, 1] == pytest.approx(expected, abs=0.02)
+    assert after.mean() == pytest.approx(before.mean(), rel=0.03)

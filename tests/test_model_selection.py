@@ -334,9 +334,11 @@ def test_a_search_does_not_choose_labels_balanced_before_the_audit():
         scoring=amplification_scorer(sensitive="group"),
         cv=CV,
     )
-    with pytest.warns(UndefinedMetricWarning, match=r"step 'sample' resamples .* put it inside"):
-        with pytest.warns(UserWarning, match="test scores are non-finite"):
-            search.fit(X, Y)
+    with (
+        pytest.warns(UndefinedMetricWarning, match=r"step 'sample' resamples .* put it inside"),
+        pytest.warns(UserWarning, match="test scores are non-finite"),
+    ):
+        search.fit(X, Y)
     sampled, plain = search.cv_results_["mean_test_score"]
     assert np.isnan(sampled)
     assert plain < 0

@@ -33,6 +33,7 @@ with sklearn.config_context(enable_metadata_routing=True):
 def expected_failed(estimator):
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
 
+
 # The checks know of no sensitive features.
 pytestmark = pytest.mark.filterwarnings("ignore:.* was fitted without the sensitive feature")
 

@@ -47,6 +47,8 @@ class CrossAuditResult:
     table : DataFrame
         One row a fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the amplification as
         ``value`` with ``low``, ``high`` and ``p_value``, and the classifier's scores.
+    predictions : list of ndarray
+        The predictions of each fold's held-out rows.
 
     Examples
     --------
@@ -81,6 +83,7 @@ class CrossAuditResult:
     high: float
     confidence_level: float
     table: pd.DataFrame
+    predictions: list[Array]
 
     def __float__(self) -> float:
         return float(self.value)
@@ -298,6 +301,7 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
         high=high,
         confidence_level=auditor.confidence_level,
         table=table,
+        predictions=[np.asarray(given["y_pred"]) for fold in held_out for _, given in fold],
     )
 
 
