@@ -554,7 +554,7 @@ def test_what_is_no_module_is_said(biased):
 def test_groups_are_needed(biased):
     X, y, group = biased.data, biased.target, biased.sensitive
     model = AdversarialClassifier(**SMALL)
-    with pytest.raises(ValueError, match="needs the protected attribute"):
+    with pytest.raises(ValueError, match="needs the sensitive feature in fit"):
         model.fit(X, y)
     with pytest.raises(ValueError, match="one group only, 'g0'"):
         model.fit(X, y, sensitive_features=["g0"] * 300)

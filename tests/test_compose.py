@@ -94,7 +94,7 @@ def test_without_an_attribute_it_is_the_classifier_inside():
     assert_array_equal(wrapped.classes_, [0, 1])
     assert not hasattr(wrapped, "feature_names_in_")
     assert not hasattr(wrapped, "auditor_")
-    with pytest.raises(ValueError, match="fitted without the protected attribute"):
+    with pytest.raises(ValueError, match="fitted without the sensitive feature"):
         wrapped.audit(NUMBERS, Y, sensitive_features=RACE)
 
 
@@ -470,7 +470,7 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree(), sensitive="race"),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             ValueError,
-            "came twice: as sensitive='race' and as sensitive_features",
+            "passed twice: as sensitive='race' and as sensitive_features",
         ),
         (
             AuditedClassifier(tree(), drop_sensitive=True),
@@ -494,15 +494,15 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree()),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE).audit(CODED, Y),
             ValueError,
-            "An audit needs the protected attribute of the rows to predict",
+            "needs the sensitive feature in audit. Pass sensitive_features",
         ),
         (
             AuditedClassifier(tree()),
             lambda m: m.fit(CODED, Y, eval_set=3),
             ValueError,
             "got 'eval_set', which it can only pass on under metadata routing. Enable it, "
-            "sklearn.set_config(enable_metadata_routing=True), and let the estimator inside ask "
-            "for it: .set_fit_request(eval_set=True)",
+            "sklearn.set_config(enable_metadata_routing=True), and let the estimator inside "
+            "request it: .set_fit_request(eval_set=True)",
         ),
         (
             AuditedClassifier(KNeighborsClassifier()),

@@ -147,7 +147,7 @@ def test_without_an_attribute_it_only_passes(people):
     assert probe.transform(people) is people
     assert_array_equal(probe.get_feature_names_out(), people.columns)
     for name in ("leakage_", "chance_", "interval_", "attacker_"):
-        with pytest.raises(AttributeError, match=rf"^{name} is there after .*, LeakageProbe"):
+        with pytest.raises(AttributeError, match=rf"^{name} exists after .* LeakageProbe"):
             getattr(probe, name)
     with pytest.raises(AttributeError, match=r"^'LeakageProbe' object has no attribute 'leakage'"):
         _ = probe.leakage

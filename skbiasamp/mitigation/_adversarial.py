@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._labels import Array, check_lengths, to_native
 from skbiasamp.attackers._networks import distinct, find_device, import_torch
-from skbiasamp.compose._columns import names_of, noting_text, without_sensitive
+from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._adversarial_training import (
     Networks,
     Plan,
@@ -38,11 +38,15 @@ from skbiasamp.mitigation._adversarial_training import (
     seeded,
     train,
 )
-from skbiasamp.mitigation._pairs import find_attribute, read_pairs
+from skbiasamp.mitigation._pairs import read_pairs
 
 
 class AdversarialClassifier(
-    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    SensitiveColumns,
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Train a network whose inner representation tells little of the protected attribute.
 
@@ -213,7 +217,7 @@ class AdversarialClassifier(
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "sensitive": [str, Integral, list, tuple, callable, None],
+        "sensitive": SENSITIVE,
         "drop_sensitive": ["boolean"],
         "device": [StrOptions({"auto", "cpu", "cuda"})],
         "random_state": ["random_state"],
@@ -295,27 +299,20 @@ class AdversarialClassifier(
         self._validate_params()
         torch = import_torch("AdversarialClassifier")
         device = find_device(self.device, needed=True)
-        if self.drop_sensitive and (self.sensitive is None or callable(self.sensitive)):
-            raise ValueError(
-                "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
-                f"{self.sensitive!r} names none. Name the columns, or leave drop_sensitive=False "
-                "if the attribute is not among the features."
-            )
         given = self.sensitive is not None or sensitive_features is not None
         hides = given or self.adversary_weight > 0
-        if self.drop_sensitive:
-            self._hidden = names_of(X, self.sensitive)
-        with noting_text(self, X):
+        features = self._hide(X)
+        with self._noting_text(X):
             inputs, y = validate_data(
                 self,
-                self._features(X),
+                features,
                 y,
                 dtype=np.float32,
                 multi_output=True,
                 allow_nd=self.module is not None,
                 ensure_min_samples=2 if hides else 1,  # a row of each group
             )
-        attribute = find_attribute(self, X, sensitive_features, "fit") if hides else None
+        attribute = self._sensitive(X, sensitive_features, "fit") if hides else None
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         weight = check_sample_weight(
@@ -426,9 +423,6 @@ class AdversarialClassifier(
         return tags
 
     # ------------------------------------------------------------------ inside
-
-    def _features(self, X: Any) -> Any:
-        return without_sensitive(X, self._hidden, may_lack=True) if self.drop_sensitive else X
 
     def _outputs(self, X: Any) -> tuple[Array, Array]:
         check_is_fitted(self)

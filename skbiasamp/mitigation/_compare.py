@@ -31,7 +31,7 @@ from skbiasamp._labels import (
     to_native,
 )
 from skbiasamp.auditors import DirectionalAuditor
-from skbiasamp.compose import ClassifierWrapper
+from skbiasamp.compose._wrapper import ClassifierWrapper
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
 from skbiasamp.model_selection._cross_audit import STRATIFY, joint_strata, over_folds, splitter

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
-from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, Interval, check_sample_weight
 from skbiasamp._labels import Array, quote
-from skbiasamp.compose import HidingWrapper, fit_params
-from skbiasamp.compose._columns import noting_text
+from skbiasamp.compose._sensitive import SENSITIVE
+from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.mitigation._constraints import Bounds, choose, constrain
-from skbiasamp.mitigation._pairs import find_attribute, read_groups, read_pairs
+from skbiasamp.mitigation._pairs import read_groups, read_pairs
 from skbiasamp.model_selection._responses import task_scores
 
 _CERTAIN = 1e-9
@@ -51,7 +50,7 @@ class ConstrainedPredictions:
     n_changed: int
 
 
-class CorpusConstraintClassifier(HidingWrapper):
+class CorpusConstraintClassifier(SensitiveWrapper):
     """Predict so that each group has its training share of every task's predictions.
 
     Reducing bias amplification (RBA) by corpus-level constraints [1]_: of all predictions of a
@@ -137,14 +136,13 @@ class CorpusConstraintClassifier(HidingWrapper):
     1     m     1    0.67    0.79   0.72  True
     """
 
-    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
     __metadata_request__predict: ClassVar = {"sensitive_features": True}
     __metadata_request__score: ClassVar = {"sensitive_features": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict_proba"])],
         "margin": [Interval(Real, 0, 1, closed="left")],
-        "sensitive": [str, Integral, list, callable, None],
+        "sensitive": SENSITIVE,
         "drop_sensitive": ["boolean"],
     }
 
@@ -163,41 +161,11 @@ class CorpusConstraintClassifier(HidingWrapper):
         self.sensitive = sensitive
         self.drop_sensitive = drop_sensitive
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Fit the classifier, and learn the training shares.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Training data.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute, where it is no column of `X`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights, for classifier and shares.
-        **params : dict
-            Metadata that the classifier inside has requested.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        self._validate_params()
-        metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        inner = fit_params(self, ["estimator"], metadata, params)["estimator"]
-        attribute = find_attribute(self, X, sensitive_features, "fit")
+    def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
+        inner = routed["estimator"]
+        attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
-        with noting_text(self, X):
+        with self._noting_text(X):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
         pairs = read_pairs(y, attribute)
         weight = inner.get("sample_weight")
@@ -209,7 +177,6 @@ class CorpusConstraintClassifier(HidingWrapper):
         self._binary = pairs.one_label and len(pairs.tasks) == 2
         self.ratios_ = pairs.frame(_shares(counts)).iloc[:, int(self._binary) :]
         self.groups_ = pairs.groups
-        return self
 
     def constrain(self, X: Any, *, sensitive_features: Any = None) -> ConstrainedPredictions:
         """Predict, and say what was done.
@@ -219,7 +186,7 @@ class CorpusConstraintClassifier(HidingWrapper):
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to predict: a batch.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is no column of `X`.
+            Their sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -227,7 +194,7 @@ class CorpusConstraintClassifier(HidingWrapper):
         """
         check_is_fitted(self)
         scores = self._scores(X)
-        attribute = find_attribute(self, X, sensitive_features, "predict")
+        attribute = self._sensitive(X, sensitive_features, "predict")
         group = read_groups(attribute, len(scores), self.groups_)
         ratio = self.ratios_.to_numpy()
         low, high = np.maximum(ratio - self.margin, 0), np.minimum(ratio + self.margin, 1)
@@ -265,7 +232,7 @@ class CorpusConstraintClassifier(HidingWrapper):
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to predict: a batch.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is no column of `X`.
+            Their sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -299,7 +266,7 @@ class CorpusConstraintClassifier(HidingWrapper):
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is no column of `X`.
+            Their sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import sklearn
 from scipy.sparse import issparse
 from scipy.special import expit, logit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.utils import assert_all_finite, get_tags
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils import assert_all_finite
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
 from skbiasamp._labels import Array, quote, to_native
-from skbiasamp.compose import fit_params
-from skbiasamp.compose._columns import names_of, without_sensitive
-from skbiasamp.mitigation._pairs import Pairs, find_attribute, named, read_pairs
+from skbiasamp.compose._sensitive import SENSITIVE
+from skbiasamp.compose._wrapper import SensitiveClassifier
+from skbiasamp.mitigation._pairs import Pairs, named, read_pairs
 from skbiasamp.model_selection._responses import task_scores
 
 _CERTAIN = 1e-9
 
 
-class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class DomainIndependentClassifier(SensitiveClassifier):
     """Train a classifier for each group, and predict with all of them together.
 
     Inside a group nothing can be learned from the group, so what each classifier knows of a task
@@ -116,11 +115,11 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
     0.79, hires 0.49 of women, 0.49 of men
     """
 
-    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
+    _always_hides = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), HasMethods(["fit", "predict"])],
-        "sensitive": [str, Integral, list, callable, None],
+        "sensitive": SENSITIVE,
         "calibration": [StrOptions({"sigmoid", "isotonic"}), None],
         "combine": [StrOptions({"score", "probability"})],
         "group_prior": [StrOptions({"uniform", "training"}), dict],
@@ -144,38 +143,8 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         self.group_prior = group_prior
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Fit a classifier in each group.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Training data.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute, where it is no column of `X`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights.
-        **params : dict
-            Metadata that the classifier inside has requested.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        self._validate_params()
-        metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        inner = fit_params(self, ["estimator"], metadata, params)["estimator"]
+    def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
+        inner = routed["estimator"]
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -187,17 +156,15 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         X = X if hasattr(X, "shape") and not issparse(X) else checked
         y = y if hasattr(y, "shape") else np.asarray(y)
         assert_all_finite(np.asarray(to_native(y, "y")), input_name="y")
-        attribute = find_attribute(self, X, sensitive_features, "fit")
-        by_column = self.sensitive is not None and not callable(self.sensitive)
-        self._hidden = names_of(X, self.sensitive) if by_column else None
-        features = self._features(X)
+        attribute = self._sensitive(X, sensitive_features, "fit")
+        features = self._hide(X)
         pairs = read_pairs(y, attribute)
         _require_both(pairs)
         self.groups_, self._one_label = pairs.groups, pairs.one_label
         self.group_prior_ = self._prior(pairs, inner.get("sample_weight"))
         members = [np.flatnonzero(one) for one in pairs.within(pairs.group)]
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit)(
+            delayed(_fit_group)(
                 self._head(pairs, rows, weighted="sample_weight" in inner),
                 take_rows(features, rows),
                 take_rows(y, rows),
@@ -205,7 +172,6 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
             )
             for rows in members
         )
-        return self
 
     def predict_proba(self, X: Any) -> Array:
         """Predict probabilities.
@@ -260,26 +226,6 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         """The classes."""
         return self.estimators_[0].classes_
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Say who takes which metadata.
-
-        Returns
-        -------
-        routing : MetadataRouter
-        """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(estimator=self.estimator, method_mapping=mapping)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = get_tags(self.estimator)
-        tags.transformer_tags = None
-        tags.array_api_support = False
-        return tags
-
-    def _features(self, X: Any) -> Any:
-        return X if self._hidden is None else without_sensitive(X, self._hidden, may_lack=True)
-
     def _prior(self, pairs: Pairs, sample_weight: Any) -> pd.Series:
         """Return the weight of each group, one together."""
         names = named(pairs.groups)
@@ -324,7 +270,7 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         return MultiOutputClassifier(head)
 
 
-def _fit(head: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+def _fit_group(head: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     return head.fit(X, y, **params)
 
 

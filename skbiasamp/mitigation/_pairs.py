@@ -21,9 +21,8 @@ from skbiasamp._labels import (
     require_groups,
     to_native,
 )
-from skbiasamp.compose import ROUTING, sensitive_values
 
-# Remedies have no parameter `missing`.
+# Mitigations have no parameter `missing`.
 _WITHOUT_POLICIES = {
     "y_true": "y",
     " with missing='drop'": "",
@@ -110,23 +109,3 @@ def read_pairs(y: Any, attribute: Any) -> Pairs:
         assert rows.task.matrix is not None
         member = rows.task.matrix
     return Pairs(group, groups, member, rows.task.names, rows.task.codes is not None)
-
-
-def find_attribute(owner: Any, X: Any, sensitive_features: Any, method: str) -> Any:
-    """Return the attribute, from X or as it was passed."""
-    who, sensitive = type(owner).__name__, owner.sensitive
-    if sensitive is not None and sensitive_features is not None:
-        raise ValueError(
-            f"The protected attribute came twice: as sensitive={sensitive!r} and as "
-            "sensitive_features. Leave one out; under metadata routing, with "
-            f".set_{method}_request(sensitive_features=False)."
-        )
-    if sensitive is not None:
-        return sensitive_values(X, sensitive)
-    if sensitive_features is None:
-        raise ValueError(
-            f"{who}.{method} needs the protected attribute. Pass sensitive_features; if it is a "
-            f"column of X, name it: {who}(..., sensitive='sex'); inside a pipeline or a search, "
-            f"name the column, or enable metadata routing: {ROUTING}."
-        )
-    return sensitive_features

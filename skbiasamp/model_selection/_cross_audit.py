@@ -215,11 +215,11 @@ def cross_audit(
             model.set_params(auditor=auditor)
     else:
         model = AuditedClassifier(clone(estimator), auditor=auditor)
-    attribute = model._attribute(X, sensitive_features)
+    attribute = model._sensitive(X, sensitive_features, "fit", required=False)
     if attribute is None:
         raise ValueError(
-            "cross_audit needs the protected attribute: pass sensitive_features, for example "
-            "X['sex'], or an AuditedClassifier that finds it in X (sensitive='sex')."
+            "cross_audit needs the sensitive feature: pass sensitive_features, for example "
+            "X['sex'], or an AuditedClassifier(..., sensitive='sex')."
         )
     metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     metadata = {key: value for key, value in metadata.items() if value is not None}
