@@ -74,10 +74,10 @@ t-intervals of the mean.
 *Leakage amplification* is told from the logits, *DPA* from the predicted labels. *table*: 2,000
 training rows of `make_biased_classification`, 20,000 test rows; a network of one hidden layer.
 *digits*: 600 training images of `load_colored_digits(correlation=0.8)`, 1,197 test images; a small
-convolutional network, with `balance="class"`. The critic listens to the encoder, λ is 1. *Noise,
+convolutional network, with `balance="class"`. The adversary sees the encoder's output, λ is 1. *Noise,
 equal accuracy* is the network trained alone with as much noise on its representation
 (`NoiseRandomizer`, and a logistic regression that learns with it) as costs what adversarial
-training costs in that run; where that costs nothing, the most accurate run without a critic.
+training costs in that run; where that costs nothing, the most accurate run without an adversary.
 
 {verdicts(summaries)}
 

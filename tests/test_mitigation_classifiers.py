@@ -390,7 +390,7 @@ def test_bad_input_of_constraints(people):
     X, hired, sex = people
     features = X[["test", "tall"]]
     model = CorpusConstraintClassifier(LogisticRegression())
-    with pytest.raises(ValueError, match=r"CorpusConstraintClassifier needs the sensitive feature in fit"):
+    with pytest.raises(ValueError, match="needs the sensitive feature in fit"):
         model.fit(features, hired)
     model.fit(features, hired, sensitive_features=sex)
     with pytest.raises(
@@ -569,7 +569,7 @@ def test_bad_input_of_groups_classifiers(people):
     X, hired, sex = people
     features = X[["test", "tall"]]
     model = DomainIndependentClassifier(LogisticRegression())
-    with pytest.raises(ValueError, match=r"DomainIndependentClassifier needs the sensitive feature in fit"):
+    with pytest.raises(ValueError, match="needs the sensitive feature in fit"):
         model.fit(features, hired)
     with pytest.raises(ValueError, match="one group only"):
         model.fit(features, hired, sensitive_features=["f"] * 2000)

@@ -398,7 +398,8 @@ def test_labels_that_are_balanced_cannot_be_amplified():
             tree(),
             ValueError,
             "if it is a column of X, name it: amplification_scorer(..., sensitive='sex'). Inside a "
-            "pipeline or a search, name the column, or enable metadata routing: sklearn.set_config(enable_metadata_routing=True)",
+            "pipeline or a search, name the column, or enable metadata routing: "
+            "sklearn.set_config(enable_metadata_routing=True)",
         ),
         (
             amplification_scorer(),

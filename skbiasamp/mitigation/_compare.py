@@ -114,13 +114,7 @@ class MitigationComparison:
         return "\n".join(lines)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row for each mitigation and measure.
-
-        Returns
-        -------
-        frame : DataFrame
-            A copy of ``table``.
-        """
+        """Return a copy of ``table``."""
         return self.table.copy()
 
 

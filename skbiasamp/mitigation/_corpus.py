@@ -27,21 +27,21 @@ _CERTAIN = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedPredictions:
-    """Predictions of a batch, and what was done to them.
+    """Predictions of a batch, and how they were changed.
 
     Attributes
     ----------
     y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         The predictions.
     table : DataFrame
-        One row a pair: ``group``, ``task``, ``target`` (the group's share of the task in
-        training), its share of the task's predictions ``before`` and ``after`` (NaN where
-        nothing is predicted), and whether the task's bounds are ``met``.
+        One row for each pair: ``group``, ``task``, ``target`` (the group's share of the task in
+        training), its share of the task's predictions ``before`` and ``after`` (NaN if nothing is
+        predicted), and whether the bounds of the task are ``met``.
     shifts : DataFrame
-        Groups × tasks: what the multipliers add to scores (log-odds of binary labels and of
-        several a row, log-probabilities of classes); below 0 where a group is held back.
+        Groups × tasks: added to scores (log-odds of binary labels and of several a row,
+        log-probabilities of classes); below 0 for a group that had too many predictions.
     n_changed : int
-        How many rows are predicted otherwise than by the classifier alone.
+        Number of rows predicted otherwise than by the classifier alone.
     """
 
     y_pred: Array
@@ -54,8 +54,8 @@ class CorpusConstraintClassifier(SensitiveWrapper):
     """Predict so that each group has its training share of every task's predictions.
 
     Reducing bias amplification (RBA) by corpus-level constraints [1]_: of all predictions of a
-    batch that keep, for every task, the group's shares within `margin` of those of the training
-    labels, those with the best sum of scores. Lagrangian multipliers shift the scores.
+    batch that keep every group's share of every task within `margin` of its share in training,
+    choose those with the best sum of scores. Lagrangian multipliers shift the scores.
 
     .. versionadded:: 0.1
 
@@ -64,51 +64,43 @@ class CorpusConstraintClassifier(SensitiveWrapper):
     estimator : classifier
         The classifier, with ``predict_proba``: binary, multiclass, multilabel.
     margin : float, default=0.05
-        How far a group's share of a task's predictions may be from its share in training.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. None: it is passed as ``sensitive_features``, to `fit` and
-        to `predict`, also through metadata routing.
+        Largest difference between a group's share of a task's predictions and its training share.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. None: pass ``sensitive_features``, to `fit` and to `predict`.
     drop_sensitive : bool, default=False
-        Hide these columns from the classifier inside, as columns of text have to be from most.
-        `DomainIndependentClassifier` always hides them.
+        True hides these columns from the classifier inside, as most need if they hold text.
 
     Attributes
     ----------
     estimator_ : classifier
         The fitted classifier.
     ratios_ : DataFrame
-        Groups × tasks: the group's share of the rows that have the task, in training.
+        Groups × tasks: the group's share of the training rows that have the task.
     groups_ : tuple
         The groups.
     classes_, n_features_in_, feature_names_in_
-        Those of the fitted classifier, and of the columns that were hidden from it.
+        Those of the fitted classifier; hidden columns are counted.
 
     See Also
     --------
-    DomainIndependentClassifier : Does not need the attribute to predict.
+    DomainIndependentClassifier : Does not need the sensitive feature to predict.
 
     Notes
     -----
-    With ``k(a, t)`` predictions of task `t` in group `a` and ``r(a, t)`` the training share, the
+    With ``k(a, t)`` predictions of task `t` in group `a` and the training share ``r(a, t)``, the
     constraints are ``|k(a, t) − r(a, t) Σ_b k(b, t)| ≤ margin Σ_b k(b, t)``. Binary labels and
-    several a row are solved exactly, task by task. Of classes that exclude each other, the
-    Lagrangian dual is minimised with a maximum over predictions that is smoothed less and less,
-    and the few rows that are undecided at the end are moved one by one where that costs least
-    score.
+    several a row are solved exactly, task by task. For exclusive classes, the Lagrangian dual is
+    minimised with a smoothed maximum, and the few undecided rows are moved one by one if that
+    costs least score: more than 95 % of random problems with a solution are solved
+    (``tests/test_mitigation_classifiers.py``). If not, as when a group is not in the batch, a
+    ``ConvergenceWarning`` names the tasks, and `constrain` returns the shares reached. A task
+    that is never predicted breaks no bound, so rare ones may vanish.
 
-    Of random problems that have a solution, all of binary labels and of several labels a row
-    are solved, and more than 95 % of those of exclusive classes
-    (``tests/test_mitigation_classifiers.py``). It cannot be met where a group is not in the
-    batch, and perhaps not where classes have few rows. Then a ``ConvergenceWarning`` names the
-    tasks, and `constrain` says how near they came. A task that is never predicted breaks no
-    bound, so rare ones may vanish.
-
-    What it costs: accuracy, where labels of the batch differ from those of training; and it
-    treats people of different groups with the same scores differently, which may be forbidden.
-    It needs the attribute to predict. A row's prediction depends on the rest of its batch, and
-    the larger the batch, the better. It keeps the shares of groups in tasks, the sense of
-    amplification of [1]_; others, such as that of several tasks at once, may rise.
+    The cost is accuracy, if labels of the batch differ from those of training. People of
+    different groups with the same scores are treated differently, which may be forbidden. A row's
+    prediction depends on the rest of its batch: larger batches are better. The constraints concern
+    shares of groups in tasks, as in [1]_; other amplifications may rise.
 
     References
     ----------
@@ -117,8 +109,8 @@ class CorpusConstraintClassifier(SensitiveWrapper):
 
     Examples
     --------
-    Two thirds of those who were hired are men. A model that is given a poor test of skill, and
-    the sex, hires four men in five:
+    Two thirds of those who were hired are men. Of those whom a model with a poor test of skill
+    hires, four in five are:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
@@ -179,7 +171,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         self.groups_ = pairs.groups
 
     def constrain(self, X: Any, *, sensitive_features: Any = None) -> ConstrainedPredictions:
-        """Predict, and say what was done.
+        """Predict, and return what was changed.
 
         Parameters
         ----------
@@ -242,11 +234,10 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         unmet = found.table.loc[~found.table["met"], "task"].unique()
         if len(unmet):
             warnings.warn(
-                f"No predictions of these {len(found.y_pred):,} rows were found in which groups "
-                f"have their training shares, to within {self.margin:g}, of {len(unmet)} of "
-                f"{self.ratios_.shape[1]} tasks: {quote(unmet.tolist())}. Larger batches, in "
-                "which every group is, or a larger margin make it possible; constrain(X) says "
-                "how near they came.",
+                f"In these {len(found.y_pred):,} rows, groups do not have their training shares "
+                f"(within {self.margin:g}) of {len(unmet)} of {self.ratios_.shape[1]} tasks: "
+                f"{quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
+                "margin; constrain(X) returns the shares reached.",
                 ConvergenceWarning,
                 stacklevel=2,
             )

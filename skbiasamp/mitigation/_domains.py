@@ -1,4 +1,4 @@
-"""DomainIndependentClassifier: one classifier a group, and the sum of what they say."""
+"""DomainIndependentClassifier: one classifier for each group, and their sum."""
 
 from __future__ import annotations
 
@@ -28,35 +28,33 @@ _CERTAIN = 1e-9
 
 
 class DomainIndependentClassifier(SensitiveClassifier):
-    """Train a classifier for each group, and predict with all of them together.
+    """Train a classifier for each group, and combine their predictions for everybody.
 
-    Inside a group nothing can be learned from the group, so what each classifier knows of a task
-    owes nothing to how often the groups have it; their sum needs no attribute to predict [1]_.
+    Inside a group, a classifier cannot learn how often the groups have a task. The sum of all
+    needs no sensitive feature to predict [1]_.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     estimator : classifier
-        What is trained in each group, with ``predict_proba``: binary, multiclass, multilabel. A
-        representation that all groups share is a step before this one in a pipeline.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. The classifiers do not see these columns, which other
-        wrappers hide with ``drop_sensitive=True`` only, and data frames to predict may lack
-        them. None: it is passed to `fit` as ``sensitive_features``, also through metadata
-        routing.
+        The classifier trained in each group, with ``predict_proba``: binary, multiclass,
+        multilabel. A representation that all groups share is a step before, in a pipeline.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. Named columns are always hidden from the classifiers, and data frames to
+        predict may lack them. None: pass ``sensitive_features`` to `fit`.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
-        How the classifiers' probabilities are made comparable, by cross-validation in each
-        group; of several tasks, each is then trained on its own. None takes them as they are.
+        How the classifiers' probabilities are made comparable, by cross-validation in each group
+        (of several tasks, each on its own). None takes them as they are.
     combine : {"score", "probability"}, default="score"
-        What is summed: log-probabilities (of several tasks: log-odds), as in the paper, or
-        probabilities.
+        "score" sums log-probabilities (of several tasks: log-odds), as in the paper;
+        "probability" sums probabilities.
     group_prior : {"uniform", "training"} or dict, default="uniform"
-        What each group's classifier weighs: all the same, as in the paper; as much as the group
-        has rows (by weight, where there are weights); or by a number for each group.
+        Weights of the classifiers: "uniform" are equal ones, as in the paper; "training" the
+        group's share of the training rows; a dict has a number for each group.
     n_jobs : int, default=None
-        Jobs that share the groups.
+        Number of groups that are trained in parallel.
 
     Attributes
     ----------
@@ -66,26 +64,24 @@ class DomainIndependentClassifier(SensitiveClassifier):
         The groups, in the same order.
     group_prior_ : Series
         The weight of each.
-    classes_ : ndarray of shape (n_classes,), or what a multilabel `estimator` has
+    classes_ : ndarray of shape (n_classes,), or as of a multilabel `estimator`
         The classes.
     n_features_in_, feature_names_in_
-        As of any estimator, with the columns that are hidden.
+        As of any estimator; hidden columns are counted.
 
     See Also
     --------
-    CorpusConstraintClassifier : Keeps the groups' training shares; needs the attribute to predict.
+    CorpusConstraintClassifier : Keeps the groups' training shares; needs the group to predict.
 
     Notes
     -----
-    With ``p_a(t | x)`` the probability that group `a`'s classifier gives, and weights ``w_a``, the
-    prediction is the task that has most of ``Σ_a w_a log p_a(t | x)``, or of
+    With the probability ``p_a(t | x)`` of group `a`'s classifier and weights ``w_a``, the
+    prediction is the task with the largest ``Σ_a w_a log p_a(t | x)``, or
     ``Σ_a w_a p_a(t | x)``.
 
-    What it costs: each classifier has only its group's rows, so that rare groups and rare tasks
-    are learned worse; and the sum gives up what the attribute itself tells of the label, by
-    design. What it does not do: where a group's features are distributed otherwise, for example
-    by a proxy of the attribute, its members go on being predicted otherwise. It makes the
-    predictions of groups no more alike than the features are.
+    The cost: each classifier has only its group's rows, so rare groups and tasks are learned
+    worse, and what the group itself says about the label is not used. Predictions still differ
+    between groups whose features differ.
 
     References
     ----------
@@ -94,8 +90,8 @@ class DomainIndependentClassifier(SensitiveClassifier):
 
     Examples
     --------
-    Of equal skill, men are hired more often. Height tells of the sex, and of nothing else that
-    matters; one classifier for all learns that the tall are hired:
+    With equal skill, men are hired more often. Height only reveals the sex; one classifier for all
+    learns to hire the tall:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
@@ -275,7 +271,7 @@ def _fit_group(head: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
 
 
 def _require_both(pairs: Pairs) -> None:
-    """Raise where a group's rows cannot teach a task."""
+    """Raise if a group has only one class of a task."""
     pairs.require_all(
         why="the group's own classifier cannot learn it. Merge groups or classes, or leave one out."
     )
