@@ -90,6 +90,7 @@ SETTINGS = {
         "batch_size": 32,
         "learning_rate": 1e-3,
         "pretrain_epochs": 20,
+        "adversary_epochs": 5,
         "max_epochs": 40,
         "adversary_steps": 1,
     },

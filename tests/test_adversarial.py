@@ -57,7 +57,7 @@ class Parity:
 parity = Parity()
 AUDIT = {"n_draws": 3, "interval": None, "random_state": 0}
 # What takes longer says no more to the checks.
-QUICK = {"pretrain_epochs": 30, "max_epochs": 3, "adversary_steps": 1}
+QUICK = {"pretrain_epochs": 40, "adversary_epochs": 2, "max_epochs": 3, "adversary_steps": 1}
 
 
 @parametrize_with_checks([AdversarialClassifier(0.1, sensitive=parity, **QUICK)])
@@ -75,6 +75,7 @@ SMALL = {
     "hidden_layer_sizes": (6,),
     "batch_size": 64,
     "pretrain_epochs": 3,
+    "adversary_epochs": 2,
     "max_epochs": 4,
     "random_state": 0,
 }
@@ -161,6 +162,7 @@ def test_adversaries_without_weight_change_nothing(biased, module):
     for settings in (
         {"adversary": forgetful_adversary},
         {"adversary_steps": 5},
+        {"adversary_epochs": 0},
         {"layer": ["encoder", "head"]},
     ):
         beside = fitted(biased, 0, module=module, **settings)
@@ -185,6 +187,7 @@ def test_turns_are_those_of_the_formula(biased):
         module=predictor,
         adversary=adversary,
         pretrain_epochs=7,
+        adversary_epochs=2,
         max_epochs=5,
         adversary_steps=3,
         learning_rate=0.02,
@@ -213,7 +216,7 @@ def test_turns_are_those_of_the_formula(biased):
 
     for _ in range(7):
         train_network(0)
-    train_adversary(7 // 3)
+    train_adversary(2)
     for _ in range(5):
         train_adversary(3)
         train_network(0.7)
@@ -260,7 +263,7 @@ def test_balanced_within_classes_a_label_may_tell_of_the_group(biased):
     told = {}
     for balance in ("group", "class"):
         model = AdversarialClassifier(
-            0, balance=balance, random_state=0, batch_size=300, pretrain_epochs=600
+            0, balance=balance, random_state=0, batch_size=300, adversary_epochs=200
         ).fit(X, label, sensitive_features=group)
         told[balance] = model.history_["adversary_loss"].iloc[-1]
     assert told["group"] < 0.5

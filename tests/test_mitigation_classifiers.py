@@ -363,7 +363,7 @@ def test_what_cannot_be_met_is_said(people):
     model = CorpusConstraintClassifier(LogisticRegression())
     model.fit(features, hired, sensitive_features=sex)
     men = sex == "m"
-    with pytest.warns(ConvergenceWarning, match=r"of 1 of 1 tasks: 1\. Larger batches"):
+    with pytest.warns(ConvergenceWarning, match=r"of 1 of 1 tasks: 1\. Predict larger"):
         y_pred = model.predict(features[men], sensitive_features=sex[men])
     assert_array_equal(y_pred, model.estimator_.predict(features[men]))
     found = model.constrain(features[men], sensitive_features=sex[men])

@@ -311,7 +311,7 @@ def test_pairs_become_equally_frequent_and_no_row_is_lost(people):
 def test_what_cannot_be_repeated(people):
     pytest.importorskip("imblearn")
     X, y = people
-    with pytest.raises(ValueError, match="several labels a row"):
+    with pytest.raises(ValueError, match="needs one label a row, and y has 2 columns"):
         GroupOverSampler(sensitive="sex").fit(X, np.eye(400, 2, dtype=int))
     with pytest.raises(ValueError, match="such as group 'f' with task 'yes'"):
         GroupOverSampler(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))

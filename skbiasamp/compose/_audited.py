@@ -225,21 +225,6 @@ class AuditedClassifier(SensitiveWrapper):
             return AuditReport(results)
         return next(iter(results.values()))
 
-    def predict(self, X: Any) -> Any:
-        """Predict with the classifier inside.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict(self._features(X))
-
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
         """Return the classifier's own score, usually its accuracy.
 

@@ -63,6 +63,21 @@ class ClassifierWrapper(MetaClassifier):
     estimator_: Any
     _saw_X: Any = None  # has the number and names of the columns of X, if columns were hidden
 
+    def predict(self, X: Any) -> Any:
+        """Predict with the classifier inside.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(self._features(X))
+
     @_inner_has("predict_proba")
     def predict_proba(self, X: Any) -> Any:
         """Predict probabilities with the classifier inside.

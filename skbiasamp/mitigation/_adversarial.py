@@ -83,8 +83,8 @@ class AdversarialClassifier(
     batch_size : int, default=128
         Minimum number of rows in a step. If there are at most so many distinct rows, every step
         takes all of them, weighted.
-    pretrain_epochs : int, default=30
-        Epochs of the network alone. The adversaries are then trained alone for a third of them.
+    pretrain_epochs, adversary_epochs : int, default=30, 10
+        Epochs of the network alone, and then of the adversaries alone.
     max_epochs : int, default=50
         Epochs of the network in turns with the adversaries.
     adversary_steps : int, default=2
@@ -181,6 +181,7 @@ class AdversarialClassifier(
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 2, None, closed="left")],
         "pretrain_epochs": [Interval(Integral, 0, None, closed="left")],
+        "adversary_epochs": [Interval(Integral, 0, None, closed="left")],
         "max_epochs": [Interval(Integral, 0, None, closed="left")],
         "adversary_steps": [Interval(Integral, 1, None, closed="left")],
         "balance": [StrOptions({"group", "class"})],
@@ -203,6 +204,7 @@ class AdversarialClassifier(
         learning_rate: float = 1e-2,
         batch_size: int = 128,
         pretrain_epochs: int = 30,
+        adversary_epochs: int = 10,
         max_epochs: int = 50,
         adversary_steps: int = 2,
         balance: str = "group",
@@ -221,6 +223,7 @@ class AdversarialClassifier(
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.pretrain_epochs = pretrain_epochs
+        self.adversary_epochs = adversary_epochs
         self.max_epochs = max_epochs
         self.adversary_steps = adversary_steps
         self.balance = balance

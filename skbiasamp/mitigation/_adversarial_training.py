@@ -213,7 +213,7 @@ class Training:
             losses = [self._step(batch, adversary_weight=0) for batch in self._batches()]
             yield "predictor", float(np.mean(losses)), nan
         # Alone, too: only an adversary that has learned something is worth hiding from.
-        for _ in range(settings.pretrain_epochs // 3 if self.networks.adversaries else 0):
+        for _ in range(settings.adversary_epochs if self.networks.adversaries else 0):
             losses = [self._step_adversaries(batch) for batch in self._adversary_batches(1)]
             yield "adversary", nan, float(np.mean(losses))
         for _ in range(settings.max_epochs):

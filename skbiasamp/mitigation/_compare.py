@@ -367,19 +367,19 @@ class _Informed(ClassifierWrapper):
         with sklearn.config_context(enable_metadata_routing=True):
             if self.sampler is not None:
                 sampler = clone(self.sampler)
-                asked = inspect.signature(sampler.fit_resample).parameters
-                asks = "sensitive_features" in asked and not _finds(sampler)
-                features, y = sampler.fit_resample(features, y, **self._attribute(rows, asks))
+                known = inspect.signature(sampler.fit_resample).parameters
+                requests = "sensitive_features" in known and not _finds(sampler)
+                features, y = sampler.fit_resample(features, y, **self._attribute(rows, requests))
                 rows = rows[getattr(sampler, "sample_indices_", slice(None))]
-            asks = _asks(self.estimator, "fit")
+            requests = _requests(self.estimator, "fit")
             self.estimator_ = clone(self.estimator)
-            self.estimator_.fit(features, y, **self._attribute(rows, asks))
+            self.estimator_.fit(features, y, **self._attribute(rows, requests))
         return self
 
     def predict(self, X: Any) -> Any:
         check_is_fitted(self)
         with sklearn.config_context(enable_metadata_routing=True):
-            given = self._attribute(np.ravel(X), _asks(self.estimator, "predict"))
+            given = self._attribute(np.ravel(X), _requests(self.estimator, "predict"))
             return self.estimator_.predict(self._features(X), **given)
 
     def _features(self, X: Any) -> Any:
@@ -389,14 +389,14 @@ class _Informed(ClassifierWrapper):
         return {"sensitive_features": take_rows(self.data.attribute, rows)} if asked else {}
 
 
-def _asks(estimator: Any, method: str) -> bool:
-    """Tell whether a method, or one inside it, takes the attribute and has it from nowhere else."""
+def _requests(estimator: Any, method: str) -> bool:
+    """Return whether a method requests the sensitive feature and does not find it in a column."""
     asked = get_routing_for_object(estimator).consumes(method, ["sensitive_features"])
     return bool(asked) and not _finds(estimator)
 
 
 def _finds(estimator: Any) -> bool:
-    """Tell whether an estimator finds the attribute in a column by itself."""
+    """Return whether an estimator, or one inside it, has `sensitive`."""
     return any(
         name.rpartition("__")[2] == "sensitive" and value is not None
         for name, value in estimator.get_params(deep=True).items()

@@ -280,6 +280,6 @@ class CorpusConstraintClassifier(SensitiveWrapper):
 
 
 def _shares(table: Array) -> Array:
-    """Return each group's share of a task's predictions, NaN where nothing is predicted."""
+    """Return each group's share of a task's predictions, NaN if nothing is predicted."""
     total = table.sum(axis=0)
     return table / np.where(total > 0, total, np.nan)

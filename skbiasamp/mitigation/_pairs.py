@@ -1,4 +1,4 @@
-"""Who is in which group and has which tasks, row by row."""
+"""Group and tasks of every row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Pairs:
     """Rows as members of a group and of tasks.
 
     Of one label a row, every class is a task, also both classes of a binary label: what makes
-    one of them independent of the attribute does not make the other so.
+    one of them independent of the group does not make the other so.
     """
 
     group: Array
@@ -65,7 +65,7 @@ class Pairs:
         return pd.DataFrame(table, named(self.groups), named(self.tasks))
 
     def require_all(self, *, why: str) -> None:
-        """Raise where a group has no row of a task."""
+        """Raise if a group has no row of a task."""
         lacking = np.argwhere(self.counts == 0)
         if len(lacking):
             pairs = [(self.groups[a], self.tasks[t]) for a, t in lacking]
@@ -81,7 +81,7 @@ def named(names: Names) -> pd.Index:
 
 
 def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
-    """Read the attribute of rows without labels, as positions among known groups."""
+    """Return the groups of rows without labels, as positions among known groups."""
     rows = _read(np.zeros(n_rows, int), attribute)
     group, names = rows.group.codes, rows.group.names
     assert group is not None
@@ -98,7 +98,7 @@ def _read(y: Any, attribute: Any) -> Rows:
 
 
 def read_pairs(y: Any, attribute: Any) -> Pairs:
-    """Read labels and attribute, row by row."""
+    """Read labels and sensitive feature, row by row."""
     rows = _read(y, attribute)
     assert rows.group.codes is not None
     group, groups, n = rows.group.codes, rows.group.names, len(rows.weight)

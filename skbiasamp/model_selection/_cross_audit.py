@@ -336,7 +336,7 @@ def joint_strata(y: Any, attribute: Any) -> Array:
 
 
 def _seeded(estimator: Any, rng: np.random.RandomState) -> Any:
-    """Return a clone whose `random_state` parameters are seeds where they were None."""
+    """Return a clone whose `random_state` parameters are seeds if they were None."""
     seeded = clone(estimator)
     for name, value in sorted(seeded.get_params(deep=True).items(), key=itemgetter(0)):
         if name.rpartition("__")[2] == "random_state" and value is None:

@@ -196,7 +196,7 @@ def _above(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
 
 
 def _limits(levels: Array, limits: Any) -> tuple[float, float]:
-    """Return from where to where thresholds count."""
+    """Return the limits of the integral."""
     if limits is None:
         ends = (float(levels[0]), float(levels[-1]))
         if ends[0] >= 0 and ends[1] <= 1:

@@ -27,7 +27,7 @@ from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pas
 from skbiasamp.model_selection._responses import task_scores
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
 
-# Classifiers that pass X on as it is, and where the fitted one inside is.
+# Classifiers that pass X on unchanged, and the attribute with the fitted one inside.
 _INNER = (
     (FixedThresholdClassifier, "estimator_"),
     (TunedThresholdClassifierCV, "estimator_"),
@@ -147,7 +147,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Their labels.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is not in `X`.
+            Their sensitive feature, if `sensitive` does not name it.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
 
@@ -186,7 +186,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         return copy.deepcopy(self)  # with the auditor as it was fitted
 
     def _auditor(self, audited: list[AuditedClassifier]) -> Any:
-        """Return the auditor, fitted on the training rows of the model where they are known."""
+        """Return the auditor, fitted on the training rows of the model if they are known."""
         audited = [one for one in audited if one.auditors_]
         if not audited:
             return self._own_auditor()
@@ -288,7 +288,7 @@ def _transformed(X: Any, before: tuple[Pipeline, ...]) -> Any:
 
 
 def _predict_sensitive(auditor: Any, found: list[Any], X: Any) -> Any:
-    """Return the attribute as predicted, where the auditor needs it."""
+    """Return the predicted sensitive feature, if the auditor needs it."""
     able = [(one, before) for one, before in found if one.sensitive_estimator is not None]
     if len(able) == 1:
         audited, before = able[0]
