@@ -1,4 +1,4 @@
-"""Who is in which group and has which tasks, row by row."""
+"""Group and tasks of every row."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from skbiasamp._labels import (
     require_groups,
     to_native,
 )
-from skbiasamp.compose import ROUTING, sensitive_values
 
-# Remedies have no parameter `missing`.
+# Mitigations have no parameter `missing`.
 _WITHOUT_POLICIES = {
     "y_true": "y",
     " with missing='drop'": "",
@@ -36,7 +35,7 @@ class Pairs:
     """Rows as members of a group and of tasks.
 
     Of one label a row, every class is a task, also both classes of a binary label: what makes
-    one of them independent of the attribute does not make the other so.
+    one of them independent of the group does not make the other so.
     """
 
     group: Array
@@ -66,7 +65,7 @@ class Pairs:
         return pd.DataFrame(table, named(self.groups), named(self.tasks))
 
     def require_all(self, *, why: str) -> None:
-        """Raise where a group has no row of a task."""
+        """Raise if a group has no row of a task."""
         lacking = np.argwhere(self.counts == 0)
         if len(lacking):
             pairs = [(self.groups[a], self.tasks[t]) for a, t in lacking]
@@ -82,7 +81,7 @@ def named(names: Names) -> pd.Index:
 
 
 def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
-    """Read the attribute of rows without labels, as positions among known groups."""
+    """Return the groups of rows without labels, as positions among known groups."""
     rows = _read(np.zeros(n_rows, int), attribute)
     group, names = rows.group.codes, rows.group.names
     assert group is not None
@@ -99,7 +98,7 @@ def _read(y: Any, attribute: Any) -> Rows:
 
 
 def read_pairs(y: Any, attribute: Any) -> Pairs:
-    """Read labels and attribute, row by row."""
+    """Read labels and sensitive feature, row by row."""
     rows = _read(y, attribute)
     assert rows.group.codes is not None
     group, groups, n = rows.group.codes, rows.group.names, len(rows.weight)
@@ -110,23 +109,3 @@ def read_pairs(y: Any, attribute: Any) -> Pairs:
         assert rows.task.matrix is not None
         member = rows.task.matrix
     return Pairs(group, groups, member, rows.task.names, rows.task.codes is not None)
-
-
-def find_attribute(owner: Any, X: Any, sensitive_features: Any, method: str) -> Any:
-    """Return the attribute, from X or as it was passed."""
-    who, sensitive = type(owner).__name__, owner.sensitive
-    if sensitive is not None and sensitive_features is not None:
-        raise ValueError(
-            f"The protected attribute came twice: as sensitive={sensitive!r} and as "
-            "sensitive_features. Leave one out; under metadata routing, with "
-            f".set_{method}_request(sensitive_features=False)."
-        )
-    if sensitive is not None:
-        return sensitive_values(X, sensitive)
-    if sensitive_features is None:
-        raise ValueError(
-            f"{who}.{method} needs the protected attribute. Pass sensitive_features; if it is a "
-            f"column of X, name it: {who}(..., sensitive='sex'); inside a pipeline or a search, "
-            f"name the column, or enable metadata routing: {ROUTING}."
-        )
-    return sensitive_features
