@@ -118,9 +118,10 @@ What does an audit say if there is nothing to find? Here the sensitive feature i
 independent of labels and predictions, in training and audited rows. The class balance goes from
 {low} to {high}. The models are: {models}.
 
-Each of {cells} cells (balance × model) has {trials} data sets. An alarm is a verdict other than "no clear effect" or "cannot amplify", a p-value below {alpha}, or
-exit code 1 of the gate with `--fail-above 0`. With {trials} data sets a true rate of 5 % shows as
-up to {noise:.1f} % in one cell, and the worst of {cells} cells as up to {worst:.1f} %.
+Each of {cells} cells (balance × model) has {trials} data sets. An alarm is a verdict other than
+"no clear effect" or "cannot amplify", a p-value below {alpha}, or exit code 1 of the gate with
+`--fail-above 0`. With {trials} data sets a true rate of 5 % shows as up to {noise:.1f} % in one
+cell, and as up to {worst:.1f} % in the worst of {cells}.
 """
 
 
