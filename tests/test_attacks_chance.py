@@ -448,6 +448,7 @@ def test_permuted_rows_give_the_same_numbers_with_the_same_seed(kind, metric, at
 def test_ties_of_tables_are_broken_in_no_direction():
     table = np.array([[[[[3.0, 3.0], [1.0, 5.0], [0.0, 0.0]]]]])
     assert _most(table)[0, 0, 0].tolist() == [[0.5, 0.5], [0, 1], [0, 1]]
+    assert _most(np.array([[1000.0, 999.0]])).tolist() == [[1, 0]]  # no tie
     thirds = np.full((1, 1, 1, 2, 3), 1 / 3)
     assert_allclose(_most(_balance(thirds)), 1 / 3, rtol=1e-15)
 

@@ -270,9 +270,9 @@ callable, default="accuracy"
     >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
     >>> auditor = LeakageAuditor(random_state=0)
     >>> auditor.audit(cooks, predicted, sensitive_features=sex)
-    leakage: +0.2470 [+0.1727, +0.3361], p = 0.002 (400 rows, exact attacker)
+    leakage: +0.2415 [+0.1721, +0.3334], p = 0.002 (400 rows, exact attacker)
     group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
-    (all) (all) 400        0.5030         0.7500 0.2470         0.2470 0.1727 0.3361   0.002
+    (all) (all) 400        0.5085         0.7500 0.2415         0.2415 0.1721 0.3334   0.002
     """
 
     metric = "leakage"
