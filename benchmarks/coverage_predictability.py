@@ -139,9 +139,7 @@ def contingency(weight):
 
 def auditors(**options):
     """Return auditors with the papers' qualities, of which the true values are known."""
-    dpa = [
-        DPAAuditor(direction, quality="accuracy", **options) for direction in ("A->T", "T->A")
-    ]
+    dpa = [DPAAuditor(direction, quality="accuracy", **options) for direction in ("A->T", "T->A")]
     return [*dpa, LeakageAuditor(equalize="f1", **options)]
 
 

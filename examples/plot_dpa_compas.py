@@ -105,9 +105,7 @@ def audits(kind, seed, attacker):
         },
     }
     for direction in DIRECTIONS:
-        auditor = DPAAuditor(
-            direction, attacker=attacker, quality="accuracy", random_state=seed
-        )
+        auditor = DPAAuditor(direction, attacker=attacker, quality="accuracy", random_state=seed)
         result = auditor.audit(
             compas.target, task, sensitive_features=compas.sensitive, sensitive_pred=race
         )
