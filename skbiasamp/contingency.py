@@ -78,6 +78,10 @@ class Contingency:
     tasks : tuple
         The tasks: the positive class of a binary label, the classes of a multiclass label,
         the columns of a multilabel indicator.
+    pos_label : class or None
+        The positive class of a binary label in one column.
+    group_columns : tuple
+        The columns whose values make the groups, where they have names.
     total : float
         Number of rows, or the sum of their weights.
     n_cells : int
@@ -496,7 +500,7 @@ class Contingency:
 
     @property
     def pos_label(self) -> Hashable:
-        """The positive class of a binary label in one column, else None."""
+        """The positive class of a binary label in one column; None for all other labels."""
         chosen = self._sides["task"].pos_label
         if chosen is not None or self.classes is None:
             return chosen

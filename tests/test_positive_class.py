@@ -46,17 +46,13 @@ def cells(pos_label=None, labels=LABELS, predicted=PREDICTED, **how):
         label_amplification,
     ],
 )
-@pytest.mark.parametrize("predicted", ["labels", "probabilities"])
-def test_the_positive_class_and_not_its_name_decides(metric, predicted):
-    if metric is multi_attribute_amplification and predicted == "probabilities":
-        pytest.skip("sets of labels need labels")
-    other = flipped(PREDICTED)
-    mine = PREDICTED
-    if predicted == "probabilities":
-        mine = other = P_YES
-    expected = metric(LABELS, mine, sensitive_features=SEX)
-    found = metric(flipped(LABELS), other, sensitive_features=SEX, pos_label="a")
-    assert found == pytest.approx(expected, abs=1e-12)
+def test_the_positive_class_and_not_its_name_decides(metric):
+    asked = {"sensitive_features": SEX}
+    found = metric(flipped(LABELS), flipped(PREDICTED), pos_label="a", **asked)
+    assert found == pytest.approx(metric(LABELS, PREDICTED, **asked), abs=1e-12)
+    if metric is not multi_attribute_amplification:  # sets of labels need labels
+        found = metric(flipped(LABELS), P_YES, pos_label="a", **asked)
+        assert found == pytest.approx(metric(LABELS, P_YES, **asked), abs=1e-12)
 
 
 def test_rates_by_hand_of_the_chosen_class():
@@ -254,3 +250,45 @@ def test_audit_and_the_command_take_the_positive_class(tmp_path, capsys):
     capsys.readouterr()
     assert main(["audit", str(path), *columns, "--positive", "2"]) == 2
     assert "--positive must be one of the classes of --target, 0 and 1" in capsys.readouterr().err
+
+
+def reversed_scores(n=200):
+    """Labels with scores that fit them, and groups."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, n)
+    return labels, np.clip(0.3 + 0.4 * labels + rng.normal(0, 0.2, n), 0.01, 0.99), "fm" * (n // 2)
+
+
+def found(topic, *labels, **how):
+    report = skbiasamp.audit(
+        *labels, auditors=DirectionalAuditor(interval=None, reference="test"), **how
+    )
+    return [one.text for one in report.findings if one.topic == topic]
+
+
+@pytest.mark.parametrize("kind", ["probabilities", "logits", "whole numbers", "weighted"])
+def test_scores_of_the_other_class_are_a_finding(kind):
+    labels, score, sex = reversed_scores()
+    how = {"sensitive_features": list(sex)}
+    hard = (score > 0.5).astype(int)
+    given = {
+        "probabilities": lambda p: ((labels, p), {}),
+        "weighted": lambda p: ((labels, p), {"sample_weight": np.linspace(0.1, 1, len(p))}),
+        "logits": lambda p: ((labels, hard), {"y_score": np.log(p / (1 - p))}),
+        "whole numbers": lambda p: ((labels, hard), {"y_score": np.ceil(10 * p).astype(int)}),
+    }[kind]
+    labelled, more = given(score)
+    assert not found("positive class", *labelled, **how, **more)
+    labelled, more = given(1 - score)
+    (text,) = found("positive class", *labelled, **how, **more)
+    assert "area under the ROC curve is 0.0" in text
+    assert text.endswith("pass pos_label=0.")
+    assert not found("positive class", *labelled, **how, **more, pos_label=0)
+
+
+def test_scores_that_say_nothing_and_constant_labels_are_no_scores_of_the_other_class():
+    labels, _, sex = reversed_scores()
+    rng = np.random.default_rng(1)
+    for truth in (labels, np.zeros_like(labels)):
+        how = {"sensitive_features": list(sex), "y_score": rng.normal(size=len(labels))}
+        assert not found("positive class", truth, labels, **how)

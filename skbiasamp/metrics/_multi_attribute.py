@@ -181,6 +181,7 @@ def multi_attribute(
         # A->T is undefined for all sets of a group without rows, which then is none of the groups.
         n_groups = defined.any(axis=-1).sum(axis=-1) if direction == "A->T" else len(train.groups)
         n_pairs = np.where(defined.any(axis=(-2, -1)), n_pairs * n_groups, np.nan)
+        n_pairs = n_pairs if n_pairs.ndim else float(n_pairs)
     statistics = {
         "variance": _variance(moved),
         "signed_mean": total_defined(sign * delta) / n_pairs,

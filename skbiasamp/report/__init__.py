@@ -159,7 +159,8 @@ def audit(
     results: dict[str, AuditResult] = {}
     for auditor in chosen:
         _run(results, auditor, train, test)
-    if y_score is not None and auditors is None:
+    scored = None
+    if y_score is not None:
         with renamed(y_pred="y_score"):
             scored = Contingency.from_labels(
                 y_true,
@@ -168,9 +169,11 @@ def audit(
                 sample_weight=sample_weight,
                 like=train,
                 scores=True,
-                **options,
+                groups=groups,
+                missing=missing,
             )
-        _run(results, LeakageAuditor(random_state=random_state), None, scored, _OF_SCORES)
+        if auditors is None:
+            _run(results, LeakageAuditor(random_state=random_state), None, scored, _OF_SCORES)
     by_group, rates = describe_groups(test)
     report = AuditReport(
         results=results,
@@ -183,7 +186,7 @@ def audit(
         context=_context(test, train),
     )
     n_given = None if sample_weight is None else len(sample_weight)
-    report.findings.extend(find(report, test, train, scores=y_score is not None, n_given=n_given))
+    report.findings.extend(find(report, test, train, scored=scored, n_given=n_given))
     return report
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import stats
+from sklearn.metrics import roc_auc_score
 
 from skbiasamp._labels import quote, rows_of
 from skbiasamp._page import listed, name_of
@@ -27,13 +29,18 @@ def find(
     test: Contingency,
     train: Contingency | None,
     *,
-    scores: bool,
+    scored: Contingency | None,
     n_given: int | None,
 ) -> list[Finding]:
-    """Return what to know before the numbers of a report are used."""
+    """Return what to know before the numbers of a report are used.
+
+    `scored` are the audited rows with scores in place of predictions, where there are any.
+    """
     found = [
         _constant(test if train is None else train) or _balanced(report),
         _never_labelled(test),
+        _other_class(scored, test.pos_label) if scored is not None else None,
+        _other_class(test, test.pos_label) if test.soft("task_pred") else None,
         _counted(test, n_given),
         _threshold(test),
         _errors(report),
@@ -81,7 +88,7 @@ def find(
     if {"directional A->T", "directional T->A"} <= set(report):
         text = "Values of A->T and T->A answer different questions and cannot be compared."
         found.append(Finding("directions", text))
-    if scores:
+    if scored is not None:
         found.append(
             Finding(
                 "risk prediction",
@@ -142,6 +149,36 @@ def _never_labelled(test: Contingency) -> Finding | None:
         f"The model predicts {quote([test.tasks[i] for i in strange])} for "
         f"{rows_of(predicted[strange].sum())}, and no audited row has that label. If it is a label "
         "in another spelling, the numbers here are wrong.",
+    )
+
+
+def _other_class(cells: Contingency, pos_label: Any) -> Finding | None:
+    """Say that scores are larger for rows without the positive class than for rows with it."""
+    truth, given = cells._sides["task"], cells._sides.get("task_pred")
+    if pos_label is None or given is None or truth.codes is None:
+        return None
+    if given.matrix is not None:
+        # One column is of the positive class; of more, one is.
+        score = given.matrix[:, given.names.index(pos_label) if given.matrix.shape[1] > 1 else 0]
+    elif all(type(name) in (int, float) for name in given.names):
+        score = np.array(given.names, dtype=float)[given.codes]
+    else:
+        return None
+    positive = np.array([name == pos_label for name in truth.names])[truth.codes]
+    n, others = (cells.weight @ rows * cells.rows_per_weight for rows in (positive, ~positive))
+    if min(n, others) == 0:
+        return None
+    auc = roc_auc_score(positive, score, sample_weight=cells.weight)
+    spread = ((n + others + 1) / (12 * n * others)) ** 0.5  # of random scores
+    if auc > 0.5 - stats.norm.isf(ALPHA / 2) * spread:
+        return None
+    other = truth.names[int(truth.codes[~positive][0])]
+    shown = f"{auc:.2f}" if cells.summed is None else "clearly below 0.5"
+    return Finding(
+        "positive class",
+        f"The scores should be larger for rows labelled {name_of(pos_label)}, the positive class, "
+        f"and are larger for the others: their area under the ROC curve is {shown}. If they are "
+        f"scores of {name_of(other)}, pass pos_label={other!r}.",
     )
 
 
