@@ -116,6 +116,18 @@ def test_predictions_of_a_single_class_have_the_quality_of_chance(n_classes, cv)
     assert abs(result.statistics["above_chance_high"]) < 1e-12  # it was +0.33 of 0.5
 
 
+def test_numbers_that_are_all_the_same_are_not_above_chance():
+    """Attackers and guesses are right without any error: both qualities are infinite."""
+    rng = np.random.default_rng(3)
+    group, numbers = rng.integers(2, size=100), rng.normal(size=100)
+    auditor = DPAAuditor(quality="inverse_rmse", n_resamples=9, random_state=0)
+    result = auditor.audit(numbers, np.ones(100), sensitive_features=group)
+    assert result.statistics["chance_model"] == np.inf
+    assert result.statistics["above_chance_low"] == result.statistics["above_chance_high"] == 0
+    rest = auditor.audit(numbers, numbers + 3 * group, sensitive_features=group).statistics
+    assert 0 < rest["above_chance_low"] < rest["above_chance_high"] < np.inf
+
+
 def test_a_class_that_is_never_predicted_counts_among_those_that_can_be_guessed():
     """Two of three classes predicted as often: a guess is right about 1/3 of what labels have."""
     labels = {"y_true": [0, 1, 2] * 40, "sensitive_features": ["f"] * 60 + ["m"] * 60}
@@ -448,6 +460,7 @@ def test_permuted_rows_give_the_same_numbers_with_the_same_seed(kind, metric, at
 def test_ties_of_tables_are_broken_in_no_direction():
     table = np.array([[[[[3.0, 3.0], [1.0, 5.0], [0.0, 0.0]]]]])
     assert _most(table)[0, 0, 0].tolist() == [[0.5, 0.5], [0, 1], [0, 1]]
+    assert _most(np.array([[1000.0, 999.0]])).tolist() == [[1, 0]]  # no tie
     thirds = np.full((1, 1, 1, 2, 3), 1 / 3)
     assert_allclose(_most(_balance(thirds)), 1 / 3, rtol=1e-15)
 

@@ -85,7 +85,7 @@ def stage(
     # What is drawn depends on the order of cells: it must not depend on that of rows.
     test, train = test.ordered(), None if train is None else train.ordered()
     if settings.equalize == "auto":
-        one_label = test._sides["task"].codes is not None or len(test.tasks) == 1
+        one_label = test._sides["task"].codes is not None
         settings = replace(settings, equalize="accuracy" if one_label else "f1")
     numbers = settings.quality == "inverse_rmse"
     told: SideName = "task" if direction == "A->T" else "group"
