@@ -92,8 +92,8 @@ class CooccurrenceAuditor(BaseAuditor):
         """Return the signs of the training correlations, as groups × tasks."""
         return association_sign(labels)
 
-    def _sign_p_values(self, labels: Contingency) -> Array:
-        """Test whether the training correlations can be distinguished from 0."""
+    def _sign_p_values(self, labels: Contingency, pairs: Pairs) -> Array:
+        """Test whether the training correlations of pairs can be distinguished from 0."""
         return sign_p_values(labels, shares=False)
 
     # ------------------------------------------------------------------ how it is run
@@ -153,7 +153,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
-            certain = self._sign_p_values(pairs.seen_in(train)) < 1 - self.confidence_level
+            certain = self._sign_p_values(pairs.seen_in(train), pairs) < 1 - self.confidence_level
             reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
             columns |= {
                 "low": sure.bounds.low,

@@ -199,10 +199,10 @@ class DirectionalAuditor(CooccurrenceAuditor):
         signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
         return settled(signs, self.ties)
 
-    def _sign_p_values(self, labels: Contingency) -> Array:
+    def _sign_p_values(self, labels: Contingency, pairs: Pairs) -> Array:
         if self.sign is not None or not isinstance(self.base, str):
-            return np.zeros((len(labels.groups), len(labels.tasks)))  # the user's own are given
-        return super()._sign_p_values(labels)
+            return np.zeros(pairs.delta.shape)  # the user's own are given
+        return super()._sign_p_values(labels, pairs)
 
     def _validate_params(self) -> None:
         super()._validate_params()

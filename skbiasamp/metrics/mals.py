@@ -109,7 +109,7 @@ class MALSAuditor(CooccurrenceAuditor):
         joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
         return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
 
-    def _sign_p_values(self, labels: Contingency) -> Array:
+    def _sign_p_values(self, labels: Contingency, pairs: Pairs) -> Array:
         return sign_p_values(labels, shares=True)
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
