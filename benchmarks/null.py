@@ -154,7 +154,7 @@ def main():
             *table_of(measure(n, trials, options.n_jobs), trials),
         ]
         lines.append("")
-    text = "\n".join(lines) + "Measured by `benchmarks/null.py`.\n"
+    text = "\n".join(lines) + f"Measured by `benchmarks/null.py --trials {trials}`.\n"
     print(text)
     if options.write:
         options.write.write_text(text)
