@@ -15,6 +15,7 @@ PACKAGE = Path(skbiasamp.__file__).parent
 # From the ground up: a room imports only from rooms below it.
 ROOMS = [
     "_compat",
+    "_warnings",
     "_labels",
     "_sums",
     "_engines",
@@ -22,10 +23,10 @@ ROOMS = [
     "_files",
     "contingency",
     "attackers",
-    "metrics",
     "inference",
     "_page",
     "results",
+    "metrics",
     "auditors",
     "compose",
     "model_selection",

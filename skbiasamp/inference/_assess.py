@@ -29,13 +29,14 @@ from skbiasamp.inference._tests import (
 
 
 class UncertaintyWarning(UserWarning):
-    """A number rests on few rows, or on a sign that is a coin's.
+    """A number rests on few rows, or on a training correlation not distinguishable from 0.
 
     .. versionadded:: 0.1
 
     Examples
     --------
-    >>>     >>> from skbiasamp.inference import UncertaintyWarning
+    >>> import warnings
+    >>> from skbiasamp.inference import UncertaintyWarning
     >>> warnings.simplefilter("ignore", UncertaintyWarning)
     """
 
