@@ -82,7 +82,6 @@ class BaseAuditor(ABC, BaseEstimator):
 
     metric: ClassVar[str]
     kind: ClassVar[str]  # "signed", "size" or "attack": how the value and the pairs are read
-    question: str
     direction: str | None = None
     _parameter_constraints: ClassVar[dict[str, Any]]
     _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
@@ -399,6 +398,11 @@ class BaseAuditor(ABC, BaseEstimator):
 
     # ------------------------------------------------------------------ what a metric fills in
 
+    @property
+    def question(self) -> str:
+        """What the metric asks, as a question that its value answers."""
+        return ""
+
     def _requires(self) -> tuple[SideName, ...]:
         """Return the predictions that the metric cannot do without."""
         return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
@@ -566,7 +570,7 @@ def function_of(
     function.__module__ = auditor.__module__
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = _function_doc(auditor, summary, labels, list(options), example)
-    return function  # type: ignore[return-value]
+    return function
 
 
 def _function_doc(

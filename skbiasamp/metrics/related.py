@@ -12,11 +12,18 @@ from skbiasamp._labels import Array, to_native
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, predicted_labels
 from skbiasamp.metrics._signs import compare_counts
 
 
-class BiasDisparityAuditor(CooccurrenceAuditor):
+class RelatedAuditor(CooccurrenceAuditor):
+    """A measure whose signs are not those of training correlations."""
+
+    def _sign_p_values(self, labels: Contingency) -> None:
+        return None
+
+
+class BiasDisparityAuditor(RelatedAuditor):
     r"""Audit bias disparity: the relative change of the groups' preferences.
 
     The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`.
@@ -54,7 +61,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
             return _pairs(test, before, after, slope=1 / before)
 
 
-class PercentageAuditor(CooccurrenceAuditor):
+class PercentageAuditor(RelatedAuditor):
     r"""Audit percentage amplification: how far the shares of groups move away from equal.
 
     Parameters
@@ -84,6 +91,9 @@ class PercentageAuditor(CooccurrenceAuditor):
     def _requires(self) -> tuple[SideName, ...]:
         return ()
 
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        return predicted_labels(test)
+
     def _check(self, test: Contingency) -> None:
         if not (test.has("task_pred") or test.has("group_pred")):
             raise ValueError(
@@ -99,7 +109,7 @@ class PercentageAuditor(CooccurrenceAuditor):
         return _pairs(test, before, np.abs(test.rate(predicted, given=given) - share))
 
 
-class DifferentialFairnessAuditor(CooccurrenceAuditor):
+class DifferentialFairnessAuditor(RelatedAuditor):
     r"""Audit differential fairness: how much the worst ratio between two groups' outcomes grows.
 
     Parameters
@@ -138,6 +148,11 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         missing: str = "error",
         pos_label: Any = None,
         interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         super().__init__(
             groups=groups,
@@ -145,6 +160,11 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             missing=missing,
             pos_label=pos_label,
             interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
         self.concentration = concentration
 
@@ -174,7 +194,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         return np.where(never, 0.0, spread).max(axis=-1)[..., None, None]
 
 
-class LabelAuditor(CooccurrenceAuditor):
+class LabelAuditor(RelatedAuditor):
     r"""Audit label amplification: how much more often the majority class is predicted.
 
     This measure uses no sensitive feature.
@@ -240,7 +260,7 @@ def _pairs(
     return Pairs(
         groups,
         tasks,
-        n=np.broadcast_to(n, after.shape),
+        n=n,
         base=before,
         observed=after,
         sign=np.broadcast_to(sign, after.shape),
