@@ -1,5 +1,7 @@
-"""The metrics as functions: labels in, one number out."""
+"""The metrics as functions, and what a metric of your own is made of."""
 
+from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._predictability import (
     dataset_leakage,
     dpa_amplification,
@@ -16,6 +18,9 @@ from skbiasamp.metrics.related import (
 )
 
 __all__ = [
+    "CooccurrenceAuditor",
+    "Pairs",
+    "Rates",
     "bias_disparity",
     "dataset_leakage",
     "differential_fairness_amplification",

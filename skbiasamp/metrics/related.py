@@ -13,17 +13,17 @@ from skbiasamp._labels import Array, to_native
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, predicted_labels
 from skbiasamp.metrics._signs import compare_counts
 
 SIDES: tuple[SideName, SideName] = ("task", "task_pred")
 
 
 class RelatedAuditor(CooccurrenceAuditor):
-    """A measure whose changes count as they are: no sign is taken from training labels."""
+    """A measure whose signs are not those of training correlations."""
 
-    def _sign_p_values(self, labels: Contingency, pairs: Pairs) -> Array:
-        return np.zeros(pairs.delta.shape)
+    def _sign_p_values(self, labels: Contingency) -> None:
+        return None
 
     @abstractmethod
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
@@ -97,6 +97,9 @@ class PercentageAuditor(RelatedAuditor):
 
     def _requires(self) -> tuple[SideName, ...]:
         return ()
+
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        return predicted_labels(test)
 
     def _check(self, test: Contingency) -> None:
         if not (test.has("task_pred") or test.has("group_pred")):
