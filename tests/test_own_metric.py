@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,12 @@ from sklearn.tree import DecisionTreeClassifier
 import skbiasamp
 from skbiasamp import AuditedClassifier, Contingency, amplification_scorer, cross_audit
 from skbiasamp.metrics import CooccurrenceAuditor, Pairs, Rates
+from skbiasamp.metrics.related import (
+    BiasDisparityAuditor,
+    DifferentialFairnessAuditor,
+    LabelAuditor,
+    PercentageAuditor,
+)
 
 
 class FalsePositiveAuditor(CooccurrenceAuditor):
@@ -228,6 +235,63 @@ def test_declared_rates_give_the_intervals_and_tests_of_the_package_s_own_metric
         assert (own.value, own.low, own.high, own.p_value) == (
             expected.value, expected.low, expected.high, expected.p_value
         )  # fmt: skip
+
+
+def test_sizes_of_changes_of_probabilities_have_tests_of_pairs_but_none_of_the_value():
+    class OwnSizeAuditor(OwnDirectionalAuditor):
+        kind = "size"
+
+        def _measure(self, train, test):
+            return replace(super()._measure(train, test), slope=np.ones((3, 1)), size=True)
+
+    train, rows = world()
+    data = train, rows | {"y_pred": 0.1 + 0.8 * rows["y_pred"]}
+    result = audited(OwnSizeAuditor(random_state=0, n_resamples=99), data)
+    signed = audited(OwnDirectionalAuditor(random_state=0, n_resamples=99), data)
+    assert result.value == pytest.approx(signed.table["delta"].abs().mean(), abs=1e-12)
+    assert_allclose(result.table["p_value"], signed.table["p_value"])
+    assert np.isnan(result.p_value)
+
+
+def test_predictions_that_a_metric_does_not_use_change_nothing():
+    train, rows = world(n=150, seed=2)
+    alone = audited(FalsePositiveAuditor(random_state=0), (train, rows))
+    groups = np.full(150, 2)
+    more = audited(FalsePositiveAuditor(random_state=0), (train, rows), sensitive_pred=groups)
+    error = np.sqrt(alone.p_value * (1 - alone.p_value) / 999)
+    assert more.value == alone.value
+    assert more.p_value == pytest.approx(alone.p_value, abs=6 * error)
+
+
+def test_a_number_that_does_not_vary_is_in_its_interval_whatever_its_range():
+    class ConstantAuditor(CooccurrenceAuditor):
+        metric = "constant"
+
+        def _measure(self, train, test):
+            n = test.count("group")[..., None]
+            return Pairs(test.groups, test.tasks, n, 0.0, np.full(n.shape, 3.0), np.ones((3, 1)))
+
+    result = audited(ConstantAuditor(random_state=0, n_resamples=19))
+    assert result.value == 3
+    assert result.low <= 3 <= result.high
+    assert (result.table["low"] <= 3).all()
+    assert (result.table["high"] >= 3).all()
+
+
+@pytest.mark.parametrize(
+    "auditor", [BiasDisparityAuditor, PercentageAuditor, DifferentialFairnessAuditor, LabelAuditor]
+)
+def test_signs_that_are_no_correlations_are_not_flagged_as_uncertain(auditor):
+    rows = world(n=300)[1]
+    if auditor is LabelAuditor:
+        del rows["sensitive_features"]
+    one = clone(auditor(reference="test", random_state=0, n_resamples=99))
+    result = one.audit(**rows)  # warnings are errors
+    assert result.table["sign_certain"].isna().all()
+    assert result.low < result.value < result.high
+    assert 0 < result.p_value <= 1
+    with pytest.raises(ValueError, match=f"{auditor.__name__} declares none. Use interval='boot"):
+        one.set_params(interval="analytic").audit(**rows)
 
 
 def test_undefined_pairs_are_named_and_left_out():
