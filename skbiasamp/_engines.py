@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import MISSING, Array, plain, quote
+from skbiasamp._input import MISSING, Array, plain, quote
 
 COUNT = "n"
 # Up to so many 0/1 columns an engine groups by which of them occur together.

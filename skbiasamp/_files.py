@@ -97,7 +97,7 @@ def _check_columns(needed: list[str], present: Iterable[str], path: Path) -> Non
     present = list(present)
     for name in needed:
         if name not in present:
-            from skbiasamp._labels import quote
+            from skbiasamp._input import quote
 
             raise ValueError(
                 f"{path} has no column {name!r}{meant(name, present)} It has {quote(present, 12)}."

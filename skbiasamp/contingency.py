@@ -25,7 +25,7 @@ from skbiasamp._engines import (
     sum_weights,
 )
 from skbiasamp._files import read_json, written
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     Names,
     Rows,

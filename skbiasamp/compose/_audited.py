@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
-from skbiasamp._labels import Array, by_auditor, check_auditor, to_native
+from skbiasamp._input import Array, by_auditor, check_auditor, to_native
 from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.compose._columns import noting_text, sensitive_values, without_sensitive
 from skbiasamp.compose._wrapper import HidingWrapper, fit_params

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skbiasamp._labels import quote
+from skbiasamp._input import quote
 from skbiasamp.compose._columns import names_of, without_sensitive
 
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"

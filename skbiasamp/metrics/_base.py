@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._labels import (
+from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
     Array,

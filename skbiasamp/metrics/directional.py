@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._compat import StrOptions
-from skbiasamp._labels import DIRECTIONS, Array, check_table
+from skbiasamp._input import DIRECTIONS, Array, check_table
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._labels import DIRECTIONS, Array, Names, require_labels, too_many_combinations
+from skbiasamp._input import DIRECTIONS, Array, Names, require_labels, too_many_combinations
 from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skbiasamp._compat import Interval
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, to_native
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics._base import function_of

@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     check_auditor,
     check_lengths,

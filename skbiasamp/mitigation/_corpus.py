@@ -16,7 +16,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, Interval, check_sample_weight
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp.compose import HidingWrapper, fit_params
 from skbiasamp.compose._columns import noting_text
 from skbiasamp.mitigation._constraints import Bounds, choose, constrain

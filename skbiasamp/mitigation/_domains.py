@@ -19,7 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
-from skbiasamp._labels import Array, quote, to_native
+from skbiasamp._input import Array, quote, to_native
 from skbiasamp.compose import fit_params
 from skbiasamp.compose._columns import names_of, without_sensitive
 from skbiasamp.mitigation._pairs import Pairs, find_attribute, named, read_pairs

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import Interval
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 
 
 class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     Names,
     Rows,

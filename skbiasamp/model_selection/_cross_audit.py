@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import Array, by_auditor, check_option, to_native
+from skbiasamp._input import Array, by_auditor, check_option, to_native
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.results import AuditResult

@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._labels import by_auditor, check_auditor, check_option
+from skbiasamp._input import by_auditor, check_auditor, check_option
 from skbiasamp.compose import ROUTING, AuditedClassifier, sensitive_values
 from skbiasamp.model_selection._responses import task_scores
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier

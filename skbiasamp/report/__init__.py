@@ -18,7 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import skbiasamp
 from skbiasamp._engines import names_of
 from skbiasamp._files import are_files, patterns_of, reading, scan
-from skbiasamp._labels import check_frame_columns, renamed, require_groups
+from skbiasamp._input import check_frame_columns, renamed, require_groups
 from skbiasamp.auditors import (
     DirectionalAuditor,
     DPAAuditor,

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from skbiasamp._labels import quote, rows_of
+from skbiasamp._input import quote, rows_of
 from skbiasamp._words import CANNOT, DIRECTION_OF, group_of, listed, rate, task_of
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import paired_p_values

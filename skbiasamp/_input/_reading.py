@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._labels._coding import (
+from skbiasamp._input._coding import (
     Column,
     Continuous,
     as_numbers,
@@ -22,7 +22,7 @@ from skbiasamp._labels._coding import (
     read_weight,
     tally,
 )
-from skbiasamp._labels._containers import (
+from skbiasamp._input._containers import (
     as_column,
     check_index,
     check_lengths,
@@ -31,7 +31,7 @@ from skbiasamp._labels._containers import (
     is_table,
     to_native,
 )
-from skbiasamp._labels._errors import (
+from skbiasamp._input._errors import (
     GROUPS,
     MISSING,
     MISSING_POLICIES,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels._containers import as_column, check_lengths, is_table, to_native
-from skbiasamp._labels._errors import Array, first_row, plain
+from skbiasamp._input._containers import as_column, check_lengths, is_table, to_native
+from skbiasamp._input._errors import Array, first_row, plain
 
 # Integer labels within this span are counted as they are; a wider span is factorized first.
 _SPAN = 4096

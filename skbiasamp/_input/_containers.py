@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels._errors import Array, plain, rows_of
+from skbiasamp._input._errors import Array, plain, rows_of
 
 
 def to_native(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:

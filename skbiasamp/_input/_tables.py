@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels._coding import NUMERIC, read_weight
-from skbiasamp._labels._errors import plain, quote
+from skbiasamp._input._coding import NUMERIC, read_weight
+from skbiasamp._input._errors import plain, quote
 
 
 def read_counts(

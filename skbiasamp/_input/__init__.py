@@ -10,14 +10,17 @@ classes). Labels that cannot be counted that way (indicator matrices, probabilit
 fractional weights) keep one cell a row and go through the same interpretation.
 """
 
-from skbiasamp._labels._containers import check_lengths, columns_of, to_native
-from skbiasamp._labels._errors import (
+from skbiasamp._input._containers import check_lengths, columns_of, to_native
+from skbiasamp._input._errors import (
     DIRECTIONS,
     GROUPS,
     MISSING,
     MISSING_POLICIES,
     Array,
+    InputError,
+    InputTypeError,
     Names,
+    Role,
     by_auditor,
     check_auditor,
     check_columns,
@@ -32,6 +35,7 @@ from skbiasamp._labels._errors import (
     check_sizes,
     check_table,
     check_train,
+    meant,
     plain,
     quote,
     renamed,
@@ -40,9 +44,10 @@ from skbiasamp._labels._errors import (
     require_labels,
     require_task_pred,
     rows_of,
+    speaking,
     too_many_combinations,
 )
-from skbiasamp._labels._reading import (
+from skbiasamp._input._reading import (
     Rows,
     Side,
     as_bytes,
@@ -54,7 +59,7 @@ from skbiasamp._labels._reading import (
     task_names,
     whole_classes,
 )
-from skbiasamp._labels._tables import read_counts
+from skbiasamp._input._tables import read_counts
 
 __all__ = [
     "DIRECTIONS",
@@ -62,7 +67,10 @@ __all__ = [
     "MISSING",
     "MISSING_POLICIES",
     "Array",
+    "InputError",
+    "InputTypeError",
     "Names",
+    "Role",
     "Rows",
     "Side",
     "as_bytes",
@@ -82,6 +90,7 @@ __all__ = [
     "check_table",
     "check_train",
     "columns_of",
+    "meant",
     "no_positive_class",
     "plain",
     "positive_class",
@@ -96,6 +105,7 @@ __all__ = [
     "require_task_pred",
     "rows_of",
     "sort_names",
+    "speaking",
     "task_names",
     "to_native",
     "too_many_combinations",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from string import Formatter
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,110 @@ MISSING = "(missing)"
 GROUPS = ("intersection", "marginal", "indicator")
 MISSING_POLICIES = ("error", "drop", "group")
 DIRECTIONS = ("A->T", "T->A")
+
+
+# What a role is called: text, another role (an identifier), or a function of an option's value.
+Spoken = str | Callable[[str | None], str]
+
+
+@dataclass(frozen=True)
+class Role:
+    """What an error is about: a parameter, or an option with its value as Python writes it."""
+
+    name: str
+    value: str | None = None
+
+    def __str__(self) -> str:
+        return self.name if self.value is None else f"{self.name}={self.value}"
+
+    def spoken(self, names: Mapping[str, Spoken]) -> str | Role:
+        """Return the role as those names say it."""
+        found = names.get(str(self), names.get(self.name))
+        if found is None:
+            return self
+        if callable(found):
+            return found(self.value)
+        role = Role(found, self.value)
+        return role if found.isidentifier() else str(role)
+
+
+class InputError(ValueError):
+    """Say what is wrong with the input, in the words of whoever reads it.
+
+    A placeholder in the template that is passed as a keyword is data, which is inserted once and
+    never read again. Any other placeholder is a *role*: a parameter (``{y_pred}``) or an option
+    (``{missing}``, ``{missing='drop'}``). A role is called as in Python, unless `speaking` gives
+    it another name. Data may be a `Role` too.
+
+    Examples
+    --------
+    >>> raise InputError("{y_pred} must hold labels; got {seen!r}.", seen="{y_true}")
+    Traceback (most recent call last):
+    ...
+    skbiasamp._input._errors.InputError: y_pred must hold labels; got '{y_true}'.
+    """
+
+    def __init__(self, template: str, /, **data: object) -> None:
+        super().__init__()
+        self._say(tuple(_parts(template, data)))
+
+    def _say(self, parts: tuple[str | Role, ...]) -> None:
+        self.parts = parts
+        self.args = ("".join(map(str, parts)),)
+
+    def rename(self, names: Mapping[str, Spoken]) -> None:
+        """Give roles that have no name yet the names of a reader."""
+        self._say(tuple(p.spoken(names) if isinstance(p, Role) else p for p in self.parts))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _said, (type(self), self.parts)
+
+
+class InputTypeError(InputError, TypeError):
+    """An `InputError` about the type of an input."""
+
+
+def _said(kind: type[InputError], parts: tuple[str | Role, ...]) -> InputError:
+    error = kind("")
+    error._say(parts)
+    return error
+
+
+def _parts(template: str, data: Mapping[str, object]) -> Iterator[str | Role]:
+    for text, field, form, conversion in Formatter().parse(template):
+        yield text
+        if field is None:
+            continue
+        if field not in data:
+            name, _, option = field.partition("=")
+            yield Role(name, option or None)
+            continue
+        held = data[field]
+        if isinstance(held, Role):
+            yield held
+        else:
+            yield format(repr(held) if conversion == "r" else held, form or "")
+
+
+@contextmanager
+def speaking(names: Mapping[str, Spoken] | None = None, /, **more: Spoken) -> Iterator[None]:
+    """Give the roles in errors that are raised inside the names that their reader knows.
+
+    A name that is an identifier is another role, to which a `speaking` further out may give a
+    name: ``speaking(y_true="y_train")``. Any other text is final, so the innermost wins.
+    """
+    try:
+        yield
+    except InputError as error:
+        error.rename({**(names or {}), **more})
+        raise
+
+
+def meant(name: object, known: Iterable[object]) -> str:
+    """Return the nearest known name as a question, or a full stop: what ends 'no column x'."""
+    by_text = {str(one): one for one in known}
+    close = difflib.get_close_matches(str(name), by_text, n=1)
+    return f": did you mean {by_text[close[0]]!r}?" if close else "."
 
 
 def plain(value: Any) -> Any:
