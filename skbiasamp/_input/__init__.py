@@ -1,30 +1,24 @@
-"""Any labels in, clean indicator columns with names out.
+"""Input validation: any labels in, clean indicator columns with names out.
 
-Every error about the user's input is raised in this room, so that each is said once and
-in one voice: what was wrong, what was seen, what to do.
+Every error about the user's input is an `InputError`: what was wrong, what was seen, what to do.
+It names parameters by their *roles*, and whoever called (a function, an auditor, a frame, the
+command line) gives these the names that its reader knows.
 
-The order of work is the library's one idea. One-label columns become small integer codes
-without looking at their values, the codes are counted jointly, and only the handful of
-*distinct* rows is then interpreted (which values are missing, which are groups, which are
-classes). Labels that cannot be counted that way (indicator matrices, probabilities,
-fractional weights) keep one cell a row and go through the same interpretation.
+One-label columns become small integer codes without looking at their values, the codes are
+counted jointly, and only the *distinct* rows are then interpreted (which values are missing,
+which are groups, which are classes). Labels that cannot be counted that way (indicator matrices,
+probabilities, fractional weights) keep one cell a row and are interpreted in the same way.
 """
 
-from skbiasamp._input._containers import check_lengths, columns_of, to_native
-from skbiasamp._input._errors import (
+from skbiasamp._input._checks import (
     DIRECTIONS,
     GROUPS,
     MISSING,
     MISSING_POLICIES,
     Array,
-    InputError,
-    InputTypeError,
     Names,
-    Role,
-    by_auditor,
     check_auditor,
     check_columns,
-    check_concentration,
     check_frame_columns,
     check_instance,
     check_kinds,
@@ -32,20 +26,30 @@ from skbiasamp._input._errors import (
     check_option,
     check_runs,
     check_selection,
-    check_sizes,
     check_table,
     check_train,
-    meant,
-    plain,
-    quote,
-    renamed,
+    no_column,
     require_group_pred,
     require_groups,
     require_labels,
     require_task_pred,
+)
+from skbiasamp._input._containers import check_lengths, columns_of, to_native
+from skbiasamp._input._errors import (
+    PARAMETER_OF,
+    InputError,
+    InputTypeError,
+    Role,
+    Said,
+    Spoken,
+    columns_named,
+    meant,
+    of_auditor,
+    of_columns,
+    plain,
+    quote,
     rows_of,
     speaking,
-    too_many_combinations,
 )
 from skbiasamp._input._reading import (
     Rows,
@@ -53,12 +57,12 @@ from skbiasamp._input._reading import (
     as_bytes,
     no_positive_class,
     positive_class,
-    read_rows,
     recode,
     sort_names,
     task_names,
     whole_classes,
 )
+from skbiasamp._input._rows import read_rows
 from skbiasamp._input._tables import read_counts
 
 __all__ = [
@@ -66,18 +70,19 @@ __all__ = [
     "GROUPS",
     "MISSING",
     "MISSING_POLICIES",
+    "PARAMETER_OF",
     "Array",
     "InputError",
     "InputTypeError",
     "Names",
     "Role",
     "Rows",
+    "Said",
     "Side",
+    "Spoken",
     "as_bytes",
-    "by_auditor",
     "check_auditor",
     "check_columns",
-    "check_concentration",
     "check_frame_columns",
     "check_instance",
     "check_kinds",
@@ -86,19 +91,21 @@ __all__ = [
     "check_option",
     "check_runs",
     "check_selection",
-    "check_sizes",
     "check_table",
     "check_train",
+    "columns_named",
     "columns_of",
     "meant",
+    "no_column",
     "no_positive_class",
+    "of_auditor",
+    "of_columns",
     "plain",
     "positive_class",
     "quote",
     "read_counts",
     "read_rows",
     "recode",
-    "renamed",
     "require_group_pred",
     "require_groups",
     "require_labels",
@@ -108,6 +115,5 @@ __all__ = [
     "speaking",
     "task_names",
     "to_native",
-    "too_many_combinations",
     "whole_classes",
 ]

@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
-from skbiasamp._input import Array, by_auditor, check_auditor, to_native
+from skbiasamp._input import Array, check_auditor, of_auditor, speaking, to_native
 from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.compose._columns import noting_text, sensitive_values, without_sensitive
 from skbiasamp.compose._wrapper import HidingWrapper, fit_params
@@ -183,7 +183,7 @@ class AuditedClassifier(HidingWrapper):
         if attribute is not None:
             # First, since it is quick: labels that cannot be audited should not cost a training.
             for name, auditor in auditors.items():
-                with by_auditor(auditor):
+                with speaking(of_auditor(auditor)):
                     self.auditors_[name] = clone(auditor).fit(
                         y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                     )
@@ -223,7 +223,7 @@ class AuditedClassifier(HidingWrapper):
         labels = self._labels(X, y, sensitive_features, sample_weight)
         results = {}
         for name, auditor in self.auditors_.items():
-            with by_auditor(auditor):
+            with speaking(of_auditor(auditor)):
                 results[name] = auditor.audit(**labels)
         if isinstance(self.auditor, list):
             return AuditReport(results)

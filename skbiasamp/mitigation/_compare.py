@@ -24,7 +24,7 @@ from skbiasamp._input import (
     check_lengths,
     check_option,
     quote,
-    renamed,
+    speaking,
     to_native,
 )
 from skbiasamp.auditors import DirectionalAuditor
@@ -256,7 +256,7 @@ def compare_mitigations(
     data = _Data(X, sensitive_features)
     audits: dict[str, dict[str, CrossAuditResult]] = {}
     for name, (_, remedy) in entries.items():
-        with renamed(**{"auditor=": "auditors="}):
+        with speaking(auditor="auditors"):
             found = cross_audit(
                 _Informed(*_parts(name, remedy), data=data),
                 np.arange(_n_rows(X))[:, None],

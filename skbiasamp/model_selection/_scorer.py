@@ -18,7 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._input import by_auditor, check_auditor, check_option
+from skbiasamp._input import check_auditor, check_option, of_auditor, speaking
 from skbiasamp.compose import ROUTING, AuditedClassifier, sensitive_values
 from skbiasamp.model_selection._responses import task_scores
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
@@ -148,7 +148,7 @@ class AmplificationScorer(BaseEstimator):
         check_option("response_method", self.response_method, RESPONSES)
         found = list(_inside(estimator))
         auditor = self._auditor([audited for audited, _ in found])
-        with by_auditor(auditor):
+        with speaking(of_auditor(auditor)):
             value = auditor.score(
                 y,
                 self._response(estimator, X),
