@@ -410,7 +410,9 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
-        require_predictions(test, self._requires(), what=f"{self.metric} amplification")
+        directed = self.direction is not None
+        what = f"{self.metric} amplification"
+        require_predictions(test, self._requires(), what=what, directed=directed)
 
     def _check_groups(self, cells: Contingency) -> None:
         """Raise if there is nothing to compare."""
@@ -518,10 +520,12 @@ def read_train(y_train: Any, sensitive_train: Any, **how: Any) -> Contingency | 
         return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **how)
 
 
-def require_predictions(test: Contingency, needed: tuple[SideName, ...], *, what: str) -> None:
+def require_predictions(
+    test: Contingency, needed: tuple[SideName, ...], *, what: str, directed: bool = True
+) -> None:
     """Raise if predictions are needed that the audited rows lack."""
     lacking = [side for side in needed if not test.has(side)]
-    require_task_pred("task_pred" not in lacking, metric=what, directed=True)
+    require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
     require_group_pred(not lacking, metric=what)
 
 
