@@ -9,11 +9,20 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import MISSING, Array, plain, quote
+from skbiasamp._input import MISSING, Array, InputTypeError, no_column, plain
 
 COUNT = "n"
 # Up to so many 0/1 columns an engine groups by which of them occur together.
 MOST_JOINT = 12
+
+# The options that name the columns of each side.
+OPTION_OF = {
+    "task": "target",
+    "task_pred": "prediction",
+    "group": "sensitive",
+    "group_pred": "sensitive_prediction",
+    "weight": "weight",
+}
 
 Sides = Mapping[str, str | list[str] | None]
 
@@ -30,9 +39,7 @@ class Opened(NamedTuple):
         for side, named in sides.items():
             for name in names_of(named):
                 if name not in self.schema:
-                    raise ValueError(
-                        f"The frame has no column {name!r} for {side}, it has {quote(self.schema)}."
-                    )
+                    raise no_column(name, self.schema, OPTION_OF[side])
 
     def key(self, name: str) -> nw.Expr:
         column, kind = nw.col(name), self.schema[name]
@@ -75,9 +82,10 @@ def open_frame(frame: Any) -> Opened:
     try:
         opened = nw.from_native(frame)
     except TypeError as error:
-        raise TypeError(
-            f"from_frame reads data frames and queries (pandas, polars, pyarrow, DuckDB, Dask, "
-            f"PySpark, Ibis). Got {type(frame).__name__} instead."
+        raise InputTypeError(
+            "{frame} must be a data frame or a query (pandas, polars, pyarrow, DuckDB, Dask, "
+            "PySpark, Ibis). Got {kind} instead.",
+            kind=type(frame).__name__,
         ) from error
     lazy = opened.lazy()
     eager = opened if isinstance(opened, nw.DataFrame) else None

@@ -17,7 +17,7 @@ ROOMS = [
     "_compat",
     "_warnings",
     "_words",
-    "_labels",
+    "_input",
     "_sums",
     "_engines",
     "_stored",

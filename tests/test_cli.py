@@ -446,7 +446,7 @@ HEAD = "sex,hired,predicted\n"
         ("gone.csv", None, "there is no file gone.csv"),
         ("gone-*.csv", None, "no file matches gone-*.csv"),
         ("folder", lambda path: path.mkdir(), "folder is a folder: name files"),
-        ("data.xlsx", text("x"), "ends in '.xlsx', and files of .csv, .tsv, .parquet can be read"),
+        ("data.xlsx", text("x"), "ends in '.xlsx'; only files of .csv, .tsv, .parquet can be read"),
         ("empty.csv", text(""), "empty.csv is empty"),
         ("empty.parquet", text(""), "empty.parquet is empty"),
         ("head.csv", text(HEAD), "head.csv has no rows"),
@@ -458,14 +458,14 @@ HEAD = "sex,hired,predicted\n"
         (
             "mixed.csv",
             text(f"{HEAD}f,1,1\nm,0,0\nf,yes,1\n"),
-            "--prediction holds numbers (0 and 1) but --target holds text (",
+            "--prediction predicted holds numbers (0 and 1) but --target hired holds text (",
         ),
         (
             "score.csv",
             text(f"{HEAD}f,1,1.7\nm,0,-0.3\n"),
-            "--prediction must hold labels or probabilities, and ",
+            "--prediction predicted must hold labels or probabilities in [0, 1]; got -",
         ),
-        ("one.csv", text(HEAD + "f,1,1\nf,0,0\n" * 9), "--sensitive has one group only, 'f'"),
+        ("one.csv", text(HEAD + "f,1,1\nf,0,0\n" * 9), "--sensitive sex has one group only, 'f'"),
         (
             "holes.csv",
             text(f"{HEAD}f,1,1\n,0,0\nm,0,1\n"),
@@ -504,14 +504,20 @@ def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--weight", "negative"], "--weight is negative in 200 rows"),
-        (["--weight", "sex"], "--weight must hold numbers, and holds"),
+        (
+            ["--weight", "negative"],
+            "--weight negative must be 0 or more; got negative values in 200 rows",
+        ),
+        (["--weight", "sex"], "--weight sex must hold numbers; got 'f'"),
         (["--weight", "age"], "test.csv has no column 'age'. It has"),
         (["--train", "other.csv"], "task 2 is in the audited data but was not in the training"),
         (["--train", "gone.csv"], "there is no file gone.csv"),
         (["--train", "id.csv"], "id.csv has no column 'hired'"),
-        (["--target", "hired", "promoted"], "--target has 2 columns but --prediction is one"),
-        (["--sensitive", "score"], "--sensitive is continuous (it holds "),
+        (
+            ["--target", "hired", "promoted"],
+            "--target hired promoted has 2 columns but --prediction predicted is one",
+        ),
+        (["--sensitive", "score"], "--sensitive score is continuous (it holds "),
         (["--html", "none/page.html"], "there is no folder none to write page.html to"),
         (["--json", "."], ". is a folder: name the file to write"),
     ],

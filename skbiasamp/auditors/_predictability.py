@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
-from skbiasamp._labels import DIRECTIONS, Array, require_task_pred
+from skbiasamp._input import DIRECTIONS, Array, require_task_pred
 from skbiasamp._words import rate
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import adjust_p_values

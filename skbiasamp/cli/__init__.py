@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import dis
 import importlib.util
 import io
 import math
 import os
-import re
+import shlex
 import shutil
 import sys
 import textwrap
+from ast import literal_eval
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import skbiasamp
-from skbiasamp._files import meant, reading
+from skbiasamp._files import reading
+from skbiasamp._input import PARAMETER_OF, InputError, Said, Spoken, meant, speaking
 from skbiasamp._words import (
     AMPLIFIES,
     BALANCED,
@@ -31,18 +33,6 @@ from skbiasamp.cli._files import as_arguments, open_columns
 from skbiasamp.report import count_rows
 from skbiasamp.results import AuditReport
 
-# Names in the library's messages, and the options that they are here.
-_OPTIONS = {
-    "y_train and sensitive_train": "--train",
-    "y_true": "--target",
-    "y_pred": "--prediction",
-    "y_score": "--score",
-    "sensitive_features": "--sensitive",
-    "sensitive_pred": "--sensitive-prediction",
-    "sample_weight": "--weight",
-    "pos_label": "--positive",
-    "the training data": "--train",
-}
 _AUDIT_USAGE = """\
 skbiasamp audit TEST [TEST ...] [--train TRAIN [TRAIN ...]]
                        --target NAME [NAME ...] --prediction NAME [NAME ...]
@@ -123,30 +113,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Who reads this has seen enough (head, less), and Python would complain on its way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:
-        if not _about_input(error):
-            raise
-        print(f"skbiasamp: {_in_options(' '.join(str(error).split()))}", file=sys.stderr)
+    except (InputError, OSError, ImportError) as error:  # anything else is a bug, and shows where
+        print(f"skbiasamp: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
 
 
-def _about_input(error: Exception) -> bool:
-    """Whether an error is about the input: any other is a bug, and shows where."""
-    if not isinstance(error, ValueError | TypeError | ImportError):
-        return isinstance(error, OSError)
-    # Bugs are ValueErrors and TypeErrors as well, but no `raise` of ours raises those.
-    last = error.__traceback__
-    while last is not None and last.tb_next is not None:
-        last = last.tb_next
-    if last is None or last.tb_frame.f_globals["__name__"].partition(".")[0] != "skbiasamp":
-        return False
-    return last.tb_frame.f_code.co_code[last.tb_lasti] == dis.opmap["RAISE_VARARGS"]
+def _options_named(options: argparse.Namespace) -> dict[str, Spoken]:
+    """Return the names that roles have on the command line: --target income, --missing drop."""
+    names: dict[str, Spoken] = {
+        "y_train and sensitive_train": "--train",
+        "the training data": "--train",
+    }
+    for option, parameter in PARAMETER_OF.items():
+        columns = getattr(options, option) or []
+        columns = [columns] if isinstance(columns, str) else columns
+        flag = f"--{option.replace('_', '-')}"
+        for role in (option, parameter):
+            names[role] = " ".join([flag, *columns])
+            names |= {f"{role} column {column!r}": f"{flag} {column}" for column in columns}
+    for role, flag in (
+        ("missing", "--missing"),
+        ("groups", "--groups"),
+        ("pos_label", "--positive"),
+    ):
+        names[role] = partial(_option_named, flag)
+    return names
 
 
-def _in_options(text: str) -> str:
-    """Return a message about arguments as one about options."""
-    text = re.sub("|".join(_OPTIONS), lambda found: _OPTIONS[found[0]], text)
-    return re.sub(r"\b(missing|groups)=(?:'(\w+)')?", r"--\1 \2", text)
+def _option_named(flag: str, rest: str) -> str:
+    """Return an option and its value as on the command line; `rest` is as in Python: ='drop'."""
+    value = rest.removeprefix("=")
+    if value.startswith(("'", '"')):
+        value = shlex.quote(literal_eval(value))
+    return f"{flag} {value}".rstrip()
+
+
+def _named(text: str, names: dict[str, Spoken]) -> str:
+    return text.named(names) if isinstance(text, Said) else text
 
 
 def _limit(text: str) -> float:
@@ -274,30 +277,32 @@ def _audit(options: argparse.Namespace) -> int:
         "missing": options.missing,
         "pos_label": options.positive,
     }
-    train = None
-    if options.train is not None:
-        on = {k: v for k, v in labels.items() if k in ("target", "sensitive")}
-        with reading(options.train) as paths:
-            frame, _ = open_columns(paths, on, missing=options.missing)
-            train = skbiasamp.Contingency.from_frame(frame, **on, **how)
-    with reading(options.test) as paths:
-        extra = {"score": options.score, "weight": options.weight}
-        frame, n_rows = open_columns(paths, labels | extra, missing=options.missing)
-        if options.score is None and options.weight is None:
-            # Of few rows all is kept; of more, what may not fit into memory is summed.
-            asked = how | {"joint": True} if n_rows <= _FEW_ROWS else how
-            arguments: dict[str, Any] = {"y_true": count_rows(frame, train, labels, asked)}
-        else:
-            # Scores and weights belong to single rows: these are read, not counted.
-            arguments = how | as_arguments(frame, labels | extra)
-    report = skbiasamp.audit(**arguments, y_train=train, random_state=options.seed)
+    names = _options_named(options)
+    with speaking(names):
+        train = None
+        if options.train is not None:
+            on = {k: v for k, v in labels.items() if k in ("target", "sensitive")}
+            with reading(options.train) as paths:
+                frame, _ = open_columns(paths, on, missing=options.missing)
+                train = skbiasamp.Contingency.from_frame(frame, **on, **how)
+        with reading(options.test) as paths:
+            extra = {"score": options.score, "weight": options.weight}
+            frame, n_rows = open_columns(paths, labels | extra, missing=options.missing)
+            if options.score is None and options.weight is None:
+                # Of few rows all is kept; of more, what may not fit into memory is summed.
+                asked = how | {"joint": True} if n_rows <= _FEW_ROWS else how
+                arguments: dict[str, Any] = {"y_true": count_rows(frame, train, labels, asked)}
+            else:
+                # Scores and weights belong to single rows: these are read, not counted.
+                arguments = how | as_arguments(frame, labels | extra)
+        report = skbiasamp.audit(**arguments, y_train=train, random_state=options.seed)
     for kind, path in outputs.items():
         getattr(report, f"to_{kind}")(path)
     title = f"Audit of {', '.join(options.test)}: {report.context['rows']}"
     print(textwrap.fill(title, _width()))
     print(f"\nVerdict ({report.primary})")
     for text in report._opening:
-        print(_filled(_in_options(text), "  "))
+        print(_filled(_named(text, names), "  "))
     _print_summary(report)
     for name, sentence in report.sentences.items():
         if name != report.primary:
@@ -305,7 +310,7 @@ def _audit(options: argparse.Namespace) -> int:
     print("\nBefore you use these numbers:")
     for text in report.warnings:
         if text not in report._opening:
-            print(_filled(_in_options(text), "  ", first="- "))
+            print(_filled(_named(text, names), "  ", first="- "))
     for path in outputs.values():
         print(f"\nWritten: {path}")
     if options.fail_above is None:
@@ -343,10 +348,10 @@ def _check(
         print(_filled(f"FAILED: the interval of {listed(exceeded)} lies above {limit:g}."))
         return 1
     if undefined and not allow_undefined:
-        raise ValueError(
-            f"--fail-above has no result for {listed(undefined)}: "
-            + "; ".join(report[name].sentence for name in undefined)
-            + " Pass --allow-undefined to accept this."
+        raise InputError(
+            "--fail-above has no result for {names}: {why} Pass --allow-undefined to accept this.",
+            names=listed(undefined),
+            why="; ".join(report[name].sentence for name in undefined),
         )
     if len(undefined) == len(chosen):
         print("Passed: there is no result to check, and --allow-undefined accepts this.")
@@ -372,9 +377,11 @@ def _checked(report: AuditReport, named: list[str] | None) -> list[str]:
                 if key in (name.casefold(), one.name.casefold(), one.metric.casefold())
             ]
         if not found:
-            raise ValueError(
-                f"--on: there is no audit {wanted!r}{meant(wanted, report)} "
-                f"This report has {', '.join(map(repr, report))}."
+            raise InputError(
+                "--on: there is no audit {wanted!r}{meant} This report has {names}.",
+                wanted=wanted,
+                meant=meant(wanted, report),
+                names=", ".join(map(repr, report)),
             )
         chosen |= dict.fromkeys(found)
     return list(chosen)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from sklearn.utils import Bunch, check_random_state
 
-from skbiasamp._labels import check_option, check_selection
+from skbiasamp._input import check_option, check_selection
 from skbiasamp.datasets._files import find_file
 
 _FILE = "compas-scores-two-years.csv"

@@ -7,7 +7,7 @@ import os
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skbiasamp._labels import check_option
+from skbiasamp._input import check_option
 from skbiasamp.datasets._files import find_file
 
 _SHA256 = {

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._sums import View, pair_sums
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.contingency import Contingency, SideName

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._labels import Array, Names, Side
+from skbiasamp._input import Array, Names, Side
 from skbiasamp._sums import View, pair_sums
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._quality import Quality

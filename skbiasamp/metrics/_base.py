@@ -17,16 +17,20 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._compat import Interval, StrOptions, validate_parameter_constraints
-from skbiasamp._labels import (
+from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
     Array,
+    InputTypeError,
     check_frame_columns,
     check_runs,
     check_train,
+    meant,
     quote,
-    renamed,
+    require_group_pred,
     require_groups,
+    require_task_pred,
+    speaking,
 )
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference import UncertaintyWarning
@@ -329,7 +333,7 @@ class BaseAuditor(ABC, BaseEstimator):
         if self._uses_groups:
             check_train(y_train, sensitive_train)
         if y_train is not None:
-            with renamed(sensitive_features="sensitive_train"):
+            with speaking(sensitive_features="sensitive_train"):
                 return self.fit(y_train, sensitive_features=sensitive_train)
         if "reference" in self.get_params(deep=False):
             self.set_params(reference="test")
@@ -345,7 +349,7 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return training labels as a contingency; errors name what `fit` calls them."""
         self._validate_params()
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        with renamed(y_true="y_train"):
+        with speaking(y_true="y_train"):
             return self._count(y_train, labels, columns)
 
     def _count_audited(
@@ -406,19 +410,9 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
-        lacking = [side for side in self._requires() if not test.has(side)]
+        directed = self.direction is not None
         what = f"{self.metric} amplification"
-        if "task_pred" in lacking:
-            directed = " (Only direction='T->A' can do without.)" * (self.direction is not None)
-            raise ValueError(
-                f"{what} compares the labels with their predictions: pass y_pred.{directed}"
-            )
-        if lacking:
-            directed = ", or use direction='A->T'" * (self.direction is not None)
-            raise ValueError(
-                f"{what} needs the sensitive feature as predicted by the model: pass "
-                f"sensitive_pred{directed}."
-            )
+        require_predictions(test, self._requires(), what=what, directed=directed)
 
     def _check_groups(self, cells: Contingency) -> None:
         """Raise if there is nothing to compare."""
@@ -497,9 +491,12 @@ def count_labels(
     named = {name: one for name, one in columns.items() if one is not None}
     unknown = [name for name in columns if name not in COLUMNS]
     if unknown:
-        raise TypeError(
-            f"got an unexpected keyword argument {unknown[0]!r}. Columns of a frame are named by "
-            f"{quote(COLUMNS)}."
+        raise InputTypeError(
+            "got an unexpected keyword argument {seen!r}{meant} Columns of a frame are named by "
+            "{columns}.",
+            seen=unknown[0],
+            meant=meant(unknown[0], COLUMNS),
+            columns=quote(COLUMNS),
         )
     if named:
         check_frame_columns(named, labels.values())
@@ -507,7 +504,7 @@ def count_labels(
     if not isinstance(y_true, Contingency):
         return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
     if any(other is not None for other in labels.values()):
-        raise TypeError(
+        raise InputTypeError(
             "A Contingency already holds labels, predictions, groups and weights: pass it alone."
         )
     cells = y_true.with_positive(how["pos_label"])
@@ -519,8 +516,17 @@ def read_train(y_train: Any, sensitive_train: Any, **how: Any) -> Contingency | 
     check_train(y_train, sensitive_train)
     if y_train is None:
         return None
-    with renamed(y_true="y_train", sensitive_features="sensitive_train"):
+    with speaking(y_true="y_train", sensitive_features="sensitive_train"):
         return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **how)
+
+
+def require_predictions(
+    test: Contingency, needed: tuple[SideName, ...], *, what: str, directed: bool = True
+) -> None:
+    """Raise if predictions are needed that the audited rows lack."""
+    lacking = [side for side in needed if not test.has(side)]
+    require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
+    require_group_pred(not lacking, metric=what)
 
 
 # --------------------------------------------------------------------------- functions

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skbiasamp._labels import Array, check_lengths, columns_of, to_native
+from skbiasamp._input import Array, check_lengths, columns_of, to_native
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._arena import Arena
 from skbiasamp.metrics._attack import Settings, make_attack

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._labels import (
+from skbiasamp._input import (
     DIRECTIONS,
     Array,
     Names,

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 
 QUALITIES = ("accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss")
 EQUALIZERS = ("f1", "accuracy", None)  # and "auto", of leakage

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._compat import StrOptions
-from skbiasamp._labels import DIRECTIONS, Array, check_table
+from skbiasamp._input import DIRECTIONS, Array, InputError, check_table
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
@@ -207,9 +207,9 @@ class DirectionalAuditor(CooccurrenceAuditor):
     def _validate_params(self) -> None:
         super()._validate_params()
         if self.reference == "test" and isinstance(self.base, str) and self.base == "train":
-            raise ValueError(
-                "base='train' compares predictions with training labels, and there are none: "
-                "pass them (fit, or y_train), or use base='test'."
+            raise InputError(
+                "{base='train'} compares predictions with training labels, and there are none: "
+                "pass them (fit, or {y_train}), or use {base='test'}."
             )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:

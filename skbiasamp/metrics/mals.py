@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._labels import DIRECTIONS, Array, Names, require_labels, too_many_combinations
+from skbiasamp._input import DIRECTIONS, Array, InputError, Names, require_labels
 from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
@@ -356,7 +356,12 @@ def _frequent_sets(
         level = candidates[often]
         found.append(level)
         if sum(map(len, found)) > _MOST_COMBINATIONS:
-            raise too_many_combinations(_MOST_COMBINATIONS, size)
+            raise InputError(
+                "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
+                "them with {max_size} or {min_count}, or use {combinations='observed'}.",
+                most=_MOST_COMBINATIONS,
+                size=size,
+            )
         known = {row.tobytes() for row in level}
         grown = {
             bigger.tobytes()

@@ -21,13 +21,13 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     check_auditor,
     check_lengths,
     check_option,
     quote,
-    renamed,
+    speaking,
     to_native,
 )
 from skbiasamp.auditors import DirectionalAuditor
@@ -273,7 +273,7 @@ def compare_mitigations(
     for step, name in enumerate(dict.fromkeys([baseline, *entries])):
         start = time.perf_counter()
         try:
-            with renamed(**{"auditor=": "auditors="}):
+            with speaking(auditor="auditors"):
                 found = cross_audit(
                     _Informed(*parts[name], data=data),
                     np.arange(_n_rows(X))[:, None],

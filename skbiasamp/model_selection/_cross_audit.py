@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import Array, by_auditor, check_option, to_native
+from skbiasamp._input import Array, check_option, of_auditor, speaking, to_native
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.results import AuditResult
@@ -236,7 +236,7 @@ def cross_audit(
         repeats.append((splits, fitted))
     whole = {}
     for name, one in auditors.items():
-        with by_auditor(one):
+        with speaking(of_auditor(one)):
             whole[name] = _seeded(one, rng).fit(
                 y, sensitive_features=attribute, sample_weight=sample_weight
             )

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_array
 
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, to_native
 from skbiasamp._sums import dense
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp._words import group_of
 from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.inference._tests import significant

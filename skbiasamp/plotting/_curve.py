@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, to_native
 from skbiasamp.contingency import Contingency
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection._responses import task_scores

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.plotting._common import (
     FONT,
     SMALLEST,

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp.mitigation import MitigationComparison
 from skbiasamp.plotting._common import LINES, as_floats, import_pyplot, labels_of, merged
 

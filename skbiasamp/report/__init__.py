@@ -18,7 +18,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 import skbiasamp
 from skbiasamp._engines import names_of
 from skbiasamp._files import are_files, patterns_of, reading, scan
-from skbiasamp._labels import check_frame_columns, renamed, require_groups
+from skbiasamp._input import check_frame_columns, require_groups, speaking
 from skbiasamp.auditors import (
     DirectionalAuditor,
     DPAAuditor,
@@ -167,7 +167,7 @@ def audit(
         _run(results, auditor, train, test)
     scored = None
     if y_score is not None:
-        with renamed(y_pred="y_score"):
+        with speaking(y_pred="y_score"):
             scored = Contingency.from_labels(
                 y_true,
                 y_score,

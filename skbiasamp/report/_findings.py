@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from skbiasamp._labels import quote, rows_of
+from skbiasamp._input import Role, Said, quote, rows_of
 from skbiasamp._words import CANNOT, DIRECTION_OF, group_of, listed, rate, task_of
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import paired_p_values
@@ -75,9 +75,11 @@ def find(
         found.append(
             Finding(
                 "training labels",
-                "No training labels were given, so the audited labels decide which change counts "
-                "as amplification. Pass y_train and sensitive_train to measure against the labels "
-                "that the model was trained on.",
+                Said(
+                    "No training labels were given, so the audited labels decide which change "
+                    "counts as amplification. Pass {y_train and sensitive_train} to measure "
+                    "against the labels that the model was trained on."
+                ),
             )
         )
     if test.has("group_pred"):
@@ -181,9 +183,15 @@ def _other_class(cells: Contingency, pos_label: Any) -> Finding | None:
     shown = f"{auc:.2f}" if cells.summed is None else "clearly below 0.5"
     return Finding(
         "positive class",
-        f"The scores should be larger for rows labelled '{task_of(pos_label)}', the positive "
-        f"class, and are larger for the others: their area under the ROC curve is {shown}. If they "
-        f"are scores of '{task_of(other)}', pass pos_label={other!r}.",
+        Said(
+            "The scores should be larger for rows labelled '{positive}', the positive class, and "
+            "are larger for the others: their area under the ROC curve is {shown}. If they are "
+            "scores of '{other_class}', pass {option}.",
+            positive=task_of(pos_label),
+            shown=shown,
+            other_class=task_of(other),
+            option=Role("pos_label", f"={other!r}"),
+        ),
     )
 
 

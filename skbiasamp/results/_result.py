@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array, Names
+from skbiasamp._input import Array, Names
 from skbiasamp._words import (
     AMPLIFIES,
     CANNOT,

@@ -1,15 +1,27 @@
-"""From inputs to sides: what is missing, which values are groups, which are classes."""
+"""Inputs read step by step: containers, codes, distinct rows, sides."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from skbiasamp._labels._coding import (
+from skbiasamp._input._checks import (
+    GROUPS,
+    MISSING,
+    MISSING_POLICIES,
+    Array,
+    Names,
+    check_columns,
+    check_distinct,
+    check_kinds,
+    check_known,
+    check_option,
+    check_spelling,
+)
+from skbiasamp._input._coding import (
     Column,
     Continuous,
     as_numbers,
@@ -22,7 +34,7 @@ from skbiasamp._labels._coding import (
     read_weight,
     tally,
 )
-from skbiasamp._labels._containers import (
+from skbiasamp._input._containers import (
     as_column,
     check_index,
     check_lengths,
@@ -31,159 +43,17 @@ from skbiasamp._labels._containers import (
     is_table,
     to_native,
 )
-from skbiasamp._labels._errors import (
-    GROUPS,
-    MISSING,
-    MISSING_POLICIES,
-    Array,
-    Names,
-    check_columns,
-    check_distinct,
-    check_kinds,
-    check_known,
-    check_option,
-    check_spelling,
-    kind_of,
-    plain,
-    quote,
-    spelt,
+from skbiasamp._input._errors import InputError, Role, quote
+from skbiasamp._input._reading import (
+    Rows,
+    Side,
+    no_positive_class,
+    positive_class,
+    recode,
+    sort_names,
+    task_names,
+    whole_classes,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One of A, T, T̂, Â over cells: `codes` (one label a cell) or a `matrix` of memberships.
-
-    `open` says that the names are the values seen so far, and that other data may have others;
-    indicator columns are a closed list. `one_label` says that the names are the classes of a 1-D
-    label, so that two of them are one task. A matrix of floats holds probabilities, any other
-    matrix holds 0 and 1. `columns` names those whose values make intersection groups. `pos_label`
-    is the positive class of a binary label if one was chosen, and is among the names then.
-    """
-
-    names: Names
-    codes: Array | None = None
-    matrix: Array | None = None
-    one_label: bool = False
-    open: bool = True
-    columns: Names = ()
-    pos_label: Hashable = None
-
-    @property
-    def soft(self) -> bool:
-        """Whether the side holds probabilities."""
-        return self.matrix is not None and self.matrix.dtype.kind == "f"
-
-    @cached_property
-    def distinct_rows(self) -> tuple[Array, Array]:
-        """Where each distinct row of a 0/1 matrix first is, and which one each cell has."""
-        assert self.matrix is not None
-        packed = as_bytes(np.packbits(self.matrix, axis=1))
-        _, first, code = np.unique(packed, return_index=True, return_inverse=True)
-        return first, code.reshape(-1)
-
-
-def as_bytes(rows: Array) -> Array:
-    """Return each row of a 2-D array as one value that can be sorted and compared."""
-    rows = np.ascontiguousarray(rows)
-    if rows.dtype == np.uint8 and rows.shape[1] <= 8:
-        # Integers sort faster than strings of bytes.
-        width = next(w for w in (1, 2, 4, 8) if w >= rows.shape[1])
-        padded = np.zeros((len(rows), width), np.uint8)
-        padded[:, : rows.shape[1]] = rows
-        return padded.view(f"u{width}").reshape(-1)
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
-
-
-class Rows(NamedTuple):
-    """Label rows, distinct where they can be, with their weights.
-
-    `repeats` says how many rows each is where weights are fractional and do not tell.
-    """
-
-    weight: Array
-    group: Side
-    task: Side
-    task_pred: Side | None
-    group_pred: Side | None
-    n_dropped: float
-    repeats: Array | None = None
-
-
-def sort_names(names: Iterable[Hashable]) -> Names:
-    """Sort names; of mixed types by type first."""
-    names = set(names)
-    try:
-        return tuple(sorted(names))  # type: ignore[type-var]
-    except TypeError:
-        return tuple(sorted(names, key=lambda name: (type(name).__name__, str(name))))
-
-
-def whole_classes(classes: Names) -> Names:
-    """Return both classes of a binary label that happens to be constant, else the classes."""
-    if classes == (-1,):
-        return (-1, 1)
-    if len(classes) == 1 and classes[0] in (0, 1):
-        return tuple(type(classes[0])(i) for i in (0, 1))
-    return classes
-
-
-def positive_class(pos_label: Any, classes: Names) -> tuple[Names, Hashable]:
-    """Return the classes of a binary label and which of them `pos_label` names.
-
-    Text names a number or a truth value that is written so: files and commands know no types.
-    """
-    whole = whole_classes(classes)
-    if len(whole) > 2:
-        raise ValueError(
-            "pos_label names the positive class of a binary label, and y_true has "
-            f"{len(whole)} classes ({quote(whole)}), each a task of its own. Leave pos_label out."
-        )
-    wanted = plain(pos_label)
-    found = [name for name in whole if name == wanted]
-    if not found and isinstance(wanted, str):
-        written = (name for name in whole if not isinstance(name, str))
-        found = [name for name in written if spelt(name) == spelt(wanted)]
-    if not found and len(whole) == 1 and kind_of(wanted) == kind_of(whole[0]):
-        # A label that happens to be constant, in one of many chunks for example.
-        found, whole = [wanted], sort_names((*whole, wanted))
-    if not found:
-        raise ValueError(
-            f"pos_label must be one of the classes of y_true, {quote(whole)}. Got {wanted!r} "
-            "instead."
-        )
-    return (classes if found[0] in classes else whole), found[0]
-
-
-def no_positive_class(seen: str) -> ValueError:
-    """Return the error for a positive class of labels that are not one column of classes."""
-    return ValueError(
-        f"pos_label names the positive class of a binary label in one column, and y_true {seen}. "
-        "Leave pos_label out."
-    )
-
-
-def task_names(classes: Names, pos_label: Hashable = None) -> tuple[Names, list[int | None]]:
-    """Return the tasks of a 1-D label, and for each its position among the classes.
-
-    Two classes are one task, the positive class: `pos_label`, or the greater. A lone 0 or False,
-    1 or True is a binary label that happens to be constant.
-    """
-    if pos_label is not None:
-        return (pos_label,), [classes.index(pos_label)]
-    if len(classes) == 2:
-        return classes[1:], [1]
-    whole = whole_classes(classes)
-    if whole != classes:
-        return whole[1:], [0 if classes == whole[1:] else None]
-    return classes, list(range(len(classes)))
-
-
-def recode(codes: Array, names: Names, onto: Names) -> Array:
-    """Return codes into `names` as codes into `onto`, which holds them all."""
-    position = {name: i for i, name in enumerate(onto)}
-    # The last one is for code -1, which is none of the names and stays so.
-    return np.array([*(position[name] for name in names), -1], dtype=np.intp)[codes]
 
 
 @dataclass(eq=False)
@@ -270,10 +140,7 @@ class _Reader:
             self._read_numbers(name, as_numbers(value, name))
             return
         if truth in self.matrices:
-            raise ValueError(
-                f"{truth} has {self.matrices[truth].shape[1]} columns but {name} is one column. "
-                "Predict every column, in the same order."
-            )
+            raise self._columns_differ(truth, name, self.matrices[truth].shape[1], 1)
         column = encode(value, name)
         if isinstance(column, Column):
             advice = "Every audited row needs a prediction: leave these out."
@@ -300,16 +167,13 @@ class _Reader:
         return len(values) > 2 and not any(isinstance(v, str | tuple) for v in values)
 
     def _read_groups(self) -> None:
-        value = self.given["sensitive_features"]
         if self.groups == "indicator":
-            table = value if is_table(value) else np.asarray(value)[:, None]
-            self.matrices["sensitive_features"] = indicator(table, "sensitive_features", soft=False)
-            self.column_names["sensitive_features"] = [n for n, _ in columns_of(value)]
-            if "sensitive_pred" in self.given:
-                value = self.given["sensitive_pred"]
-                table = value if is_table(value) else np.asarray(value)[:, None]
-                self.matrices["sensitive_pred"] = indicator(table, "sensitive_pred", soft=True)
-                self.column_names["sensitive_pred"] = [n for n, _ in columns_of(value)]
+            for name in ("sensitive_features", "sensitive_pred"):
+                if name in self.given:
+                    value = self.given[name]
+                    table = value if is_table(value) else np.asarray(value)[:, None]
+                    self.matrices[name] = indicator(table, name, soft=name == "sensitive_pred")
+                    self.column_names[name] = [column for column, _ in columns_of(value)]
             return
         n_columns = self._read_group_columns("sensitive_features")
         if "sensitive_pred" in self.given:
@@ -320,10 +184,7 @@ class _Reader:
                     self.columns["sensitive_pred 0"] = self.columns.pop("sensitive_pred")
             elif not is_table(value) or value.shape[1] != n_columns:
                 seen = value.shape[1] if is_table(value) else 1
-                raise ValueError(
-                    f"sensitive_features has {n_columns} columns but sensitive_pred has {seen}. "
-                    "Pass a prediction of each column, in the same order."
-                )
+                raise self._columns_differ("sensitive_features", "sensitive_pred", n_columns, seen)
             else:
                 self._read_group_columns("sensitive_pred")
                 columns = [tuple(names) for names in self.column_names.values()][-2:]
@@ -333,7 +194,7 @@ class _Reader:
         columns = columns_of(self.given[name])
         self.column_names[name] = [column for column, _ in columns]
         for i, (label, values) in enumerate(columns):
-            shown = name if len(columns) == 1 else f"{name} column {label!r}"
+            shown = Role(name, "" if len(columns) == 1 else f" column {label!r}")
             if self.scores and len(columns) == 1:
                 column = encode(values, shown)
                 if isinstance(column, Continuous):
@@ -344,11 +205,17 @@ class _Reader:
                 no_missing(
                     column,
                     shown,
-                    "Leave these rows out with missing='drop', or keep them as a group of their "
-                    "own with missing='group'.",
+                    "Leave these rows out ({missing='drop'}), or keep them as a group of their own "
+                    "({missing='group'}).",
                 )
             self.columns[f"{name} {i}"] = column
         return len(columns)
+
+    @staticmethod
+    def _columns_differ(name: str, other: str, n: int, m: int) -> InputError:
+        had = "is one column" if m == 1 else f"has {m}"
+        text = "{name} has {n} columns but {other} {had}. Predict every column, in the same order."
+        return InputError(text, name=name, other=other, n=n, had=had)
 
     # ---- codes to sides
 
@@ -364,9 +231,8 @@ class _Reader:
         if keep.all():
             return positions, weight, 0.0
         if not keep.any():
-            raise ValueError(
-                "sensitive_features is missing in every row: nothing is left to audit."
-            )
+            text = "{sensitive_features} is missing in every row: there is nothing left to audit."
+            raise InputError(text)
         n_dropped = float(weight[~keep].sum())
         self.matrices = {key: matrix[keep] for key, matrix in self.matrices.items()}
         return {key: codes[keep] for key, codes in positions.items()}, weight[keep], n_dropped
@@ -387,11 +253,12 @@ class _Reader:
                 truth = self.matrices["y_true"]
                 seen = "is continuous" if truth.dtype.kind == "f" else "is an indicator matrix"
                 raise no_positive_class(seen)
-            return self._multilabel_sides(known)
+            return self._indicator_sides("y_true", "y_pred", "task", known)
         if known is not None and not known.one_label:
-            raise ValueError(
-                f"y_true is one column of labels, but the training labels had {len(known.names)} "
-                "indicator columns. Pass the same kind of labels to both."
+            raise InputError(
+                "{y_true} is one column of labels, but the training labels had {n} indicator "
+                "columns. Pass the same kind of labels to both.",
+                n=len(known.names),
             )
         found: dict[str, tuple[Array, Names]] = {
             name: labels[name] for name in ("y_true", "y_pred") if name in labels
@@ -424,9 +291,11 @@ class _Reader:
         if known is not None:
             tasks, _ = task_names(known.names, trained)
             if tasks != (pos_label,):
-                raise ValueError(
-                    f"pos_label is {pos_label!r}, but the positive class of the training labels is "
-                    f"{tasks[0]!r}. Pass the same pos_label to both."
+                raise InputError(
+                    "{pos_label} is {seen!r}, but the positive class of the training labels is "
+                    "{trained!r}. Pass the same {pos_label} to both.",
+                    seen=pos_label,
+                    trained=tasks[0],
                 )
         return both, pos_label
 
@@ -438,9 +307,11 @@ class _Reader:
         One column is of the positive class: `pos_label`, or the last.
         """
         if matrix.shape[1] == 1 and len(names) == 1:
-            raise ValueError(
-                f"{argument} holds probabilities, of an unknown class: the labels are all "
-                f"{names[0]!r}. Pass labels, or fit on labels that have both classes."
+            raise InputError(
+                "{name} holds probabilities, of an unknown class: the labels are all {label!r}. "
+                "Pass labels, or fit on labels that have both classes.",
+                name=argument,
+                label=names[0],
             )
         if matrix.shape[1] == 1 and len(names) == 2:
             positive = matrix.astype(float)
@@ -449,58 +320,63 @@ class _Reader:
             both = [1.0 - positive, positive]
             return np.hstack(both[::-1] if pos_label == names[0] else both)
         if matrix.shape[1] != len(names):
-            seen = (
-                "one column of probabilities"
-                if matrix.shape[1] == 1
-                else (f"{matrix.shape[1]} columns")
-            )
-            raise ValueError(
-                f"{argument} has {seen} but there are {len(names)} {what} ({quote(names)}). Pass "
-                "labels, or probabilities with one column for each of them in sorted order."
+            n = matrix.shape[1]
+            raise InputError(
+                "{name} has {seen} but there are {what}. Pass labels, or probabilities with one "
+                "column for each of them in sorted order.",
+                name=argument,
+                seen="one column of probabilities" if n == 1 else f"{n} columns",
+                what=f"{len(names)} {what} ({quote(names)})",
             )
         columns = tuple(self.column_names.get(argument, ()))
         check_columns(columns, names, argument, what)
         wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
         if wrong.any() and not self.scores:
-            raise ValueError(
-                f"{argument} has a column for each of {len(names)} {what}, so a row must sum to 1, "
-                f"but one sums to {matrix[wrong][0].sum():.6g}. Apply a softmax, or pass labels."
+            raise InputError(
+                "{name} has a column for each of {what}, so each row must sum to 1; one sums to "
+                "{seen:.6g}. Apply a softmax, or pass labels.",
+                name=argument,
+                what=f"{len(names)} {what}",
+                seen=matrix[wrong][0].sum(),
             )
         return matrix
 
-    def _multilabel_sides(self, known: Side | None) -> tuple[Side, Side | None]:
-        names = tuple(self.column_names["y_true"])
+    def _indicator_sides(
+        self, name: str, other: str, role: str, known: Side | None
+    ) -> tuple[Side, Side | None]:
+        """Return 0/1 columns, and their predictions if there are any."""
+        names = tuple(self.column_names[name])
         n = len(names)
         if known is not None:
             if known.one_label or len(known.names) != n:
-                had = "one column" if known.one_label else f"{len(known.names)} columns"
-                raise ValueError(
-                    f"y_true has {n} columns but the training labels had {had}. Pass the same "
-                    "tasks to both."
+                raise InputError(
+                    "{name} has {n} columns but the training labels had {had}. Pass the same "
+                    "{role}s to both.",
+                    name=name,
+                    n=n,
+                    had="one column" if known.one_label else f"{len(known.names)} columns",
+                    role=role,
                 )
-            check_columns(names, known.names, "y_true", "the training data")
-            unnamed = tuple(range(n))
-            if unnamed not in (names, known.names):
-                check_known(names, known.names, role="task")
+            check_columns(names, known.names, name, "the training data")
+            if tuple(range(n)) not in (names, known.names):
+                check_known(names, known.names, role=role)
             names = known.names
-        task = Side(names, matrix=self.matrices["y_true"], open=False)
-        if "y_pred" not in self.matrices:
-            return task, None
-        matrix = self.matrices["y_pred"]
+        side = Side(names, matrix=self.matrices[name], open=False)
+        if other not in self.matrices:
+            return side, None
+        matrix = self.matrices[other]
         if matrix.shape[1] != n:
-            raise ValueError(
-                f"y_true has {n} columns but y_pred has {matrix.shape[1]}. Predict every column, "
-                "in the same order."
-            )
-        check_columns(tuple(self.column_names["y_pred"]), names, "y_pred", "y_true")
-        return task, Side(names, matrix=matrix, open=False)
+            raise self._columns_differ(name, other, n, matrix.shape[1])
+        check_columns(tuple(self.column_names[other]), names, other, name)
+        return side, Side(names, matrix=matrix, open=False)
 
     def _group_sides(
         self, labels: dict[str, tuple[Array, Names]], weight: Array
     ) -> tuple[Side, Side | None]:
-        known = self.like[0].names if self.like else None
+        like = self.like[0] if self.like else None
         if self.groups == "indicator":
-            return self._indicator_groups(known)
+            return self._indicator_sides("sensitive_features", "sensitive_pred", "group", like)
+        known = None if like is None else like.names
         arguments = [
             name for name in ("sensitive_features", "sensitive_pred") if name in self.given
         ]
@@ -533,32 +409,6 @@ class _Reader:
         matrix = self.matrices["sensitive_pred"]
         matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
         return group, Side(names, matrix=matrix)
-
-    def _indicator_groups(self, known: Names | None) -> tuple[Side, Side | None]:
-        names = tuple(self.column_names["sensitive_features"])
-        unnamed = tuple(range(len(names)))
-        if known is not None:
-            if len(known) != len(names):
-                raise ValueError(
-                    f"sensitive_features has {len(names)} columns but the training labels had "
-                    f"{len(known)}. Pass the same groups to both."
-                )
-            check_columns(names, known, "sensitive_features", "the training data")
-            if unnamed not in (names, known):
-                check_known(names, known, role="group")
-            names = known
-        group = Side(names, matrix=self.matrices["sensitive_features"], open=False)
-        if "sensitive_pred" not in self.matrices:
-            return group, None
-        matrix = self.matrices["sensitive_pred"]
-        if matrix.shape[1] != len(names):
-            raise ValueError(
-                f"sensitive_features has {len(names)} columns but sensitive_pred has "
-                f"{matrix.shape[1]}. Predict every column, in the same order."
-            )
-        columns = tuple(self.column_names["sensitive_pred"])
-        check_columns(columns, names, "sensitive_pred", "sensitive_features")
-        return group, Side(names, matrix=matrix, open=False)
 
     def _marginal_groups(
         self,
@@ -654,11 +504,11 @@ def read_rows(
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
     if y_true is None:
-        raise ValueError("y_true is None: pass the labels to compare the predictions with.")
+        raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
     if sensitive_features is None:
-        raise ValueError(
-            "sensitive_features is None: pass the protected attribute of every row, for example "
-            "sensitive_features=X['sex']."
+        raise InputError(
+            "{sensitive_features} is None: pass the sensitive feature of every row, for example "
+            "{sensitive_features=X['sex']}."
         )
     given = {
         "y_true": y_true,
