@@ -289,16 +289,6 @@ def too_many_combinations(most: int, size: int) -> ValueError:
     )
 
 
-def check_sizes(min_size: Any, max_size: Any, min_count: Any) -> None:
-    """Raise if the bounds of sets of tasks are none."""
-    sizes = {"min_size": min_size} | ({} if max_size is None else {"max_size": max_size})
-    for name, size in sizes.items():
-        if not (isinstance(size, int | np.integer) and size >= 1):
-            raise ValueError(f"{name} must be a whole number of 1 or more, got {size!r}.")
-    if not (isinstance(min_count, int | float | np.number) and min_count > 0):
-        raise ValueError(f"min_count must be a number above 0, got {min_count!r}.")
-
-
 def check_selection(wanted: Any, known: Names, role: str) -> Names:
     """Return the chosen groups or tasks."""
     names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
@@ -307,12 +297,6 @@ def check_selection(wanted: Any, known: Names, role: str) -> Names:
         said = f"{quote(unknown)} is not among them" if unknown else f"got {wanted!r}"
         raise ValueError(f"{role}s must name some of {quote(known)}, each once: {said}.")
     return names
-
-
-def check_concentration(concentration: Any) -> None:
-    """Raise if there is less than no smoothing."""
-    if not (isinstance(concentration, int | float | np.number) and concentration >= 0):
-        raise ValueError(f"concentration must be 0 or more, got {concentration!r}.")
 
 
 def check_runs(y_preds: Any, sensitive_preds: Any) -> None:
