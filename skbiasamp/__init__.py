@@ -15,15 +15,15 @@ if TYPE_CHECKING:
         model_selection,
         plotting,
     )
-    from skbiasamp.auditors import (
+    from skbiasamp.compose import AuditedClassifier, LeakageProbe
+    from skbiasamp.contingency import Contingency
+    from skbiasamp.metrics import (
         DirectionalAuditor,
         DPAAuditor,
         LeakageAuditor,
         MALSAuditor,
         MultiAttributeAuditor,
     )
-    from skbiasamp.compose import AuditedClassifier, LeakageProbe
-    from skbiasamp.contingency import Contingency
     from skbiasamp.model_selection import (
         BaseRateThresholdClassifier,
         amplification_curve,
@@ -41,12 +41,12 @@ _ROOMS = {
     "AuditedClassifier": "compose",
     "BaseRateThresholdClassifier": "model_selection",
     "Contingency": "contingency",
-    "DPAAuditor": "auditors",
-    "DirectionalAuditor": "auditors",
-    "LeakageAuditor": "auditors",
+    "DPAAuditor": "metrics",
+    "DirectionalAuditor": "metrics",
+    "LeakageAuditor": "metrics",
     "LeakageProbe": "compose",
-    "MALSAuditor": "auditors",
-    "MultiAttributeAuditor": "auditors",
+    "MALSAuditor": "metrics",
+    "MultiAttributeAuditor": "metrics",
     "amplification_curve": "model_selection",
     "amplification_scorer": "model_selection",
     "audit": "report",
