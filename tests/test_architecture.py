@@ -1,4 +1,4 @@
-"""The house keeps its shape: the direction of imports, light imports, the public names."""
+"""The architecture: the direction of imports, light imports, the public names."""
 
 import ast
 import importlib
@@ -12,8 +12,8 @@ import skbiasamp
 
 PACKAGE = Path(skbiasamp.__file__).parent
 
-# From the ground up: a room imports only from rooms below it.
-ROOMS = [
+# From the bottom up: a layer imports only from layers below it.
+LAYERS = [
     "_compat",
     "_warnings",
     "_words",
@@ -28,7 +28,6 @@ ROOMS = [
     "_page",
     "results",
     "metrics",
-    "auditors",
     "compose",
     "model_selection",
     "mitigation",
@@ -38,11 +37,11 @@ ROOMS = [
     "cli",
     "__main__",
 ]
-FLOOR = {room: floor for floor, room in enumerate(ROOMS)}
+HEIGHT = {layer: height for height, layer in enumerate(LAYERS)}
 
 
-def imported_rooms(path):
-    """Yield the rooms a file imports, wherever in the file it does."""
+def imported_layers(path):
+    """Yield the layers a file imports, wherever in the file it does."""
     for node in ast.walk(ast.parse(path.read_text())):
         names = []
         if isinstance(node, ast.ImportFrom):
@@ -55,35 +54,36 @@ def imported_rooms(path):
                 yield rest[0]
 
 
-def files_of_rooms():
+def files_of_layers():
     for path in sorted(PACKAGE.rglob("*.py")):
-        room = path.relative_to(PACKAGE).with_suffix("").parts[0]
-        if room != "__init__":
-            yield room, path
+        layer = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        if layer != "__init__":
+            yield layer, path
 
 
 @pytest.mark.parametrize(
-    ("room", "path"), [pytest.param(room, path, id=path.stem) for room, path in files_of_rooms()]
+    ("layer", "path"),
+    [pytest.param(layer, path, id=path.stem) for layer, path in files_of_layers()],
 )
-def test_a_room_imports_only_from_below(room, path):
-    assert room in FLOOR, f"{room} has no floor: give it one in ROOMS"
-    upward = {other for other in imported_rooms(path) if FLOOR[other] > FLOOR[room]}
+def test_a_layer_imports_only_from_below(layer, path):
+    assert layer in HEIGHT, f"{layer} has no place: give it one in LAYERS"
+    upward = {other for other in imported_layers(path) if HEIGHT[other] > HEIGHT[layer]}
     assert not upward
 
 
 @pytest.mark.parametrize(
     "statement",
     [
-        "from skbiasamp import auditors",
-        "import skbiasamp.auditors",
-        "from skbiasamp.auditors import MALSAuditor",
-        "def late():\n    from skbiasamp import auditors",
+        "from skbiasamp import metrics",
+        "import skbiasamp.metrics",
+        "from skbiasamp.metrics import MALSAuditor",
+        "def late():\n    from skbiasamp import metrics",
     ],
 )
 def test_the_gate_sees_an_upward_import(tmp_path, statement):
-    file = tmp_path / "room.py"
+    file = tmp_path / "layer.py"
     file.write_text(statement)
-    assert set(imported_rooms(file)) == {"auditors"}
+    assert set(imported_layers(file)) == {"metrics"}
 
 
 METRICS = {"directional", "mals", "multi-attribute", "leakage", "dpa"}
@@ -112,13 +112,14 @@ def compared_metrics(source):
 
 
 def test_the_metrics_are_those_of_the_auditors():
-    auditors = importlib.import_module("skbiasamp.auditors")
-    assert {getattr(auditors, name).metric.lower() for name in auditors.__all__} == METRICS
+    auditors = [name for name in skbiasamp.__all__ if name.endswith("Auditor")]
+    assert {getattr(skbiasamp, name).metric.lower() for name in auditors} == METRICS
+    assert set(auditors) < set(skbiasamp.metrics.__all__)
 
 
-@pytest.mark.parametrize("room", READERS)
-def test_reports_pages_plots_and_commands_never_compare_metric_names(room):
-    files = sorted((PACKAGE / room).glob("*.py"))
+@pytest.mark.parametrize("layer", READERS)
+def test_reports_pages_plots_and_commands_never_compare_metric_names(layer):
+    files = sorted((PACKAGE / layer).glob("*.py"))
     assert files
     assert {path.name: list(compared_metrics(path.read_text())) for path in files} == {
         path.name: [] for path in files
@@ -158,7 +159,7 @@ def test_importing_needs_no_optional_package(statement):
     assert run(f"{before}; {statement}; print({optional} & (set(sys.modules) - before))") == "set()"
 
 
-def test_importing_the_package_imports_no_room():
+def test_importing_the_package_imports_no_layer():
     code = "import skbiasamp, sys; print([m for m in sys.modules if m.startswith('skbiasamp.')])"
     assert run(code) == "[]"
 

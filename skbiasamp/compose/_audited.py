@@ -20,9 +20,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
 from skbiasamp._input import Array, check_auditor, of_auditor, speaking, to_native
-from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.compose._sensitive import SENSITIVE, how_to_pass, without
 from skbiasamp.compose._wrapper import SensitiveWrapper
+from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.results import AuditReport, AuditResult
 
 BALANCED = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,10 +10,11 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
+from skbiasamp._warnings import warn
+from skbiasamp.attackers._attack import Settings
+from skbiasamp.attackers._features import attack_features
+from skbiasamp.attackers._qualities import QUALITIES
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
-from skbiasamp.metrics._attack import Settings
-from skbiasamp.metrics._features import tell_from_features
-from skbiasamp.metrics._predictability import own_generator
 
 _MEASURED = ("leakage_", "chance_", "interval_", "attacker_")
 # Missing numbers and sparse matrices pass, as everything does.
@@ -94,6 +94,7 @@ callable, default="accuracy"
         "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
         "sensitive": SENSITIVE,
         "cv": [Interval(Integral, 2, None, closed="left")],
+        "quality": [StrOptions(set(QUALITIES)), callable],
         "balanced": ["boolean"],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "missing": [StrOptions({"error", "drop", "group"})],
@@ -153,33 +154,26 @@ callable, default="accuracy"
             self.__dict__.pop(name, None)
         sensitive_features = self._sensitive(X, sensitive_features, "fit", required=False)
         if sensitive_features is None:
-            warnings.warn(
+            warn(
                 "LeakageProbe was fitted without the sensitive feature: it measured nothing. "
-                + how_to_pass(type(self).__name__),
-                UserWarning,
-                stacklevel=2,
+                + how_to_pass(type(self).__name__)
             )
             return self
-        settings = Settings(
-            self.attacker,
-            self.quality,
-            None,
-            self.balanced,
-            False,
-            self.cv,
-            self.n_draws,
-            n_jobs=self.n_jobs,
-        )
-        found = tell_from_features(
+        found = attack_features(
             self._hide(X),
             sensitive_features,
-            settings,
-            sample_weight=None,
-            groups="intersection",
+            Settings(
+                self.attacker,
+                self.quality,
+                balanced=self.balanced,
+                cv=self.cv,
+                n_draws=self.n_draws,
+                n_jobs=self.n_jobs,
+            ),
             missing=self.missing,
             n_resamples=self.n_resamples,
             confidence_level=self.confidence_level,
-            rng=own_generator(self.random_state),
+            random_state=self.random_state,
         )
         self.leakage_, self.chance_ = found.quality, found.chance
         self.interval_, self.attacker_ = (found.low, found.high), found.attacker

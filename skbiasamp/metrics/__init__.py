@@ -1,15 +1,13 @@
-"""The metrics as functions, and what a metric of your own is made of."""
+"""The metrics: auditors with intervals and tests, and their values as functions."""
 
 from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._predictability import (
-    dataset_leakage,
-    dpa_amplification,
-    leakage_amplification,
-)
-from skbiasamp.metrics.directional import directional_amplification
-from skbiasamp.metrics.mals import mals_amplification
-from skbiasamp.metrics.multi_attribute import multi_attribute_amplification
+from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
+from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
+from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
+from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
+from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.related import (
     bias_disparity,
     differential_fairness_amplification,
@@ -18,7 +16,13 @@ from skbiasamp.metrics.related import (
 )
 
 __all__ = [
+    "AttackAuditor",
     "CooccurrenceAuditor",
+    "DPAAuditor",
+    "DirectionalAuditor",
+    "LeakageAuditor",
+    "MALSAuditor",
+    "MultiAttributeAuditor",
     "Pairs",
     "Rates",
     "bias_disparity",

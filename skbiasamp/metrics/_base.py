@@ -330,7 +330,7 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _learn_or_not(self, y_train: Any, sensitive_train: Any) -> Self:
         """Fit on training labels if there are any, else take the audited labels in their place."""
-        if self._uses_groups:
+        if self._uses_groups and not isinstance(y_train, Contingency):
             check_train(y_train, sensitive_train)
         if y_train is not None:
             with speaking(sensitive_features="sensitive_train"):
@@ -555,7 +555,14 @@ class MetricFunction(Protocol):
 # Parameters of an auditor that say nothing about the value.
 _OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust", "reference", "verbose"}
 _OF_DRAWS = {"random_state", "n_jobs"}
-_LABELS = ("sensitive_features", "sensitive_pred", "y_train", "sensitive_train", "sample_weight")
+_LABELS = (
+    "y_pred",
+    "sensitive_features",
+    "sensitive_pred",
+    "y_train",
+    "sensitive_train",
+    "sample_weight",
+)
 
 
 def function_of(
@@ -576,12 +583,15 @@ def function_of(
     options = {key: one for key, one in own.items() if key not in idle and key not in without}
     labels = [one for one in _LABELS if one not in without]
     kinds = inspect.Parameter
+    by_position, by_name = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
     signature = inspect.Signature(
         [
-            kinds("y_true", kinds.POSITIONAL_OR_KEYWORD),
-            kinds("y_pred", kinds.POSITIONAL_OR_KEYWORD, default=None),
-            *(kinds(one, kinds.KEYWORD_ONLY, default=None) for one in labels),
-            *(one.replace(kind=kinds.KEYWORD_ONLY) for one in options.values()),
+            kinds("y_true", by_position),
+            *(
+                kinds(one, by_position if one == "y_pred" else by_name, default=None)
+                for one in labels
+            ),
+            *(one.replace(kind=by_name) for one in options.values()),
         ]
     )
 
@@ -608,8 +618,12 @@ def _function_doc(
 ) -> str:
     """Return the docstring of a metric's function, made of its auditor's."""
     text = sections_of(auditor.__doc__ or "")
+    # A metric, or a kind of metric, may say more about labels than all metrics do.
+    levels = (f"{auditor.metric}.", f"{auditor.kind}.", "")
     entries = [
-        PARAMETERS[one].strip("\n") for one in ("y_true", "y_pred", *labels) if one in PARAMETERS
+        next(PARAMETERS[level + one] for level in levels if level + one in PARAMETERS).strip("\n")
+        for one in ("y_true", *labels)
+        if one in PARAMETERS
     ]
     parts = [
         summary,

@@ -30,8 +30,8 @@ from skbiasamp._input import (
     speaking,
     to_native,
 )
-from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.compose._wrapper import ClassifierWrapper
+from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
 from skbiasamp.model_selection._cross_audit import STRATIFY, joint_strata, over_folds, splitter

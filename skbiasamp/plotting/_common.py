@@ -11,8 +11,8 @@ import pandas as pd
 
 from skbiasamp._input import Array, quote
 from skbiasamp._words import group_of
-from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.inference._tests import significant
+from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.results import AuditResult
 
 # Of Okabe and Ito, distinct to colour-blind readers too; in print, sides of zero tell them apart.

@@ -19,15 +19,15 @@ import skbiasamp
 from skbiasamp._engines import names_of
 from skbiasamp._files import are_files, patterns_of, reading, scan
 from skbiasamp._input import check_frame_columns, require_groups, speaking
-from skbiasamp.auditors import (
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.metrics import (
     DirectionalAuditor,
     DPAAuditor,
     LeakageAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp.contingency import Contingency
-from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics._base import read_train
 from skbiasamp.metrics._signs import association_sign
 from skbiasamp.report._findings import ALPHA, find
