@@ -26,7 +26,7 @@ ROOMS = [
     "attackers",
     "metrics",
     "inference",
-    "_page",
+    "report.page",
     "results",
     "auditors",
     "compose",

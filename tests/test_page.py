@@ -18,13 +18,13 @@ import pytest
 
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
-from skbiasamp._page import page
-from skbiasamp._page._view import Axis, how_sure, look_next, view
+from skbiasamp.report.page import page
+from skbiasamp.report.page._view import Axis, how_sure, look_next, view
 from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of, task_of
 
 pytest.importorskip("jinja2")
 
-FOLDER = Path(skbiasamp.__file__).parent / "_page"
+FOLDER = Path(skbiasamp.__file__).parent / "report" / "page"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 ATTACK = "<script>alert(1)</script>"
 

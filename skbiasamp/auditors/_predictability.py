@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from skbiasamp.contingency import Contingency
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics._arena import Qualities
 from skbiasamp.metrics._attack import Settings
-from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
+from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, directions_of
 from skbiasamp.metrics._predictability import (
     Played,
     align,
@@ -28,6 +28,8 @@ from skbiasamp.metrics._predictability import (
     stage,
 )
 from skbiasamp.results import AuditResult, conclusion, label_index
+
+_MANY_TASKS = 12  # above this, a report takes fewer draws
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
@@ -49,7 +51,10 @@ class PredictabilityAuditor(BaseAuditor):
 
     kind = "attack"
     _scores = True
-    _rates = ("quality_data", "quality_model")
+    columns: ClassVar[dict[str, str]] = {
+        "quality_data": "From labels",
+        "quality_model": "From the model",
+    }
 
     attacker: Any
     quality: Any
@@ -57,6 +62,11 @@ class PredictabilityAuditor(BaseAuditor):
     cv: int | None
     n_draws: int
     verbose: int
+
+    @property
+    def percent(self) -> bool:
+        """Whether the quality of the attacker is a share of rows."""
+        return self.quality in ("accuracy", "balanced_accuracy")
 
     @abstractmethod
     def _settings(self) -> Settings:
@@ -147,7 +157,7 @@ class PredictabilityAuditor(BaseAuditor):
         text = conclusion(result)
         if np.isnan(result.value):
             return text
-        data, model = (float(result.table[name].mean()) for name in self._rates)
+        data, model = (float(result.table[name].mean()) for name in self.columns)
         other += f" {equalized if self.equalize is not None else 'the true labels'}"
         if self.quality == "accuracy":
             rows = "rows (all groups weighted equally)" * bool(getattr(self, "balanced", False))
@@ -341,6 +351,16 @@ callable, default="accuracy"
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        if scores:
+            return [cls()]
+        if test.summed is not None or not test.has("task_pred"):
+            return []
+        # If attackers have to be trained, fewer draws have to do.
+        trained = test.soft("task_pred") or len(test.tasks) > _MANY_TASKS
+        return [cls(n_draws=2 if trained else 10)]
+
     def _settings(self) -> Settings:
         return Settings(
             self.attacker,
@@ -526,6 +546,11 @@ callable, default="balanced_accuracy"
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        directions = [] if scores or test.summed is not None else directions_of(test)
+        return [cls(direction) for direction in directions]
 
     def _settings(self) -> Settings:
         return Settings(

@@ -287,10 +287,7 @@ def read(
         "scores": True,
         "pos_label": pos_label,
     }
-    if isinstance(y_train, Contingency):
-        train: Contingency | None = y_train.with_positive(pos_label)
-    else:
-        train = read_train(y_train, sensitive_train, **options)
+    train = read_train(y_train, sensitive_train, **options)
     test = Contingency.from_labels(
         y_true,
         y_pred,
