@@ -277,8 +277,7 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
                 }
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
-        like = auditor.contingency_
-        cells = sum(auditor._count(**given, like=like) for _, given in labels)
+        cells = sum(auditor._count_audited(**given) for _, given in labels)
         tested = np.bincount(np.concatenate([test for _, test in splits]))
         overlap = bool((tested > 1).any())
         judge = copy.copy(auditor).set_params(interval=None) if overlap else auditor
