@@ -18,9 +18,9 @@ import pytest
 
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of, task_of
 from skbiasamp.report.page import page
 from skbiasamp.report.page._view import Axis, how_sure, look_next, view
-from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of, task_of
 
 pytest.importorskip("jinja2")
 

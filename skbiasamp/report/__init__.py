@@ -113,7 +113,7 @@ def audit(
     so; this strengthens the association in the labels.
     """
     how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
-    columns = {
+    columns: dict[str, Any] = {
         "target": target,
         "prediction": prediction,
         "sensitive": sensitive,
@@ -123,7 +123,7 @@ def audit(
     columns = {name: one for name, one in columns.items() if one is not None}
     if columns:
         check_frame_columns(columns, (y_score, sensitive_train))
-    of_train = {name: columns[name] for name in ("target", "sensitive") if name in columns}
+    of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
     train = read_train(y_train, sensitive_train, of_train, **how)
     labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
