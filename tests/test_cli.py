@@ -389,7 +389,7 @@ def test_no_result_is_no_pass(folder, capsys, monkeypatch):
     nothing = {"low": np.nan, "high": np.nan}
 
     def without_interval(self, test):
-        return replace(measure(self, test), **nothing)
+        return self._declared(replace(measure(self, test), **nothing), test.group_columns)
 
     monkeypatch.setattr(skbiasamp.DirectionalAuditor, "_result", without_interval)
     gate = ("--fail-above", "0.99")
@@ -403,6 +403,63 @@ def test_no_result_is_no_pass(folder, capsys, monkeypatch):
     out, error = gated(capsys, "test.csv", *NAMES, *gate, "--on", "all", code=2)
     # What is exceeded is a failure, whatever else is undefined.
     gated(capsys, "test.csv", *NAMES, "--fail-above", "0", "--on", "all", code=1)
+
+
+OWN = """
+from skbiasamp.metrics._base import BaseAuditor
+from skbiasamp.results import AuditResult
+import pandas as pd
+
+class Share(BaseAuditor):
+    metric = "share"
+    _parameter_constraints = {}
+    interval = None
+    groups, missing, pos_label, confidence_level = "intersection", "error", None, 0.95
+
+    def _value(self, test):
+        return float((test.count("task_pred") - test.count("task")).sum() / test.total)
+
+    def _result(self, test):
+        table = pd.DataFrame({"group": ["(all)"], "task": ["(all)"], "amplification": [0.0]})
+        return self._made(test, value=self._value(test), table=table)
+
+class Needy(Share):
+    def __init__(self, needed):
+        self.needed = needed
+"""
+
+
+def test_a_metric_of_ones_own_is_run_by_its_name(folder, capsys, test):
+    (folder / "own_metric.py").write_text(OWN)
+    chosen = ("--auditor", "own_metric:Share", "--auditor", "skbiasamp:MALSAuditor")
+    report = audited(capsys, "test.csv", *NAMES, *chosen)
+    assert list(report) == ["share", "MALS"]
+    assert report["share"].value == pytest.approx((test["predicted"] - test["hired"]).mean())
+    out, _ = gated(
+        capsys, "test.csv", *NAMES, *chosen, "--fail-above", "0", "--on", "share",
+        "--allow-undefined", code=0,
+    )  # fmt: skip
+    assert "share: no confidence interval" in out
+
+
+@pytest.mark.parametrize(
+    ("named", "reason"),
+    [
+        ("gone_metric:Share", "No module named 'gone_metric'"),
+        ("own_metric:Gone", "has no attribute 'Gone'"),
+        ("own_metric", "got 'own_metric'"),
+        ("own_metric:pd", "must name the class of an auditor"),
+        ("pathlib:Path", "it is no subclass of BaseAuditor"),
+        ("own_metric:Needy", "missing 1 required positional argument: 'needed'"),
+    ],
+)
+def test_a_name_that_is_no_auditor_is_refused(folder, capsys, named, reason):
+    (folder / "own_metric.py").write_text(OWN)
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "test.csv", *NAMES, "--auditor", named])
+    error = " ".join(capsys.readouterr().err.split())
+    assert "--auditor: must name the class of an auditor" in error
+    assert reason in error
 
 
 def test_a_size_fails_only_a_gate_that_names_it(folder, capsys):

@@ -66,3 +66,13 @@ def as_arguments(frame: nw.LazyFrame[Any], sides: dict[str, Any]) -> dict[str, A
             columns = rows[named if isinstance(named, str) else named[0]] if one else rows[named]
             read[PARAMETER_OF[side]] = columns.to_native()
     return read
+
+
+def writable(path: str) -> Path:
+    """Return where to write, before anything is computed for it."""
+    written = Path(path)
+    if not written.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {written.parent} to write {written.name} to")
+    if written.is_dir():
+        raise IsADirectoryError(f"{written} is a folder: name the file to write")
+    return written

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
@@ -17,6 +18,8 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._compat import Interval, StrOptions, validate_parameter_constraints
+from skbiasamp._engines import names_of
+from skbiasamp._files import are_files, patterns_of, reading, scan
 from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
@@ -89,7 +92,8 @@ class BaseAuditor(ABC, BaseEstimator):
     kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
     direction: str | None = None
     _parameter_constraints: ClassVar[dict[str, Any]]
-    _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
+    # What a pair compares: columns of a result's table, and their headings.
+    columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
 
@@ -299,7 +303,7 @@ class BaseAuditor(ABC, BaseEstimator):
         tables = [run.table.set_index(["group", "task"]) for run in runs]
         aligned = [table.reindex(tables[0].index) for table in tables]
         table = runs[0].table.copy()
-        for name in ("n", *self._rates, "delta", "amplification"):
+        for name in ("n", *self.columns, "delta", "amplification"):
             stacked = np.stack([one[name].to_numpy(float) for one in aligned])
             if name == "amplification":
                 table[name], table["low"], table["high"] = across_runs(
@@ -431,6 +435,19 @@ class BaseAuditor(ABC, BaseEstimator):
         """Rank in a report: the lowest that can be measured gives the verdict."""
         return 9
 
+    @property
+    def percent(self) -> bool:
+        """Whether the columns that a pair compares are shares of 1."""
+        return True
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report of these rows runs unasked: none, by default.
+
+        With `scores`, the rows hold scores in place of predictions.
+        """
+        return []
+
     def _sentence(self, result: AuditResult) -> str:
         """Return what a result says; a metric adds who is affected and by how much."""
         return conclusion(result)
@@ -464,6 +481,8 @@ class BaseAuditor(ABC, BaseEstimator):
             kind=self.kind,
             question=self.question,
             headline=self.headline,
+            columns=dict(self.columns),
+            percent=self.percent,
             group_columns=tuple(columns or ()),
         )
         return replace(result, sentence=self._sentence(result))
@@ -472,6 +491,11 @@ class BaseAuditor(ABC, BaseEstimator):
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
     """Return an array of groups × tasks as a data frame."""
     return pd.DataFrame(values, label_index(cells.groups), label_index(cells.tasks))
+
+
+def directions_of(test: Contingency) -> list[str]:
+    """Return the directions in which rows have predictions."""
+    return ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
 
 
 def count_labels(
@@ -484,9 +508,9 @@ def count_labels(
     engine: dict[str, Any] | None = None,
     **how: Any,
 ) -> Contingency:
-    """Return labels, the columns of a frame, or a contingency passed in their place, counted.
+    """Return labels, columns of a frame or of files, or a contingency in their place, counted.
 
-    This is the one place where it is decided which of the three it is.
+    This is the one place where it is decided which of them it is.
     """
     named = {name: one for name, one in columns.items() if one is not None}
     unknown = [name for name in columns if name not in COLUMNS]
@@ -498,9 +522,14 @@ def count_labels(
             meant=meant(unknown[0], COLUMNS),
             columns=quote(COLUMNS),
         )
-    if named:
+    if named or isinstance(y_true, str | PathLike):
         check_frame_columns(named, labels.values())
-        return Contingency.from_frame(y_true, **named, like=like, **how, **(engine or {}))
+        asked = {**named, "like": like, **how, **(engine or {})}
+        if not are_files(y_true):
+            return Contingency.from_frame(y_true, **asked)
+        with reading(patterns_of(y_true)) as paths:
+            needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
+            return Contingency.from_frame(scan(paths, list(needed)), **asked)
     if not isinstance(y_true, Contingency):
         return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
     if any(other is not None for other in labels.values()):
@@ -511,13 +540,19 @@ def count_labels(
     return cells if like is None else cells.conform(like)
 
 
-def read_train(y_train: Any, sensitive_train: Any, **how: Any) -> Contingency | None:
+def read_train(
+    y_train: Any, sensitive_train: Any, columns: dict[str, Any] | None = None, **how: Any
+) -> Contingency | None:
     """Return training labels counted, or None if there are none."""
-    check_train(y_train, sensitive_train)
+    if isinstance(y_train, Contingency):
+        return y_train.with_positive(how["pos_label"])
+    if not columns:
+        check_train(y_train, sensitive_train)
     if y_train is None:
         return None
+    labels = {"sensitive_features": sensitive_train}
     with speaking(y_true="y_train", sensitive_features="sensitive_train"):
-        return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **how)
+        return count_labels(y_train, labels, columns or {}, **how)
 
 
 def require_predictions(

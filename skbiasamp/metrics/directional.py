@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from skbiasamp._input import DIRECTIONS, Array, InputError, check_table
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._base import function_of
+from skbiasamp.metrics._base import directions_of, function_of
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, largest_change, unmeasured
 from skbiasamp.metrics._signs import association_sign, compare_counts, settled
 from skbiasamp.results import AuditResult, conclusion, labels_of
@@ -151,6 +151,12 @@ class DirectionalAuditor(CooccurrenceAuditor):
     def headline(self) -> int:
         """Rank in a report: the first to read, or after leakage if the group is predicted."""
         return 3 if self.direction == "T->A" else 0
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        interval = "analytic" if test.summed == "tasks" else "bootstrap"
+        directions = [] if scores else directions_of(test)
+        return [cls(direction, interval=interval) for direction in directions]
 
     # ------------------------------------------------------------------ the formula
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -17,6 +17,8 @@ from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._base import function_of
 from skbiasamp.results import AuditResult, conclusion
+
+_MANY_TASKS = 12  # above this, a report takes fewer draws
 
 
 class LeakageAuditor(AttackAuditor):
@@ -147,6 +149,16 @@ class LeakageAuditor(AttackAuditor):
 
     # ------------------------------------------------------------------ the formula
 
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        if scores:
+            return [cls()]
+        if test.summed is not None or not test.has("task_pred"):
+            return []
+        # If attackers have to be trained, fewer draws have to do.
+        trained = test.soft("task_pred") or len(test.tasks) > _MANY_TASKS
+        return [cls(n_draws=2 if trained else 10)]
+
     def _attacks(self) -> Any:
         return ("task", "group"), ("task_pred", "group")
 
@@ -160,7 +172,7 @@ class LeakageAuditor(AttackAuditor):
     def _equalized(self, test: Contingency) -> str | None:
         if self.equalize != "auto":
             return self.equalize
-        one_label = test._sides["task"].codes is not None or len(test.tasks) == 1
+        one_label = test._sides["task"].codes is not None
         return "accuracy" if one_label else "f1"
 
     def _validate_params(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -162,6 +162,14 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         self.max_size = max_size
         self.min_count = min_count
         self.base = base
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        several = len(test.tasks) > 1 and test.classes is None and test.has("task_pred")
+        if scores or not several or test.soft("task_pred") or test.summed is not None:
+            return []
+        # Sets of labels are many, and most of them rare.
+        return [cls(min_count=10, interval="analytic", n_resamples=199, adjust="fdr")]
 
     # ------------------------------------------------------------------ the formula
 

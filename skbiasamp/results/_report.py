@@ -8,7 +8,7 @@ import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -16,9 +16,6 @@ import pandas as pd
 from skbiasamp._files import read_json, written
 from skbiasamp._words import CANNOT
 from skbiasamp.results._result import AuditResult, as_name, check_schema, label_index, plain
-
-# Topics that stand beside the verdict.
-_BESIDE = ("different directions", "balanced data")
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
 
@@ -33,10 +30,14 @@ class Finding:
         Its topic, such as "balanced data" or "threshold".
     text : str
         What was seen, and what to do.
+    place : {"verdict", "next", "note"}, default="note"
+        "verdict": it stands beside the verdict. "next": it changes what to do, the most urgent
+        first. "note": it is good to know.
     """
 
     topic: str
     text: str
+    place: str = "note"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +117,7 @@ class AuditReport(Mapping[str, AuditResult]):
     @property
     def _opening(self) -> list[str]:
         """The verdict, and what other metrics say if they differ."""
-        beside = (one.text for one in self.findings if one.topic in _BESIDE)
+        beside = (one.text for one in self.findings if one.place == "verdict")
         return [text for text in (self.verdict, *beside) if text]
 
     @property
@@ -153,7 +154,7 @@ class AuditReport(Mapping[str, AuditResult]):
             lines += ["", result._title.replace(result.name, name, 1)]
             if result.sentence and name != self.primary:
                 lines.append(_wrapped(result.sentence, "  "))
-        rest = [one.text for one in self.findings if one.topic not in _BESIDE]
+        rest = [one.text for one in self.findings if one.place != "verdict"]
         if rest:
             lines += ["", "Before you use these numbers:"]
             lines += [_wrapped(text, "- ") for text in rest]
@@ -163,7 +164,7 @@ class AuditReport(Mapping[str, AuditResult]):
         """Return verdict and table for a notebook; labels of the data are escaped."""
         table = self.summary.to_html(border=0, escape=True, float_format="{:+.4f}".format)
         opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self._opening)
-        rest = (one.text for one in self.findings if one.topic not in _BESIDE)
+        rest = (one.text for one in self.findings if one.place != "verdict")
         notes = "".join(f"<li>{html.escape(text)}</li>" for text in rest)
         return f"<div class='skbiasamp-report'>{opening}{table}<ul>{notes}</ul></div>"
 
@@ -182,7 +183,7 @@ class AuditReport(Mapping[str, AuditResult]):
             "results": {name: result.to_dict() for name, result in self.results.items()},
             "groups": plain(self.groups),
             "rates": plain(self.rates),
-            "findings": [{"topic": one.topic, "text": one.text} for one in self.findings],
+            "findings": [asdict(one) for one in self.findings],
         }
 
     @classmethod
@@ -267,7 +268,7 @@ class AuditReport(Mapping[str, AuditResult]):
         if others:
             lines += ["", "The other metrics:", ""]
             lines += [_escaped(f"- {name}: {self.results[name].sentence}") for name in others]
-        rest = [one.text for one in self.findings if one.topic not in _BESIDE]
+        rest = [one.text for one in self.findings if one.place != "verdict"]
         if rest:
             lines += ["", "Before you use these numbers:", ""]
             lines += [f"- {_escaped(text)}" for text in rest]
@@ -287,7 +288,7 @@ class AuditReport(Mapping[str, AuditResult]):
         -------
         text : str
         """
-        from skbiasamp._page import page
+        from skbiasamp.report.page import page
 
         return written(page(self.to_dict()), path)
 

@@ -6,7 +6,7 @@ import html
 import json
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,8 @@ class AuditResult:
     n_samples : int or float
         Audited rows, or the sum of their weights.
     table : DataFrame
-        One row for each pair of group and task: ``n`` (rows that the rates are conditioned on),
+        One row for each pair of group and task, with its ``amplification``; co-occurrence metrics
+        have all of these: ``n`` (rows that the rates are conditioned on),
         ``base`` and ``observed`` (the rate before and after prediction), ``sign`` (of the
         training correlation), ``delta`` (observed − base), ``amplification``, its ``low`` and
         ``high``, ``p_value`` and ``p_adjusted``, ``sign_certain`` (whether the training
@@ -100,6 +101,10 @@ class AuditResult:
     headline : int
         Rank among the results of a report; the lowest one that can be measured is its primary
         result.
+    columns : dict of str to str
+        What each pair compares: columns of the table, and their headings.
+    percent : bool
+        Whether these columns are shares of 1.
     group_columns : tuple
         Names of the sensitive columns that make the groups, empty if unknown.
 
@@ -135,6 +140,8 @@ class AuditResult:
     question: str = ""
     sentence: str = ""
     headline: int = 9
+    columns: Mapping[str, str] = field(default_factory=dict)
+    percent: bool = True
     group_columns: tuple[Hashable, ...] = ()
 
     def __float__(self) -> float:
@@ -154,10 +161,10 @@ class AuditResult:
         more", "reveals less", "no clear effect" or "not measured". A size has no direction: its
         signed mean decides. Both the interval and the test, if there is one, have to find it.
         """
-        if math.isnan(self.value) or self.table.get("delta", default=_SOME).isna().all():
+        if self._undefined:
             return NOT_MEASURED
         attack = self.kind == "attack"
-        if not attack and (self.table.get("sign", default=_SOME) == 0).all():
+        if not attack and (self.table.get("sign", _SOME) == 0).all():
             return CANNOT
         side = side_of(*self.judged)
         if side == "unknown":
@@ -173,6 +180,11 @@ class AuditResult:
             "above": REVEALS_MORE if attack else AMPLIFIES,
             "below": REVEALS_LESS if attack else REDUCES,
         }.get(side, NO_EFFECT)
+
+    @property
+    def _undefined(self) -> bool:
+        """Whether there is nothing to compare: no value, or no pair that has both sides."""
+        return math.isnan(self.value) or bool(self.table.get("delta", _SOME).isna().all())
 
     @property
     def judged(self) -> tuple[float, float, float]:
@@ -292,30 +304,14 @@ class AuditResult:
         -------
         content : dict
         """
+        content = {
+            one.name: plain(getattr(self, one.name)) for one in fields(self) if one.name != "table"
+        }
         table = [
             {column: plain(value) for column, value in zip(self.table, row, strict=True)}
             for row in self.table.itertuples(index=False, name=None)
         ]
-        return {
-            "schema": SCHEMA,
-            "metric": self.metric,
-            "direction": self.direction,
-            "value": plain(self.value),
-            "low": plain(self.low),
-            "high": plain(self.high),
-            "confidence_level": plain(self.confidence_level),
-            "p_value": plain(self.p_value),
-            "n_samples": plain(self.n_samples),
-            "statistics": plain(self.statistics),
-            "params": plain(self.params),
-            "kind": self.kind,
-            "question": self.question,
-            "verdict": self.verdict,
-            "sentence": self.sentence,
-            "headline": self.headline,
-            "group_columns": plain(self.group_columns),
-            "table": table,
-        }
+        return {"schema": SCHEMA, **content, "verdict": self.verdict, "table": table}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> AuditResult:
@@ -331,14 +327,14 @@ class AuditResult:
         result : AuditResult
         """
         check_schema(content, SCHEMA)
-        fields = {name: one for name, one in content.items() if name not in ("schema", "verdict")}
+        read = {name: one for name, one in content.items() if name not in ("schema", "verdict")}
         for name in ("value", "low", "high", "p_value", "group_columns"):
-            fields[name] = as_name(fields[name])
-        fields["statistics"] = {key: as_name(one) for key, one in content["statistics"].items()}
+            read[name] = as_name(read[name])
+        read["statistics"] = {key: as_name(one) for key, one in content["statistics"].items()}
         rows = [[as_name(value) for value in row.values()] for row in content["table"]]
         columns = list(content["table"][0]) if rows else []
-        fields["table"] = pd.DataFrame(rows, columns=columns).infer_objects()
-        return cls(**fields)
+        read["table"] = pd.DataFrame(rows, columns=columns).infer_objects()
+        return cls(**read)
 
     def to_json(self, **options: Any) -> str:
         """Return `to_dict` as JSON.
