@@ -93,7 +93,7 @@ def test_the_gate_sees_an_upward_import(tmp_path, statement):
 
 
 METRICS = {"directional", "mals", "multi-attribute", "leakage", "dpa"}
-AUDITORS = set(importlib.import_module("skbiasamp.auditors").__all__)
+AUDITORS = {name for name in skbiasamp.__all__ if name.endswith("Auditor")}
 READERS = ["report", "cli", "results", "plotting"]
 # The auditor of a Display whose user names none.
 DEFAULTS = {"plotting/_common.py": ["DirectionalAuditor", "DirectionalAuditor"]}

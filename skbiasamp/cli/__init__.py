@@ -144,9 +144,8 @@ def _audit(options: argparse.Namespace) -> int:
         if name != report.primary:
             print(f"\n{name}\n{filled(sentence, '  ')}")
     print("\nBefore you use these numbers:")
-    for text in report.warnings:
-        if text not in report._opening:
-            print(filled(_named(text, names), "  ", first="- "))
+    for text in report._rest:
+        print(filled(_named(text, names), "  ", first="- "))
     for path in outputs.values():
         print(f"\nWritten: {path}")
     if options.fail_above is None:

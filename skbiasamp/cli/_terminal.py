@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import shutil
 import textwrap
 
@@ -25,11 +24,7 @@ def filled(text: str, indent: str = "", first: str | None = None) -> str:
 
 def print_summary(report: AuditReport) -> None:
     """Print the table of a report, with rich where it is installed."""
-    rows = []
-    for name, row in report.summary.iterrows():
-        interval = "" if math.isnan(row["low"]) else f"{row['low']:+.4f} to {row['high']:+.4f}"
-        p_value = "" if math.isnan(row["p_value"]) else f"{row['p_value']:.2g}"
-        rows.append((str(name), f"{row['value']:+.4f}", interval, p_value, row["verdict"]))
+    rows = report._cells
     if importlib.util.find_spec("rich") is None:
         print()
         for name, value, interval, p_value, verdict in (_TITLES, *rows):

@@ -47,6 +47,10 @@ class PairsDisplay:
         self.title = title
         self.confidence_level = confidence_level
         self.group_columns = group_columns
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Compute what is drawn from the table."""
 
     @classmethod
     def from_result(cls, result: AuditResult, *, ax: Any = None, **options: Any) -> Self:
@@ -222,6 +226,24 @@ def import_pyplot(caller: object) -> Any:
             f"{type(caller).__name__}.plot needs matplotlib: pip install 'skbiasamp[plot]'"
         ) from error
     return plt
+
+
+def axes_of(caller: Any, ax: Any, size: tuple[float, float]) -> Any:
+    """Return the axes to draw in, new ones of a size if there are none; the Display keeps them."""
+    plt = import_pyplot(caller)
+    if ax is None:
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    caller.ax_, caller.figure_ = ax, ax.figure
+    return ax
+
+
+def tidy(ax: Any, title: str | None = None, **grid: Any) -> None:
+    """Draw a title and a grid behind the data, and no frame."""
+    if title is not None:
+        ax.set_title(title, fontsize="medium")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(**{"color": "0.9", **grid})
+    ax.set_axisbelow(True)
 
 
 def room(ax: Any, columns: int, rows: int) -> tuple[float, float]:

@@ -121,6 +121,25 @@ class AuditReport(Mapping[str, AuditResult]):
         return [text for text in (self.verdict, *beside) if text]
 
     @property
+    def _rest(self) -> list[str]:
+        """The findings that do not stand beside the verdict."""
+        return [one.text for one in self.findings if one.place != "verdict"]
+
+    @property
+    def _cells(self) -> list[tuple[str, str, str, str, str]]:
+        """The summary as text: name, value, interval, p-value and verdict."""
+        return [
+            (
+                name,
+                f"{one.value:+.4f}",
+                "" if math.isnan(one.low) else f"{one.low:+.4f} to {one.high:+.4f}",
+                "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
+                one.verdict,
+            )
+            for name, one in self.results.items()
+        ]
+
+    @property
     def sentences(self) -> dict[str, str]:
         """What each result says."""
         return {name: result.sentence for name, result in self.results.items()}
@@ -128,16 +147,8 @@ class AuditReport(Mapping[str, AuditResult]):
     @property
     def summary(self) -> pd.DataFrame:
         """One row for each result: value, interval, p-value and verdict."""
-        rows = [
-            {
-                "value": result.value,
-                "low": result.low,
-                "high": result.high,
-                "p_value": result.p_value,
-                "verdict": result.verdict,
-            }
-            for result in self.results.values()
-        ]
+        columns = ("value", "low", "high", "p_value", "verdict")
+        rows = [{key: getattr(one, key) for key in columns} for one in self.results.values()]
         return pd.DataFrame(rows, index=pd.Index(list(self.results), name="audit"))
 
     @property
@@ -154,18 +165,16 @@ class AuditReport(Mapping[str, AuditResult]):
             lines += ["", result._title.replace(result.name, name, 1)]
             if result.sentence and name != self.primary:
                 lines.append(_wrapped(result.sentence, "  "))
-        rest = [one.text for one in self.findings if one.place != "verdict"]
-        if rest:
+        if self._rest:
             lines += ["", "Before you use these numbers:"]
-            lines += [_wrapped(text, "- ") for text in rest]
+            lines += [_wrapped(text, "- ") for text in self._rest]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return verdict and table for a notebook; labels of the data are escaped."""
         table = self.summary.to_html(border=0, escape=True, float_format="{:+.4f}".format)
         opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self._opening)
-        rest = (one.text for one in self.findings if one.place != "verdict")
-        notes = "".join(f"<li>{html.escape(text)}</li>" for text in rest)
+        notes = "".join(f"<li>{html.escape(text)}</li>" for text in self._rest)
         return f"<div class='skbiasamp-report'>{opening}{table}<ul>{notes}</ul></div>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -259,19 +268,16 @@ class AuditReport(Mapping[str, AuditResult]):
             lines += [_escaped(text), ""]
         lines += [f"Audited: {self.context.get('rows', 'the same rows')}.", ""]
         lines += ["| audit | verdict | value | interval | p |", "|---|---|---|---|---|"]
-        for name, result in self.results.items():
-            interval = "" if math.isnan(result.low) else f"{result.low:+.4f} to {result.high:+.4f}"
-            p_value = "" if math.isnan(result.p_value) else f"{result.p_value:.2g}"
-            cells = (name, result.verdict, f"{result.value:+.4f}", interval, p_value)
+        for name, *numbers, verdict in self._cells:
+            cells = (name, verdict, *numbers)
             lines.append("| " + " | ".join(map(_escaped, cells)) + " |")
         others = [name for name in self.results if name != self.primary]
         if others:
             lines += ["", "The other metrics:", ""]
             lines += [_escaped(f"- {name}: {self.results[name].sentence}") for name in others]
-        rest = [one.text for one in self.findings if one.place != "verdict"]
-        if rest:
+        if self._rest:
             lines += ["", "Before you use these numbers:", ""]
-            lines += [f"- {_escaped(text)}" for text in rest]
+            lines += [f"- {_escaped(text)}" for text in self._rest]
         versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
         lines += ["", f"Made {self.context.get('date', '')} with {versions}."]
         return written("\n".join(lines) + "\n", path)
