@@ -341,7 +341,7 @@ def test_one_group(hold):
     for metric in METRICS:
         with raises(message):
             metric(HIRED, PREDICTED, sensitive_features=sex)
-        with raises(message):
+        with raises(message.replace("features", "train")):
             metric(
                 HIRED, PREDICTED, sensitive_features=SEX, y_train=HIRED, sensitive_train=["f"] * 8
             )
@@ -964,7 +964,7 @@ def test_signs():
         fitted(sign=table([[0.5], [1]]))
     with raises("sign must have a row for every group .* lacks group 'm'"):
         fitted(sign=table([[1]], index=["f"]))
-    with raises(r"sign must be a pandas DataFrame .* Got ndarray instead", TypeError):
+    with raises(r"'sign' parameter .* instance of 'pandas.DataFrame' .* Got array", TypeError):
         directional_amplification(HIRED, PREDICTED, sensitive_features=SEX, sign=np.ones((2, 1)))
 
 

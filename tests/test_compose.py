@@ -456,7 +456,7 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree(), sensitive="race"),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             ValueError,
-            "came twice: as sensitive='race' and as sensitive_features",
+            "was passed twice: as sensitive='race' and as sensitive_features",
         ),
         (
             AuditedClassifier(tree(), drop_sensitive=True),
@@ -506,13 +506,13 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree(), auditor=DirectionalAuditor),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             TypeError,
-            "DirectionalAuditor is a class: pass an instance, DirectionalAuditor().",
+            "got the class DirectionalAuditor. Pass an instance: DirectionalAuditor().",
         ),
         (
             AuditedClassifier(tree(), auditor=["directional"]),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             TypeError,
-            "an auditor, such as DirectionalAuditor(), and 'directional' has no audit.",
+            "such as DirectionalAuditor(); got 'directional', which has no method audit.",
         ),
         (
             AuditedClassifier(tree(), sensitive=3.5),
@@ -530,7 +530,7 @@ def test_errors_say_what_to_write_instead(model, call, error, message):
 
 def test_missing_values_are_for_the_auditor_to_settle():
     gaps = pd.Series(RACE, dtype=object).where(np.arange(N) != 3)
-    message = r"Leave these rows out with auditor=MALSAuditor\(missing='drop'\), or"
+    message = r"Leave these rows out \(auditor=MALSAuditor\(missing='drop'\)\), or"
     model = AuditedClassifier(tree(), auditor=MALSAuditor(interval=None))
     with pytest.raises(ValueError, match=message):
         model.fit(NUMBERS, Y, sensitive_features=gaps)
