@@ -4,13 +4,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn.utils import _safe_indexing as take_rows
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    Options,
-    StrOptions,
-    validate_params,
-)
+from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import validate_params as _validate_params
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
