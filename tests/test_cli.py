@@ -386,10 +386,10 @@ def test_an_attack_that_does_not_reveal_more_does_not_fail_a_gate(folder, capsys
 
 def test_no_result_is_no_pass(folder, capsys, monkeypatch):
     measure = skbiasamp.DirectionalAuditor._result
-    nothing = {"low": np.nan, "high": np.nan}
 
     def without_interval(self, test):
-        return self._declared(replace(measure(self, test), **nothing), test.group_columns)
+        result = replace(measure(self, test), low=np.nan, high=np.nan)
+        return self._declared(result, test.group_columns)
 
     monkeypatch.setattr(skbiasamp.DirectionalAuditor, "_result", without_interval)
     gate = ("--fail-above", "0.99")
@@ -587,6 +587,38 @@ def test_bad_columns_are_one_clear_line(folder, engine, capsys, arguments, messa
     test.to_csv("other.csv", index=False)
     test[["id"]].to_csv("id.csv", index=False)
     assert message in refused(capsys, "test.csv", *NAMES, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--prediction", "y_pred2"], "test.csv has no column 'y_pred2'"),
+        (["--prediction", "predictd"], "no column 'predictd': did you mean 'predicted'? It has"),
+        (["--train", "y_pred_march.csv"], "y_pred_march.csv has no rows"),
+        (["--train", "sensitive_pred.csv"], "there is no file sensitive_pred.csv"),
+        (["--sensitive", "y_true"], "--sensitive y_true is continuous"),
+        (["--target", "missing='drop'"], "--target missing='drop' is continuous"),
+        (["--target", "{y_pred}"], "--target {y_pred} is continuous"),
+        (["--sensitive", "sex", "y_true"], "--sensitive y_true is continuous"),
+        (["--positive", "y_true"], "--positive must be one of the classes of --target hired, 0"),
+        (["--target", "hired", "sex"], "--target hired sex has 2 columns, so each must be a 0/1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_names_of_the_reader_are_never_rewritten(folder, engine, capsys, arguments, message, test):
+    of_the_reader = dict.fromkeys(("y_true", "missing='drop'", "{y_pred}"), test["score"])
+    test.assign(**of_the_reader).to_csv("test.csv", index=False)
+    test.iloc[:0].to_csv("y_pred_march.csv", index=False)
+    assert message in refused(capsys, "test.csv", *NAMES, *arguments)
+
+
+def test_findings_name_options(folder, capsys, test):
+    test.assign(score=-test["score"]).to_csv("test.csv", index=False)
+    scores = ("--score", "score", "--positive", "1")
+    assert main(["audit", "test.csv", *NAMES, *scores]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Pass --train to measure against the labels" in printed
+    assert "If they are scores of '0', pass --positive 0." in printed
 
 
 def test_files_are_of_one_kind(folder, capsys):

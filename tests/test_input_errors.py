@@ -50,8 +50,8 @@ def test_roles_can_be_swapped():
 
 
 def test_an_option_is_written_as_its_reader_passes_it():
-    def written(value):
-        return f"auditor=MALSAuditor(missing={value})"
+    def written(rest):
+        return f"auditor=MALSAuditor(missing{rest})"
 
     with pytest.raises(InputError) as caught, speaking(missing=written):
         raise InputError("{missing='drop'}")

@@ -175,9 +175,10 @@ def columns_named(read: Callable[P, R]) -> Callable[P, R]:
 
 
 def of_auditor(auditor: object) -> dict[str, Spoken]:
-    """Return what roles are called if an auditor inside has the parameter."""
+    """Return what roles are called by estimators and scorers that have an auditor inside."""
     kind = type(auditor).__name__
-    return {"missing": lambda rest: Role("auditor", f"={kind}(missing{rest})")}
+    names: dict[str, Spoken] = {"y_train": "y", "y_true": "y"}
+    return names | {"missing": lambda rest: Role("auditor", f"={kind}(missing{rest})")}
 
 
 # --------------------------------------------------------------------------- data as text
