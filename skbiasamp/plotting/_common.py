@@ -27,6 +27,8 @@ class PairsDisplay:
     """What Displays of pairs share: data from a result, from predictions or an estimator."""
 
     plot: Callable[..., Any]
+    ax_: Any
+    figure_: Any
 
     def __init__(
         self,

@@ -199,8 +199,13 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         """Draw a hatched rectangle over a cell."""
         from matplotlib.patches import Rectangle
 
-        look = {"hatch": hatch, "facecolor": facecolor, "edgecolor": edgecolor, "linewidth": 0}
-        return self.ax_.add_patch(Rectangle(at[::-1] - 0.5, 1, 1, **look))
+        look: dict[str, Any] = {
+            "hatch": hatch,
+            "facecolor": facecolor,
+            "edgecolor": edgecolor,
+            "linewidth": 0,
+        }
+        return self.ax_.add_patch(Rectangle((at[1] - 0.5, at[0] - 0.5), 1, 1, **look))
 
     def _fit_labels(self, n_columns: int, n_rows: int, *, widest: int) -> None:
         """Turn and shrink the names until they fit."""

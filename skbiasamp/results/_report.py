@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 import re
 import textwrap
@@ -13,9 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._files import read_json, written
+from skbiasamp._files import written
 from skbiasamp._words import CANNOT
-from skbiasamp.results._result import AuditResult, as_name, check_schema, label_index, plain
+from skbiasamp.results._result import AuditResult, Stored, as_name, check_schema, label_index, plain
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
 
@@ -41,7 +40,7 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditReport(Mapping[str, AuditResult]):
+class AuditReport(Stored, Mapping[str, AuditResult]):
     """Report of several audits of the same rows.
 
     `skbiasamp.audit` returns it; ``report["directional A->T"]`` is the result of one auditor.
@@ -219,37 +218,6 @@ class AuditReport(Mapping[str, AuditResult]):
                 for key, one in content["context"].items()
             },
         )
-
-    def to_json(self, path: Any = None, **options: Any) -> str:
-        """Return `to_dict` as JSON, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
-
-        Returns
-        -------
-        text : str
-        """
-        return written(json.dumps(self.to_dict(), allow_nan=False, **options), path)
-
-    @classmethod
-    def from_json(cls, text: Any) -> AuditReport:
-        """Read what `to_json` wrote.
-
-        Parameters
-        ----------
-        text : str or path
-            The JSON, or the file that has it.
-
-        Returns
-        -------
-        report : AuditReport
-        """
-        return cls.from_dict(json.loads(read_json(text)))
 
     def to_markdown(self, path: Any = None) -> str:
         """Return a section for a model card.

@@ -7,11 +7,12 @@ import json
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
+from skbiasamp._files import read_json, written
 from skbiasamp._input import Array, Names
 from skbiasamp._words import (
     AMPLIFIES,
@@ -55,8 +56,46 @@ _FORMATS: dict[str, Any] = {
 _SOME = pd.Series([1.0])  # for a table without the column
 
 
+class Stored:
+    """What can be stored as JSON: a class with `to_dict` and `from_dict`."""
+
+    def to_json(self, path: Any = None, **options: Any) -> str:
+        """Return `to_dict` as JSON, and write it to a file if one is named.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            Where to write.
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=2``.
+
+        Returns
+        -------
+        text : str
+        """
+        content = self.to_dict()  # type: ignore[attr-defined]
+        return written(json.dumps(content, allow_nan=False, **options), path)
+
+    @classmethod
+    def from_json(cls, text: Any) -> Self:
+        """Read what `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or path
+            The JSON, or the file that has it.
+
+        Returns
+        -------
+        stored : object
+            The result or report.
+        """
+        read: Self = cls.from_dict(json.loads(read_json(text)))  # type: ignore[attr-defined]
+        return read
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditResult:
+class AuditResult(Stored):
     """Result of one audit: amplification, interval, test and a table of pairs.
 
     An auditor's ``audit`` returns it; ``float(result)`` is the value.
@@ -335,20 +374,6 @@ class AuditResult:
         columns = list(content["table"][0]) if rows else []
         read["table"] = pd.DataFrame(rows, columns=columns).infer_objects()
         return cls(**read)
-
-    def to_json(self, **options: Any) -> str:
-        """Return `to_dict` as JSON.
-
-        Parameters
-        ----------
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
-
-        Returns
-        -------
-        text : str
-        """
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
 
 
 def uncounted(table: pd.DataFrame) -> Array:
