@@ -110,8 +110,12 @@ def measure(model, X, y, group):
     predicted, logits = model.predict(X), model.decision_function(X)
     return {
         "accuracy": np.mean(predicted == y),
-        "leakage": LeakageAuditor(**options).score(y, logits, sensitive_features=group),
-        "DPA": DPAAuditor(**options).score(y, predicted, sensitive_features=group),
+        "leakage": LeakageAuditor(equalize="f1", **options).score(
+            y, logits, sensitive_features=group
+        ),
+        "DPA": DPAAuditor(quality="accuracy", **options).score(
+            y, predicted, sensitive_features=group
+        ),
     }
 
 

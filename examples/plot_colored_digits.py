@@ -103,7 +103,7 @@ def audits(model, train, test):
     directional = DirectionalAuditor(random_state=0).fit(train[1], sensitive_features=train[2])
     usual = (color == "red") == (digit % 2 == 0)
     labels = {"sensitive_features": color}
-    leakage = LeakageAuditor(**options)
+    leakage = LeakageAuditor(equalize="f1", **options)
     return {
         "accuracy": np.mean(predicted == digit),
         "usual colour": np.mean((predicted == digit)[usual]),
@@ -111,7 +111,7 @@ def audits(model, train, test):
         "BiasAmp A->T": directional.audit(digit, predicted, **labels),
         "leakage": leakage.audit(digit, predicted, **labels),
         "leakage, logits": leakage.audit(digit, model.decision_function(X), **labels),
-        "DPA A->T": DPAAuditor(**options).audit(digit, predicted, **labels),
+        "DPA A->T": DPAAuditor(quality="accuracy", **options).audit(digit, predicted, **labels),
     }
 
 

@@ -99,9 +99,8 @@ def changes(comparison):
 
 
 for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items():
-    without = comparison.table[comparison.table["mitigation"] == "none"].set_index("measure")[
-        "value"
-    ]
+    baseline = comparison.table[comparison.table["mitigation"] == "none"]
+    without = baseline.set_index("measure")["value"]
     measures = ["accuracy", *comparison.amplifications]
     print(f"{name}, without remedy")
     print(without[measures].round(3).rename_axis(None).to_string(), end="\n\n")

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sys
+import inspect
 import warnings
 from pathlib import Path
 
-_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+_PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with the separator at its end
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the first line that is outside the package."""
-    level, frame = 2, sys._getframe(1)
+    level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level += 1
-        frame = frame.f_back  # type: ignore[assignment]
+        level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 

@@ -62,7 +62,8 @@ def files_of_layers():
 
 
 @pytest.mark.parametrize(
-    ("layer", "path"), [pytest.param(layer, path, id=path.stem) for layer, path in files_of_layers()]
+    ("layer", "path"),
+    [pytest.param(layer, path, id=path.stem) for layer, path in files_of_layers()],
 )
 def test_a_layer_imports_only_from_below(layer, path):
     assert layer in HEIGHT, f"{layer} has no place: give it one in LAYERS"

@@ -12,12 +12,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
-from skbiasamp.metrics import dataset_leakage
-from skbiasamp.attackers._pair import balance, class_shares, majority
 from skbiasamp.attackers._attack import Sides, make_attack
 from skbiasamp.attackers._draws import own_generator, split
+from skbiasamp.attackers._pair import balance, class_shares, majority
 from skbiasamp.attackers._perturbation import f1_at, perturb, pure_noise
 from skbiasamp.attackers._qualities import quality_of
+from skbiasamp.metrics import dataset_leakage
 
 looked_at = settings(max_examples=60)
 pytestmark = [

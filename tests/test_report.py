@@ -194,7 +194,9 @@ def test_a_model_that_changes_nothing_is_said_to():
     [
         ({}, "The model amplifies the association: +0.1000 (95 % confidence interval +0.0500 to "
          "+0.1500)."),
-        ({"p_value": 0.07}, "The permutation test is less clear (p = 0.07)."),
+        ({"p_value": 0.07}, "No clear effect: +0.1000 (95 % confidence interval +0.0500 to "
+         "+0.1500), but the predictions do not differ from the labels of the same rows "
+         "(p = 0.07)."),
         (BELOW, "The model reduces the association: -0.1000 (95 % confidence interval -0.1500 to "
          "-0.0500)."),
         ({**AROUND, "p_value": 0.002},

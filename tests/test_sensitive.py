@@ -83,7 +83,9 @@ def test_all_classes_are_found():
 
 
 @every_class
-@pytest.mark.parametrize("container", [pd.DataFrame, pl.DataFrame, np.asarray], ids=str)
+@pytest.mark.parametrize(
+    "container", [pd.DataFrame, pl.DataFrame, np.asarray], ids=["pandas", "polars", "array"]
+)
 @pytest.mark.parametrize(
     ("sensitive", "columns"),
     [
@@ -97,7 +99,7 @@ def test_all_classes_are_found():
         ((2, 3), ["race", "sex"]),
         (lambda X: np.asarray(X)[:, 2].astype(int), ["race"]),
     ],
-    ids=str,
+    ids=lambda value: "function" if callable(value) else str(value),
 )
 def test_columns_and_values_that_are_passed_are_the_same(kind, container, sensitive, columns):
     texts = sensitive if isinstance(sensitive, list | tuple) else [sensitive]
@@ -124,7 +126,7 @@ def test_columns_and_values_that_are_passed_are_the_same(kind, container, sensit
         ([], X, ValueError, "sensitive=[] names no column"),
         (2.5, X, ValueError, "The 'sensitive' parameter of"),
     ],
-    ids=str,
+    ids=["unknown", "one unknown", "array", "position", "negative", "float", "none", "number"],
 )
 def test_errors_are_the_same(kind, sensitive, data, error, message):
     with pytest.raises(error) as caught:

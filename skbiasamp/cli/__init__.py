@@ -18,7 +18,15 @@ from typing import Any
 
 import skbiasamp
 from skbiasamp._files import meant, reading
-from skbiasamp._words import BALANCED, CANNOT, DIRECTION_OF, REVEALS_MORE, level_of, listed
+from skbiasamp._words import (
+    AMPLIFIES,
+    BALANCED,
+    CANNOT,
+    DIRECTION_OF,
+    REVEALS_MORE,
+    level_of,
+    listed,
+)
 from skbiasamp.cli._files import as_arguments, open_columns
 from skbiasamp.report import count_rows
 from skbiasamp.results import AuditReport
@@ -319,7 +327,8 @@ def _check(
             reason = "undefined" if math.isnan(one.value) else "no confidence interval"
             print(_filled(f"{name}: {reason}", "  "))
             continue
-        above = one.low > limit and (one.kind != "attack" or one.verdict == REVEALS_MORE)
+        found = one.kind == "size" or one.verdict in (AMPLIFIES, REVEALS_MORE)
+        above = one.low > limit and found
         if above:
             exceeded.append(name)
         interval = f"{level_of(one.confidence_level or 0.95)} interval {one.low:+.4f} to"

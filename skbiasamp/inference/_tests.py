@@ -116,7 +116,7 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
         return None
     side, given = pairs.rates.observed
     role: Any = side.partition("_")[0]
-    if given == "task_pred" or not cells.has(role) or cells.soft(side):
+    if given.endswith("_pred") or not cells.has(role) or cells.soft(side):
         return None
 
     def rows(held: Contingency, name: Any) -> Array:

@@ -1,6 +1,8 @@
-"""The metrics: auditors with intervals and tests, and their values as functions."""
+"""The metrics: auditors, their values as functions, and what a metric of your own is made of."""
 
+from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.metrics._attack import AttackAuditor
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
 from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
@@ -15,11 +17,14 @@ from skbiasamp.metrics.related import (
 
 __all__ = [
     "AttackAuditor",
+    "CooccurrenceAuditor",
     "DPAAuditor",
     "DirectionalAuditor",
     "LeakageAuditor",
     "MALSAuditor",
     "MultiAttributeAuditor",
+    "Pairs",
+    "Rates",
     "bias_disparity",
     "dataset_leakage",
     "differential_fairness_amplification",

@@ -16,7 +16,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._compat import Interval, StrOptions
+from skbiasamp._compat import Interval, StrOptions, validate_parameter_constraints
 from skbiasamp._labels import (
     GROUPS,
     MISSING_POLICIES,
@@ -406,8 +406,19 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
+        lacking = [side for side in self._requires() if not test.has(side)]
         what = f"{self.metric} amplification"
-        require_predictions(test, self._requires(), what=what, directed=self.direction is not None)
+        if "task_pred" in lacking:
+            directed = " (Only direction='T->A' can do without.)" * (self.direction is not None)
+            raise ValueError(
+                f"{what} compares the labels with their predictions: pass y_pred.{directed}"
+            )
+        if lacking:
+            directed = ", or use direction='A->T'" * (self.direction is not None)
+            raise ValueError(
+                f"{what} needs the sensitive feature as predicted by the model: pass "
+                f"sensitive_pred{directed}."
+            )
 
     def _check_groups(self, cells: Contingency) -> None:
         """Raise if there is nothing to compare."""
@@ -512,24 +523,6 @@ def read_train(y_train: Any, sensitive_train: Any, **how: Any) -> Contingency | 
         return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **how)
 
 
-def require_predictions(
-    test: Contingency, needed: tuple[SideName, ...], *, what: str, directed: bool
-) -> None:
-    """Raise if predictions are needed that the audited rows lack."""
-    lacking = [side for side in needed if not test.has(side)]
-    if "task_pred" in lacking:
-        without = " (Only direction='T->A' can do without.)" * directed
-        raise ValueError(
-            f"{what} compares the labels with their predictions: pass y_pred.{without}"
-        )
-    if lacking:
-        raise ValueError(
-            f"{what} with direction='T->A' (task → group) needs the sensitive feature as predicted "
-            "by the model: pass sensitive_pred. If your model does not predict it, use "
-            "direction='A->T'."
-        )
-
-
 # --------------------------------------------------------------------------- functions
 
 
@@ -602,6 +595,7 @@ def function_of(
         except TypeError as error:
             raise TypeError(f"{name}() {error}") from None
         chosen = {key: given.pop(key) for key in options if key in given}
+        validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
         made = auditor(**chosen, interval=None)
         made._learn_or_not(given.pop("y_train", None), given.pop("sensitive_train", None))
         return made.score(**given)
@@ -625,14 +619,16 @@ def _function_doc(
         for one in ("y_true", *labels)
         if one in PARAMETERS
     ]
+    name = auditor.__name__
+    public = not name.startswith("_")
     parts = [
         summary,
-        f"This is the value of `{auditor.__name__}`, without confidence interval and tests.",
+        f"This is the value of `{name}`, without confidence interval and tests." * public,
         "Parameters\n----------",
         "\n".join([*entries, entries_of(text["Parameters"], options)]),
         "Returns\n-------\nvalue : float",
-        f"See Also\n--------\nskbiasamp.{auditor.__name__} : The value with a table of pairs, "
-        "interval and tests.",
+        f"See Also\n--------\nskbiasamp.{name} : The value with table, interval and tests."
+        * public,
         *(
             f"{title}\n{'-' * len(title)}\n{text[title]}"
             for title in ("Notes", "References")
@@ -640,4 +636,4 @@ def _function_doc(
         ),
         f"Examples\n--------\n{inspect.cleandoc(example)}",
     ]
-    return "\n\n".join(parts).replace("----------\n\n", "----------\n")
+    return "\n\n".join(filter(None, parts)).replace("----------\n\n", "----------\n")

@@ -175,7 +175,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return Pairs(
             groups=test.groups,
             tasks=test.tasks,
-            n=np.broadcast_to(n, observed.shape),
+            n=n,
             base=before,
             observed=observed,
             sign=self._sign(train),
@@ -199,9 +199,9 @@ class DirectionalAuditor(CooccurrenceAuditor):
         signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
         return settled(signs, self.ties)
 
-    def _sign_p_values(self, labels: Contingency) -> Array:
+    def _sign_p_values(self, labels: Contingency) -> Array | None:
         if self.sign is not None or not isinstance(self.base, str):
-            return np.zeros((len(labels.groups), len(labels.tasks)))  # the user's own are given
+            return None
         return super()._sign_p_values(labels)
 
     def _validate_params(self) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from skbiasamp._labels import Array
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, largest_change, unmeasured
+from skbiasamp.metrics._cooccurrence import (
+    CooccurrenceAuditor,
+    largest_change,
+    predicted_labels,
+    unmeasured,
+)
 from skbiasamp.metrics._signs import over_share
 from skbiasamp.results import AuditResult, conclusion
 
@@ -96,7 +99,7 @@ class MALSAuditor(CooccurrenceAuditor):
         return Pairs(
             groups=train.groups,
             tasks=train.tasks,
-            n=np.broadcast_to(test.count("task_pred")[..., None, :], observed.shape),
+            n=test.count("task_pred")[..., None, :],
             base=(test if own else train).rate("group", given="task"),
             observed=observed,
             sign=self._sign(train),
@@ -111,6 +114,9 @@ class MALSAuditor(CooccurrenceAuditor):
 
     def _sign_p_values(self, labels: Contingency) -> Array:
         return sign_p_values(labels, shares=True)
+
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        return predicted_labels(test)
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         return {}

@@ -16,7 +16,7 @@ from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, predicted_labels
 from skbiasamp.metrics._signs import association_sign, over_share, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 
@@ -221,7 +221,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         return Pairs(
             groups=train.groups,
             tasks=set_names(train.tasks, sets),
-            n=np.broadcast_to(n, observed.shape),
+            n=n,
             base=before,
             observed=observed,
             sign=sign,
@@ -254,6 +254,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _sign_p_values(self, labels: Contingency) -> Array:
         return sign_p_values(labels, shares=self.direction is None)
+
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        return predicted_labels(test) if self.direction is None else super()._swaps(test)
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)

@@ -66,11 +66,11 @@ class CrossAuditResult:
     >>> result
     directional A->T: +0.0828 [-0.0131, +0.1788] over 5 folds
      repeat  fold  n_train  n_test   value     low   high  p_value  score
-          0     0      480     120  0.0547 -0.0434 0.1499   0.2790 0.7000
+          0     0      480     120  0.0547 -0.0434 0.1499   0.2840 0.7000
           0     1      480     120  0.1490  0.0643 0.2311   0.0010 0.7750
           0     2      480     120  0.1629  0.0575 0.2639   0.0020 0.6667
-          0     3      480     120  0.0755 -0.0136 0.1638   0.0940 0.7667
-          0     4      480     120 -0.0279 -0.1156 0.0541   0.4900 0.7917
+          0     3      480     120  0.0755 -0.0136 0.1638   0.0890 0.7667
+          0     4      480     120 -0.0279 -0.1156 0.0541   0.4820 0.7917
     pooled directional A->T: +0.0820 [+0.0413, +0.1239], p = 0.001 (600 rows, 2 groups x 1 task)
     """
 
@@ -277,8 +277,7 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
                 }
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
-        like = auditor.contingency_
-        cells = sum(auditor._count(**given, like=like) for _, given in labels)
+        cells = sum(auditor._count_audited(**given) for _, given in labels)
         tested = np.bincount(np.concatenate([test for _, test in splits]))
         overlap = bool((tested > 1).any())
         judge = copy.copy(auditor).set_params(interval=None) if overlap else auditor

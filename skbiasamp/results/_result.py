@@ -152,7 +152,7 @@ class AuditResult:
         "amplifies", "reduces", "no clear effect", "cannot amplify" (labels are balanced: no pair
         has a sign) or "not measured" (undefined, or without an interval). For attackers: "reveals
         more", "reveals less", "no clear effect" or "not measured". A size has no direction: its
-        signed mean decides.
+        signed mean decides. Both the interval and the test, if there is one, have to find it.
         """
         if math.isnan(self.value) or self.table.get("delta", default=_SOME).isna().all():
             return NOT_MEASURED
@@ -162,6 +162,11 @@ class AuditResult:
         side = side_of(*self.judged)
         if side == "unknown":
             return NOT_MEASURED
+        level = 0.95 if self.confidence_level is None else self.confidence_level
+        if not (math.isnan(self.p_value) or self.p_value < round(1 - level, 12)):
+            # A value may differ from 0 because test and training rows do; the test compares
+            # predictions with the labels of the same rows.
+            return NO_EFFECT
         if attack and not self.statistics.get("above_chance_low", math.inf) > 0:
             side = "across" if side == "above" else side
         return {
