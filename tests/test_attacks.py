@@ -877,17 +877,17 @@ BAD = {
     "unknown quality": (
         {"quality": "auc"},
         ValueError,
-        "'quality' parameter of DPAAuditor must be",
+        "'quality' parameter of dpa_amplification must be",
     ),
     "unknown equalizer": (
         {"equalize": "auc"},
         ValueError,
-        "'equalize' parameter of DPAAuditor must be",
+        "'equalize' parameter of dpa_amplification must be",
     ),
     "unknown attacker": (
         {"attacker": "forest"},
         ValueError,
-        "'attacker' parameter of DPAAuditor must be a str among .*'forest'",
+        "'attacker' parameter of dpa_amplification must be a str among .*'forest'",
     ),
     "no predict": (
         {"attacker": NoPredict()},
@@ -925,8 +925,12 @@ BAD = {
         ValueError,
         r"'cv' parameter .* must be an int in the range \[2, inf\) or None",
     ),
-    "cv=True": ({"cv": True}, ValueError, "'cv' parameter of DPAAuditor must be an int"),
-    "a splitter": ({"cv": "KFold"}, ValueError, "'cv' parameter of DPAAuditor must be an int"),
+    "cv=True": ({"cv": True}, ValueError, "'cv' parameter of dpa_amplification must be an int"),
+    "a splitter": (
+        {"cv": "KFold"},
+        ValueError,
+        "'cv' parameter of dpa_amplification must be an int",
+    ),
     "n_draws=0": ({"n_draws": 0}, ValueError, r"'n_draws' parameter .* range \[1, inf\). Got 0"),
     "closed form of a tree": (
         {"cv": None, "attacker": DecisionTreeClassifier()},
@@ -1015,7 +1019,7 @@ def test_predictions_that_lack_are_asked_for():
         LeakageAuditor().audit(**labels)
     with pytest.raises(ValueError, match=r"pass sensitive_pred"):
         DPAAuditor("T->A").audit(**GOOD)
-    with pytest.raises(ValueError, match="'direction' parameter of DPAAuditor must be a str among"):
+    with pytest.raises(ValueError, match="'direction' parameter of dpa_amplification must be"):
         dpa_amplification(**GOOD, direction="A>T")
 
 

@@ -293,7 +293,7 @@ def test_one_label_is_equalised_by_accuracy_and_several_by_f1():
         assert leakage_amplification(**labels, random_state=0) == values["auto"]
         assert values["auto"] == values[chosen]
         assert values["accuracy"] != values["f1"]
-    with pytest.raises(ValueError, match="'equalize' parameter of DPAAuditor must be"):
+    with pytest.raises(ValueError, match="'equalize' parameter of dpa_amplification must be"):
         dpa_amplification(**labels, equalize="auto")
 
 

@@ -1,4 +1,4 @@
-"""The metrics: auditors with intervals and tests, and their values as functions."""
+"""The metrics: auditors, their values as functions, and what a metric of your own is made of."""
 
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.metrics._attack import AttackAuditor

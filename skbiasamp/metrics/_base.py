@@ -660,14 +660,16 @@ def _function_doc(
         for one in ("y_true", *labels)
         if one in PARAMETERS
     ]
+    name = auditor.__name__
+    public = not name.startswith("_")
     parts = [
         summary,
-        f"This is the value of `{auditor.__name__}`, without confidence interval and tests.",
+        f"This is the value of `{name}`, without confidence interval and tests." * public,
         "Parameters\n----------",
         "\n".join([*entries, entries_of(text["Parameters"], options)]),
         "Returns\n-------\nvalue : float",
-        f"See Also\n--------\nskbiasamp.{auditor.__name__} : The value with a table of pairs, "
-        "interval and tests.",
+        f"See Also\n--------\nskbiasamp.{name} : The value with table, interval and tests."
+        * public,
         *(
             f"{title}\n{'-' * len(title)}\n{text[title]}"
             for title in ("Notes", "References")
@@ -675,4 +677,4 @@ def _function_doc(
         ),
         f"Examples\n--------\n{inspect.cleandoc(example)}",
     ]
-    return "\n\n".join(parts).replace("----------\n\n", "----------\n")
+    return "\n\n".join(filter(None, parts)).replace("----------\n\n", "----------\n")

@@ -16,7 +16,7 @@ from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._base import function_of
-from skbiasamp.results import AuditResult, conclusion
+from skbiasamp.results import AuditResult
 
 _MANY_TASKS = 12  # above this, a report takes fewer draws
 
@@ -172,8 +172,7 @@ class LeakageAuditor(AttackAuditor):
     def _equalized(self, test: Contingency) -> str | None:
         if self.equalize != "auto":
             return self.equalize
-        one_label = test._sides["task"].codes is not None
-        return "accuracy" if one_label else "f1"
+        return "f1" if test._sides["task"].codes is None else "accuracy"
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -187,7 +186,7 @@ class LeakageAuditor(AttackAuditor):
         self, done: AttackRun, test: Contingency, rng: np.random.Generator
     ) -> dict[str, float]:
         training = self._training(test)
-        if training is None:
+        if training is None or done.pair.model is None:
             return {}
         settings = replace(done.pair.settings, attacker=done.attacker, equalize=None)
         with warnings.catch_warnings():
@@ -209,8 +208,8 @@ def _labels_alone(cells: Contingency) -> Contingency:
     return cells._with(cells.weight, {side: cells._sides[side] for side in ("group", "task")})
 
 
-class DatasetLeakageAuditor(LeakageAuditor):
-    r"""Audit dataset leakage: how well an attacker predicts the group from the labels.
+class _DatasetLeakage(LeakageAuditor):
+    r"""Dataset leakage: how well an attacker predicts the group from the labels.
 
     Parameters
     ----------
@@ -236,7 +235,6 @@ class DatasetLeakageAuditor(LeakageAuditor):
 
     metric = "dataset leakage"
     question = "Do the labels reveal the group?"
-    headline = 9
 
     def _attacks(self) -> Any:
         return ("task", "group"), None
@@ -246,9 +244,6 @@ class DatasetLeakageAuditor(LeakageAuditor):
 
     def _requires(self) -> tuple[SideName, ...]:
         return ()
-
-    def _sentence(self, result: AuditResult) -> str:
-        return conclusion(result)
 
 
 leakage_amplification = function_of(
@@ -270,7 +265,7 @@ leakage_amplification = function_of(
 )
 
 dataset_leakage = function_of(
-    DatasetLeakageAuditor,
+    _DatasetLeakage,
     "dataset_leakage",
     "Compute dataset leakage: how well an attacker predicts the group from the labels.",
     without=("y_pred", "sensitive_pred", "equalize"),
