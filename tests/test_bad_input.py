@@ -912,7 +912,7 @@ def test_wrong_options(option, value, allowed):
 @pytest.mark.parametrize("option", ["direction", "ties", "groups", "missing"])
 def test_options_that_are_arrays(option):
     with pytest.raises(
-        ValueError, match=rf"The '{option}' parameter of DirectionalAuditor must be .*Got array\("
+        ValueError, match=rf"The '{option}' parameter of directional_amplification must be .*Got array\("
     ):
         directional_amplification(
             HIRED, PREDICTED, sensitive_features=SEX, **{option: np.array(["A->T", "T->A"])}
@@ -1164,5 +1164,5 @@ def test_a_table_of_scores_of_their_own_tells_nothing():
     rng = np.random.default_rng(0)
     sex, hired = rng.choice(["f", "m"], 100), rng.integers(0, 2, 100)
     auditor = LeakageAuditor(attacker="exact", interval=None, random_state=0)
-    with pytest.warns(UserWarning, match="of these scores one has 1 rows on average"):
+    with pytest.warns(UserWarning, match="each of these scores has 1 rows on average"):
         auditor.audit(hired, rng.normal(size=(100, 1)), sensitive_features=sex)
