@@ -127,8 +127,8 @@ def test_it_learns_from_training_rows_that_have_predictions(auditor, world):
     # The best table of the first half, applied to the second.
     for column, side in (("quality_data", "y_true"), ("quality_model", "y_pred")):
         women = half["sensitive_features"] == "f"
-        known = [(half[side] == label)[women].mean() for label in (0, 1)]
-        other = [(half[side] == label)[~women].mean() for label in (0, 1)]
+        known = [(half[side] == label)[women].sum() for label in (0, 1)]
+        other = [(half[side] == label)[~women].sum() for label in (0, 1)]
         guessed = (np.array(known) > other)[rest[side]]
         recall = guessed[rest["sensitive_features"] == "f"].mean()
         assert table[column].item() == pytest.approx(recall, abs=1e-12)
