@@ -456,7 +456,7 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree(), sensitive="race"),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             ValueError,
-            "was passed twice: as sensitive='race' and as sensitive_features",
+            "came twice: as sensitive='race' and as sensitive_features",
         ),
         (
             AuditedClassifier(tree(), drop_sensitive=True),
@@ -532,6 +532,8 @@ def test_missing_values_are_for_the_auditor_to_settle():
     gaps = pd.Series(RACE, dtype=object).where(np.arange(N) != 3)
     message = r"Leave these rows out \(auditor=MALSAuditor\(missing='drop'\)\), or"
     model = AuditedClassifier(tree(), auditor=MALSAuditor(interval=None))
+    with pytest.raises(ValueError, match="^y has missing values in 1 row, at position 0"):
+        model.fit(NUMBERS, [None, *Y[1:]], sensitive_features=RACE)
     with pytest.raises(ValueError, match=message):
         model.fit(NUMBERS, Y, sensitive_features=gaps)
     model.fit(NUMBERS, Y, sensitive_features=RACE)

@@ -267,9 +267,9 @@ def test_in_a_pipeline_of_imbalanced_learn(people):
 
 def test_bad_input(people):
     X, y = people
-    with pytest.raises(ValueError, match=r"needs the sensitive feature\. Pass sensitive_"):
+    with pytest.raises(ValueError, match=r"needs the protected attribute\. Pass sensitive_"):
         RatioBalancer().fit_resample(X, y)
-    with pytest.raises(ValueError, match="was passed twice"):
+    with pytest.raises(ValueError, match="came twice"):
         RatioBalancer(sensitive="sex").fit(X, y, sensitive_features=X["sex"])
     with pytest.raises(ValueError, match="'alpha' parameter of RatioBalancer must be"):
         RatioBalancer(0.9, sensitive="sex").fit(X, y)

@@ -378,7 +378,7 @@ def test_an_auditors_score_is_a_metric_for_make_scorer(routing, fitted):
             amplification_scorer(objective="best"),
             audited(),
             ValueError,
-            "The 'objective' parameter of AmplificationScorer must be a str among",
+            "objective must be one of 'closest_to_zero', 'lowest'",
         ),
     ],
 )
@@ -407,10 +407,7 @@ def test_scorers_ask_for_a_fitted_model(model):
 @pytest.mark.parametrize(
     ("auditor", "message"),
     [
-        (
-            "directinal",
-            r"DirectionalAuditor\(\); got 'directinal', which has no method audit\.",
-        ),
+        ("directinal", r"DirectionalAuditor\(\); got 'directinal', which has no method audit\."),
         (MALSAuditor, r"got the class MALSAuditor\. Pass an instance: MALSAuditor\(\)\."),
         ([MALSAuditor()], "got list, which has no method audit"),
     ],
@@ -447,7 +444,7 @@ def test_metadata_that_does_not_arrive_is_explained():
         )
     model = audited().fit(X, Y)
     scorer = amplification_scorer(sensitive="group")
-    with pytest.raises(ValueError, match="was passed twice"):
+    with pytest.raises(ValueError, match="came twice"):
         scorer(model, X, Y, sensitive_features=GROUP)
 
 
@@ -593,7 +590,7 @@ def test_multilabel_frames_and_predicted_attributes():
 def test_a_cross_audit_says_what_is_missing():
     with pytest.raises(ValueError, match="cross_audit needs the protected attribute"):
         cross_audit(tree(), X, Y)
-    with pytest.raises(ValueError, match="'stratify' parameter of cross_audit must be a str"):
+    with pytest.raises(ValueError, match="stratify must be one of 'task', 'joint'"):
         cross_audit(tree(), X, Y, sensitive_features=GROUP, stratify="sex")
     with pytest.raises(ValueError, match="pass sensitive_estimator"):
         cross_audit(tree(), X, Y, sensitive_features=GROUP, auditor=DirectionalAuditor("T->A"))

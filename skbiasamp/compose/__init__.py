@@ -1,7 +1,7 @@
 """Auditing inside scikit-learn."""
 
 from skbiasamp.compose._audited import AuditedClassifier
-from skbiasamp.compose._columns import passed_twice, sensitive_values
+from skbiasamp.compose._columns import sensitive_values
 from skbiasamp.compose._probe import LeakageProbe
 from skbiasamp.compose._wrapper import (
     ROUTING,
@@ -17,6 +17,5 @@ __all__ = [
     "HidingWrapper",
     "LeakageProbe",
     "fit_params",
-    "passed_twice",
     "sensitive_values",
 ]

@@ -18,14 +18,9 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
-from skbiasamp._input import Array, InputError, check_auditor, of_auditor, speaking, to_native
+from skbiasamp._input import Array, check_auditor, of_auditor, speaking, to_native
 from skbiasamp.auditors import DirectionalAuditor
-from skbiasamp.compose._columns import (
-    noting_text,
-    passed_twice,
-    sensitive_values,
-    without_sensitive,
-)
+from skbiasamp.compose._columns import noting_text, sensitive_values, without_sensitive
 from skbiasamp.compose._wrapper import HidingWrapper, fit_params
 from skbiasamp.results import AuditReport, AuditResult
 
@@ -220,9 +215,9 @@ class AuditedClassifier(HidingWrapper):
         """
         check_is_fitted(self)
         if not self.auditors_:
-            raise InputError(
-                "This AuditedClassifier was fitted without a sensitive feature, so it does not "
-                "know the correlations of its training labels. Fit it with {sensitive_features}, "
+            raise ValueError(
+                "This AuditedClassifier was fitted without the protected attribute, so it does "
+                "not know the correlations of its training labels. Fit it with sensitive_features, "
                 "or name the column: AuditedClassifier(..., sensitive='sex')."
             )
         labels = self._labels(X, y, sensitive_features, sample_weight)
@@ -310,14 +305,14 @@ class AuditedClassifier(HidingWrapper):
             twins = sum(other.partition(" #")[0] == name for other in named)
             named[f"{name} #{twins + 1}" if twins else name] = one
             if one.direction == "T->A" and self.sensitive_estimator is None:
-                raise InputError(
-                    "{auditor} (task → group) needs predictions of the sensitive feature, and "
-                    "nothing makes them: pass {sensitive_estimator}, a classifier that learns to. "
-                    "If your model does not predict it, use {direction='A->T'}.",
-                    auditor=one,
+                raise ValueError(
+                    f"{one} asks how the task biases the prediction of the protected attribute, "
+                    "and nothing predicts it: pass sensitive_estimator, a classifier that learns "
+                    "to. If your model does not predict the attribute, direction='A->T' is the "
+                    "one to measure."
                 )
         if not named:
-            raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
+            raise ValueError("auditor is an empty list: name one auditor or more, or pass None.")
         return named
 
     def _attribute(self, X: Any, sensitive_features: Any) -> Any:
@@ -325,7 +320,11 @@ class AuditedClassifier(HidingWrapper):
         if self.sensitive is None:
             return sensitive_features
         if sensitive_features is not None:
-            raise passed_twice(self.sensitive, "fit")
+            raise ValueError(
+                f"The protected attribute came twice: as sensitive={self.sensitive!r} and as "
+                "sensitive_features. Leave one out; under metadata routing, with "
+                ".set_fit_request(sensitive_features=False)."
+            )
         return sensitive_values(X, self.sensitive)
 
     def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:
@@ -357,9 +356,9 @@ class AuditedClassifier(HidingWrapper):
         """Return the rows as an auditor takes them."""
         attribute = self._attribute(X, sensitive_features)
         if attribute is None:
-            raise InputError(
-                "An audit needs the sensitive feature of the rows to predict: pass "
-                "{sensitive_features}, or name its column, AuditedClassifier(..., sensitive='sex')."
+            raise ValueError(
+                "An audit needs the protected attribute of the rows to predict: pass "
+                "sensitive_features, or name its column, AuditedClassifier(..., sensitive='sex')."
             )
         return {
             "y_true": y,

@@ -1,4 +1,4 @@
-"""The sensitive feature among the columns of X: found, taken out, left out."""
+"""The protected attribute among the columns of X: found, taken out, left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import InputError, meant, quote, to_native
+from skbiasamp._input import quote, to_native
 
 
 def sensitive_values(X: Any, sensitive: Any) -> Any:
@@ -49,17 +49,6 @@ def without_sensitive(X: Any, sensitive: Any, *, may_lack: bool = False) -> Any:
     return frame[:, [i for i in range(len(names)) if i not in dropped]].to_native()
 
 
-def passed_twice(sensitive: Any, method: str) -> InputError:
-    """Return the error for a feature that is both named as a column and passed."""
-    return InputError(
-        "The sensitive feature was passed twice: as {sensitive}={named!r} and as "
-        "{sensitive_features}. Leave one out; under metadata routing, with "
-        ".set_{method}_request(sensitive_features=False).",
-        named=sensitive,
-        method=method,
-    )
-
-
 @contextmanager
 def noting_text(owner: Any, X: Any) -> Iterator[None]:
     """Note beside an error that the classifier inside sees the attribute, and that it is text."""
@@ -92,10 +81,9 @@ def _array(X: Any) -> Any:
     """Return X as something with two dimensions."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     if len(X.shape) != 2:
-        raise InputError(
-            "{sensitive} picks columns of X, and X has no columns: its shape is {shape}. Pass "
-            "{sensitive_features} instead.",
-            shape=tuple(X.shape),
+        raise ValueError(
+            "sensitive= picks columns of X, and X has no columns: its shape is "
+            f"{tuple(X.shape)}. Pass sensitive_features instead."
         )
     return X.tocsr() if hasattr(X, "tocsr") else X  # the one sparse format that takes both slices
 
@@ -104,30 +92,24 @@ def _positions(n_columns: int, names: list[str] | None, sensitive: Any) -> list[
     """Return where the columns are: text is a name, a whole number a position."""
     wanted = _listed(sensitive)
     if names is None and any(isinstance(one, str) for one in wanted):
-        raise InputError(
-            "{sensitive}={named!r} names a column, but X is an array and its columns have no "
-            "names. Pass X as a data frame (a step before this one may have turned it into an "
+        raise ValueError(
+            f"sensitive={sensitive!r} names a column, but X is an array and its columns have no "
+            f"names. Pass X as a data frame (a step before this one may have turned it into an "
             "array: .set_output(transform='pandas') keeps names), say which column it is by "
-            "position, such as {sensitive=0}, or pass {sensitive_features}.",
-            named=sensitive,
+            "position, such as sensitive=0, or pass sensitive_features."
         )
     lacking = [one for one in wanted if isinstance(one, str) and one not in (names or ())]
     if lacking:
-        raise InputError(
-            "{sensitive}={named!r}, but X has no column {lacking}{meant} It has {names}. Pass the "
-            "X that still has the column, or pass {sensitive_features}.",
-            named=sensitive,
-            lacking=quote(lacking),
-            meant=meant(lacking[0], names or ()),
-            names=quote(names or (), most=10),
+        raise ValueError(
+            f"sensitive={sensitive!r}, but X has no column {quote(lacking)}. It has "
+            f"{quote(names or (), most=10)}. Pass the X that still has the column, or pass "
+            "sensitive_features."
         )
     positions = [(names or []).index(one) if isinstance(one, str) else int(one) for one in wanted]
     outside = [at for at in positions if not -n_columns <= at < n_columns]
     if outside:
-        raise InputError(
-            "{sensitive}={named!r}, but X has {n} columns: positions go from 0 to {last}.",
-            named=sensitive,
-            n=n_columns,
-            last=n_columns - 1,
+        raise ValueError(
+            f"sensitive={sensitive!r}, but X has {n_columns} columns: positions go from 0 to "
+            f"{n_columns - 1}."
         )
     return [at % n_columns for at in positions]

@@ -13,7 +13,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skbiasamp._input import InputError, InputTypeError, quote
+from skbiasamp._input import quote
 from skbiasamp.compose._columns import names_of, without_sensitive
 
 ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
@@ -120,11 +120,10 @@ class HidingWrapper(ClassifierWrapper):
         if not self.drop_sensitive:
             return X
         if self.sensitive is None or callable(self.sensitive):
-            raise InputError(
-                "{drop_sensitive=True} hides the columns that sensitive= names, and "
-                "{sensitive}={named!r} names none. Name the columns, or leave "
-                "{drop_sensitive=False} if the sensitive feature is not a column of X.",
-                named=self.sensitive,
+            raise ValueError(
+                "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
+                f"{self.sensitive!r} names none. Name the columns, or leave drop_sensitive=False "
+                "if the attribute is not among the features."
             )
         self._hidden = names_of(X, self.sensitive)
         # Keeps count and names of the columns, of which the classifier sees only some.
@@ -148,24 +147,18 @@ def fit_params(
         return {name: dict(routed.get(name, {"fit": {}})["fit"]) for name in names}
     who = type(owner).__name__
     if params:
-        raise InputError(
-            "{who}.fit got {params}, which it can only pass on under metadata routing. Enable it, "
-            "{routing}, and let the estimator inside ask for it: .set_fit_request({first}=True).",
-            who=who,
-            params=quote(params),
-            routing=ROUTING,
-            first=next(iter(params)),
+        raise ValueError(
+            f"{who}.fit got {quote(params)}, which it can only pass on under metadata routing. "
+            f"Enable it, {ROUTING}, and let the estimator inside ask for it: "
+            f".set_fit_request({next(iter(params))}=True)."
         )
     weight = {"sample_weight": given["sample_weight"]} if "sample_weight" in given else {}
     for name in names if weight else ():
         inner = getattr(owner, name)
         if inner is not None and not has_fit_parameter(inner, "sample_weight"):
-            raise InputTypeError(
-                "{inner} takes no {sample_weight} in fit. For a pipeline, make the {who} its last "
-                "step, or enable metadata routing, {routing}, and let a step ask for it: "
-                ".set_fit_request({sample_weight}=True).",
-                inner=type(inner).__name__,
-                who=who,
-                routing=ROUTING,
+            raise TypeError(
+                f"{type(inner).__name__} takes no sample_weight in fit. For a pipeline, make the "
+                f"{who} its last step, or enable metadata routing, {ROUTING}, and let a step ask "
+                "for it: .set_fit_request(sample_weight=True)."
             )
     return dict.fromkeys(names, weight)

@@ -11,7 +11,6 @@ import pandas as pd
 
 from skbiasamp._input import (
     Array,
-    InputError,
     Names,
     Rows,
     as_bytes,
@@ -22,7 +21,7 @@ from skbiasamp._input import (
     speaking,
     to_native,
 )
-from skbiasamp.compose import ROUTING, passed_twice, sensitive_values
+from skbiasamp.compose import ROUTING, sensitive_values
 
 # Remedies have no parameter `missing`.
 _WITHOUT_POLICIES: dict[str, Any] = {
@@ -117,16 +116,17 @@ def find_attribute(owner: Any, X: Any, sensitive_features: Any, method: str) -> 
     """Return the attribute, from X or as it was passed."""
     who, sensitive = type(owner).__name__, owner.sensitive
     if sensitive is not None and sensitive_features is not None:
-        raise passed_twice(sensitive, method)
+        raise ValueError(
+            f"The protected attribute came twice: as sensitive={sensitive!r} and as "
+            "sensitive_features. Leave one out; under metadata routing, with "
+            f".set_{method}_request(sensitive_features=False)."
+        )
     if sensitive is not None:
         return sensitive_values(X, sensitive)
     if sensitive_features is None:
-        raise InputError(
-            "{who}.{method} needs the sensitive feature. Pass {sensitive_features}; if it is a "
-            "column of X, name it: {who}(..., sensitive='sex'); inside a pipeline or a search, "
-            "name the column, or enable metadata routing: {routing}.",
-            who=who,
-            method=method,
-            routing=ROUTING,
+        raise ValueError(
+            f"{who}.{method} needs the protected attribute. Pass sensitive_features; if it is a "
+            f"column of X, name it: {who}(..., sensitive='sex'); inside a pipeline or a search, "
+            f"name the column, or enable metadata routing: {ROUTING}."
         )
     return sensitive_features

@@ -17,8 +17,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_vali
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-from skbiasamp._compat import Interval, StrOptions, take_rows, validate_params
-from skbiasamp._input import Array, InputError, of_auditor, speaking, to_native
+from skbiasamp._compat import take_rows
+from skbiasamp._input import Array, check_option, of_auditor, speaking, to_native
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.results import AuditResult
@@ -107,12 +107,6 @@ class CrossAuditResult:
         return self.table.copy()
 
 
-@validate_params(
-    {
-        "n_repeats": [Interval(Integral, 1, None, closed="left")],
-        "stratify": [StrOptions(set(STRATIFY))],
-    }
-)
 def cross_audit(
     estimator: Any,
     X: Any,
@@ -211,6 +205,7 @@ def cross_audit(
     >>> round(blind.value, 2)
     -0.18
     """
+    check_option("stratify", stratify, STRATIFY)
     if isinstance(estimator, AuditedClassifier):
         model = clone(estimator)
         if auditor is not None:
@@ -219,8 +214,8 @@ def cross_audit(
         model = AuditedClassifier(clone(estimator), auditor=auditor)
     attribute = model._attribute(X, sensitive_features)
     if attribute is None:
-        raise InputError(
-            "cross_audit needs the sensitive feature: pass {sensitive_features}, for example "
+        raise ValueError(
+            "cross_audit needs the protected attribute: pass sensitive_features, for example "
             "X['sex'], or an AuditedClassifier that finds it in X (sensitive='sex')."
         )
     metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}

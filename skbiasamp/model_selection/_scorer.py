@@ -18,9 +18,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import StrOptions
-from skbiasamp._input import InputError, check_auditor, of_auditor, speaking
-from skbiasamp.compose import ROUTING, AuditedClassifier, passed_twice, sensitive_values
+from skbiasamp._input import check_auditor, check_option, of_auditor, speaking
+from skbiasamp.compose import ROUTING, AuditedClassifier, sensitive_values
 from skbiasamp.model_selection._responses import task_scores
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
 
@@ -101,10 +100,6 @@ def amplification_scorer(
 class AmplificationScorer(BaseEstimator):
     """What `amplification_scorer` makes."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "objective": [StrOptions(set(OBJECTIVES))],
-        "response_method": [StrOptions(set(RESPONSES))],
-    }
     # The method takes the fitted model first, which is no metadata.
     __metadata_request__score: ClassVar = {"estimator": UNUSED, "sensitive_features": True}
 
@@ -149,7 +144,8 @@ class AmplificationScorer(BaseEstimator):
         -------
         score : float
         """
-        self._validate_params()
+        check_option("objective", self.objective, OBJECTIVES)
+        check_option("response_method", self.response_method, RESPONSES)
         found = list(_inside(estimator))
         auditor = self._auditor([audited for audited, _ in found])
         with speaking(of_auditor(auditor)):
@@ -176,10 +172,10 @@ class AmplificationScorer(BaseEstimator):
         template = self.auditor
         if template is None:
             if isinstance(audited[0].auditor, list):
-                raise InputError(
-                    "The AuditedClassifier has {n} auditors, and a score is one number: choose "
-                    "one, for example amplification_scorer(DirectionalAuditor()).",
-                    n=len(audited[0].auditor),
+                raise ValueError(
+                    f"The AuditedClassifier has {len(audited[0].auditor)} auditors, and a score "
+                    "is one number: say which, for example "
+                    "amplification_scorer(DirectionalAuditor())."
                 )
             template = audited[0].auditor_
             if len(audited) == 1:
@@ -189,11 +185,9 @@ class AmplificationScorer(BaseEstimator):
             for one in audited
         ]
         if 0 in counted:
-            raise InputError(
-                "amplification_scorer({auditor}) has groups={groups!r}, and no auditor of the "
-                "AuditedClassifier counted these groups. Give both the same groups=.",
-                auditor=template,
-                groups=template.groups,
+            raise ValueError(
+                f"amplification_scorer({template}) has groups={template.groups!r}, and no auditor "
+                "of the AuditedClassifier counted these groups. Give both the same groups=."
             )
         # Of several folds each row is in as many as any other, so that their sum has its rates.
         return clone(template).fit(sum(counted))
@@ -203,8 +197,8 @@ class AmplificationScorer(BaseEstimator):
         if auditor is None:
             raise NotFittedError(
                 "amplification_scorer() takes training correlations from an AuditedClassifier that "
-                "was fitted with the sensitive feature, and this model holds none. Wrap the "
-                "classifier, AuditedClassifier(classifier, sensitive='sex'); if the feature "
+                "was fitted with the protected attribute, and this model holds none. Wrap the "
+                "classifier, AuditedClassifier(classifier, sensitive='sex'); if the attribute "
                 f"comes as metadata, enable routing, {ROUTING}; or pass a fitted auditor: "
                 "amplification_scorer(auditor)."
             )
@@ -219,7 +213,11 @@ class AmplificationScorer(BaseEstimator):
 
     def _attribute(self, found: list[Any], X: Any, sensitive_features: Any) -> Any:
         if self.sensitive is not None and sensitive_features is not None:
-            raise passed_twice(self.sensitive, "score")
+            raise ValueError(
+                f"The protected attribute came twice: as sensitive={self.sensitive!r} and as "
+                "sensitive_features. Leave one out; under metadata routing, with "
+                ".set_score_request(sensitive_features=False)."
+            )
         if self.sensitive is not None:
             return sensitive_values(X, self.sensitive)
         if sensitive_features is not None:
@@ -227,13 +225,12 @@ class AmplificationScorer(BaseEstimator):
         for audited, before in found:
             if audited.sensitive is not None:
                 return sensitive_values(_transformed(X, before), audited.sensitive)
-        raise InputError(
-            "amplification_scorer needs the sensitive feature of the rows it scores. If it is a "
+        raise ValueError(
+            "amplification_scorer needs the protected attribute of the rows it scores. If it is a "
             "column of X, name it: amplification_scorer(sensitive='sex'). Otherwise enable "
-            "metadata routing, {routing}, and pass {sensitive_features}: "
-            "cross_validate(..., params={{'sensitive_features': A}}), "
-            "GridSearchCV(...).fit(X, y, sensitive_features=A).",
-            routing=ROUTING,
+            f"metadata routing, {ROUTING}, and pass sensitive_features: "
+            "cross_validate(..., params={'sensitive_features': A}), "
+            "GridSearchCV(...).fit(X, y, sensitive_features=A)."
         )
 
     def _response(self, estimator: Any, X: Any) -> Any:
@@ -280,10 +277,9 @@ def _predict_sensitive(auditor: Any, found: list[Any], X: Any) -> Any:
         audited, before = able[0]
         return audited._predict_sensitive(_transformed(X, before))
     if auditor.direction == "T->A":
-        raise InputError(
-            "{auditor} needs predictions of the sensitive feature, and the model holds {n} with a "
-            "sensitive_estimator. One AuditedClassifier(..., sensitive_estimator=...) makes them.",
-            auditor=auditor,
-            n=f"{len(able) or 'no'} AuditedClassifier{'s' * (len(able) != 1)}",
+        raise ValueError(
+            f"{auditor} needs predictions of the protected attribute, and the model holds "
+            f"{len(able) or 'no'} AuditedClassifier{'s' * (len(able) != 1)} with a "
+            "sensitive_estimator. One AuditedClassifier(..., sensitive_estimator=...) makes them."
         )
     return None
