@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn.utils import _safe_indexing as take_rows
-from sklearn.utils._param_validation import HasMethods, Interval, Options, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils._param_validation import validate_params as _validate_params
 from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
@@ -12,7 +12,6 @@ from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 __all__ = [
     "HasMethods",
     "Interval",
-    "Options",
     "StrOptions",
     "check_method_params",
     "check_sample_weight",

@@ -885,7 +885,7 @@ BAD = {
     "a class": (
         {"attacker": GaussianNB},
         TypeError,
-        r"GaussianNB is a class: pass an instance, GaussianNB\(\)",
+        r"got the class GaussianNB\. Pass an instance: GaussianNB\(\)",
     ),
     "a number": ({"attacker": 3}, TypeError, "int has no fit"),
     "regressor for classes": (

@@ -532,7 +532,7 @@ def test_missing_values_are_for_the_auditor_to_settle():
     gaps = pd.Series(RACE, dtype=object).where(np.arange(N) != 3)
     message = r"Leave these rows out \(auditor=MALSAuditor\(missing='drop'\)\), or"
     model = AuditedClassifier(tree(), auditor=MALSAuditor(interval=None))
-    with pytest.raises(ValueError, match="^y has missing values in 1 row, at position 0"):
+    with pytest.raises(ValueError, match=r"^y has missing values in 1 row, at position 0"):
         model.fit(NUMBERS, [None, *Y[1:]], sensitive_features=RACE)
     with pytest.raises(ValueError, match=message):
         model.fit(NUMBERS, Y, sensitive_features=gaps)
