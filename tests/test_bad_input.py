@@ -912,7 +912,8 @@ def test_wrong_options(option, value, allowed):
 @pytest.mark.parametrize("option", ["direction", "ties", "groups", "missing"])
 def test_options_that_are_arrays(option):
     with pytest.raises(
-        ValueError, match=rf"The '{option}' parameter of directional_amplification must be .*Got array\("
+        ValueError,
+        match=rf"The '{option}' parameter of directional_amplification must be .*Got array\(",
     ):
         directional_amplification(
             HIRED, PREDICTED, sensitive_features=SEX, **{option: np.array(["A->T", "T->A"])}
