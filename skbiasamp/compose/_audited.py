@@ -213,7 +213,7 @@ class AuditedClassifier(SensitiveWrapper):
             with speaking(of_auditor(auditor)):
                 results[name] = auditor.audit(**labels)
             if cannot_amplify(auditor, results[name].value):
-                audited = auditor._count(**labels, like=auditor.contingency_)
+                audited = auditor._count_audited(**labels)
                 if auditor._sign(audited).any():
                     warnings.warn(
                         f"The model cannot amplify ({name}): {BALANCED} But groups and tasks are "
