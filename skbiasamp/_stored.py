@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._engines import Moments
-from skbiasamp._labels import Rows, Side, plain
+from skbiasamp._input import Rows, Side, plain
 
 _FORMAT = "skbiasamp contingency 1"
 _SIDES = ("group", "task", "task_pred", "group_pred")

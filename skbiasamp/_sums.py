@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 
 # Cells multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
 # precision.

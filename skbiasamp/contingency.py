@@ -25,7 +25,7 @@ from skbiasamp._engines import (
     sum_weights,
 )
 from skbiasamp._files import read_json, written
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     Names,
     Rows,
@@ -35,6 +35,7 @@ from skbiasamp._labels import (
     check_kinds,
     check_known,
     check_selection,
+    columns_named,
     no_positive_class,
     positive_class,
     quote,
@@ -216,6 +217,7 @@ class Contingency:
         return cls(rows, summed=summed, moments=moments)
 
     @classmethod
+    @columns_named
     def from_counts(
         cls,
         frame: pd.DataFrame,
@@ -269,6 +271,7 @@ class Contingency:
         return cls._read(**labels)
 
     @classmethod
+    @columns_named
     def from_frame(
         cls,
         frame: Any,

@@ -520,13 +520,13 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree(), auditor=DirectionalAuditor),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             TypeError,
-            "DirectionalAuditor is a class: pass an instance, DirectionalAuditor().",
+            "got the class DirectionalAuditor. Pass an instance: DirectionalAuditor().",
         ),
         (
             AuditedClassifier(tree(), auditor=["directional"]),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             TypeError,
-            "an auditor, such as DirectionalAuditor(), and 'directional' has no audit.",
+            "such as DirectionalAuditor(); got 'directional', which has no method audit.",
         ),
         (
             AuditedClassifier(tree(), sensitive=3.5),
@@ -544,7 +544,7 @@ def test_errors_say_what_to_write_instead(model, call, error, message):
 
 def test_missing_values_are_for_the_auditor_to_settle():
     gaps = pd.Series(RACE, dtype=object).where(np.arange(N) != 3)
-    message = r"Leave these rows out with auditor=MALSAuditor\(missing='drop'\), or"
+    message = r"Leave these rows out \(auditor=MALSAuditor\(missing='drop'\)\), or"
     model = AuditedClassifier(tree(), auditor=MALSAuditor(interval=None))
     with pytest.raises(ValueError, match=message):
         model.fit(NUMBERS, Y, sensitive_features=gaps)

@@ -459,9 +459,12 @@ def test_scorers_ask_for_a_fitted_model(model):
 @pytest.mark.parametrize(
     ("auditor", "message"),
     [
-        ("directinal", r"such as DirectionalAuditor\(\), and 'directinal' has no audit\."),
-        (MALSAuditor, r"and MALSAuditor is a class: pass an instance, MALSAuditor\(\)\."),
-        ([MALSAuditor()], "and list has no audit"),
+        (
+            "directinal",
+            r"DirectionalAuditor\(\); got 'directinal', which has no method audit\.",
+        ),
+        (MALSAuditor, r"got the class MALSAuditor\. Pass an instance: MALSAuditor\(\)\."),
+        ([MALSAuditor()], "got list, which has no method audit"),
     ],
     ids=["text", "class", "list"],
 )
@@ -475,7 +478,7 @@ def test_scorers_and_cross_audits_ask_for_an_auditor(auditor, message):
 
 def test_missing_values_are_for_the_auditor_to_settle():
     gaps = pd.Series(GROUP, dtype=object).where(np.arange(N) != 3)
-    message = r"with auditor=DirectionalAuditor\(missing='drop'\), or keep"
+    message = r"\(auditor=DirectionalAuditor\(missing='drop'\)\), or keep"
     with pytest.raises(ValueError, match=message):
         amplification_scorer()(audited().fit(X, Y), X.assign(group=gaps), Y)
     splits = [(np.arange(4, N), np.arange(4))]  # where no training row is missing, too
@@ -642,7 +645,7 @@ def test_multilabel_frames_and_predicted_attributes():
 def test_a_cross_audit_says_what_is_missing():
     with pytest.raises(ValueError, match="cross_audit needs the sensitive feature"):
         cross_audit(tree(), X, Y)
-    with pytest.raises(ValueError, match="stratify must be one of 'task', 'joint'"):
+    with pytest.raises(ValueError, match="'stratify' parameter of cross_audit must be a str"):
         cross_audit(tree(), X, Y, sensitive_features=GROUP, stratify="sex")
     with pytest.raises(ValueError, match="pass sensitive_estimator"):
         cross_audit(tree(), X, Y, sensitive_features=GROUP, auditor=DirectionalAuditor("T->A"))

@@ -254,7 +254,7 @@ def test_audit_and_the_command_take_the_positive_class(tmp_path, capsys):
     assert skbiasamp.AuditReport.from_json(out).context["tasks"] == [0]
     capsys.readouterr()
     assert main(["audit", str(path), *columns, "--positive", "2"]) == 2
-    assert "--positive must be one of the classes of --target, 0 and 1" in capsys.readouterr().err
+    assert "--positive must be one of the classes of --target t, 0 and 1" in capsys.readouterr().err
 
 
 def reversed_scores(n=200):

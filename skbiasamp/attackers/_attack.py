@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._labels import Array, Names, Side
+from skbiasamp._input import Array, Names, Side
 from skbiasamp._sums import View, pair_sums
 from skbiasamp.attackers._qualities import Quality
 from skbiasamp.contingency import Contingency, SideName

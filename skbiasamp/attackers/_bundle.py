@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.attackers._networks import find_device, predict_outputs
 
 

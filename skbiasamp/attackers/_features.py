@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skbiasamp._labels import Array, check_lengths, columns_of, to_native
+from skbiasamp._input import Array, check_lengths, columns_of, to_native
 from skbiasamp.attackers._attack import Settings, Sides, make_attack
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.attackers._attack import Attack, Settings, as_numbers, hard, positive_of
 from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.attackers._perturbation import flip_rates, perturb

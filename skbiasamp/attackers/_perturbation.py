@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skbiasamp._labels import Array, Side
+from skbiasamp._input import Array, Side
 from skbiasamp._sums import View, pair_sums
 from skbiasamp.attackers._qualities import divide
 

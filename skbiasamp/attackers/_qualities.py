@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 
 QUALITIES = ("accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss")
 

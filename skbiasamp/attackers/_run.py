@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._labels import quote
+from skbiasamp._input import quote
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._attack import (
     MOST_BITS,

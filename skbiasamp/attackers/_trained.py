@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.attackers._attack import Attack
 from skbiasamp.attackers._draws import redraw, split, weighed
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of

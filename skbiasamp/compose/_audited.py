@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
-from skbiasamp._labels import Array, by_auditor, check_auditor, to_native
+from skbiasamp._input import Array, check_auditor, of_auditor, speaking, to_native
 from skbiasamp.compose._sensitive import SENSITIVE, how_to_pass, without
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.metrics import DirectionalAuditor
@@ -171,7 +171,7 @@ class AuditedClassifier(SensitiveWrapper):
         else:
             # First, since it is quick: labels that cannot be audited should not cost a training.
             for name, auditor in auditors.items():
-                with by_auditor(auditor):
+                with speaking(of_auditor(auditor)):
                     self.auditors_[name] = clone(auditor).fit(
                         y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                     )
@@ -210,7 +210,7 @@ class AuditedClassifier(SensitiveWrapper):
         labels = self._labels(X, y, sensitive_features, sample_weight)
         results = {}
         for name, auditor in self.auditors_.items():
-            with by_auditor(auditor):
+            with speaking(of_auditor(auditor)):
                 results[name] = auditor.audit(**labels)
             if cannot_amplify(auditor, results[name].value):
                 audited = auditor._count(**labels, like=auditor.contingency_)

@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import quote, to_native
+from skbiasamp._input import quote, to_native
 
 # What `sensitive=` may be, as scikit-learn checks parameters.
 SENSITIVE: list[Any] = [str, Integral, list, tuple, callable, None]

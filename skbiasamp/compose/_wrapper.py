@@ -18,7 +18,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skbiasamp._labels import quote
+from skbiasamp._input import quote
 from skbiasamp.compose._sensitive import ROUTING, SensitiveColumns
 
 Method = TypeVar("Method", bound=Callable[..., Any])

@@ -7,7 +7,7 @@ import os
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skbiasamp._labels import check_option
+from skbiasamp._compat import Options, StrOptions, validate_params
 from skbiasamp.datasets._files import find_file
 
 _SHA256 = {
@@ -40,6 +40,9 @@ in the images identify.
 """
 
 
+@validate_params(
+    {"subset": [StrOptions({*_SHA256, "all"})], "alpha": [Options(int, {3, 2, 1}), None]}
+)
 def fetch_imsitu_annotations(
     *,
     subset: str = "train",
@@ -89,8 +92,6 @@ def fetch_imsitu_annotations(
     >>> (imsitu.sensitive == "man").groupby(imsitu.target).mean().unique()  # doctest: +SKIP
     array([0.5])
     """
-    check_option("subset", subset, (*_SHA256, "all"))
-    check_option("alpha", alpha, (None, 3, 2, 1))
     frames = []
     for split in _SHA256 if subset == "all" else [subset]:
         file = find_file(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._sums import generator
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.contingency import Contingency, SideName

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.parallel import Parallel, delayed
 
-from skbiasamp._labels import Array, check_option
+from skbiasamp._input import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import pair_variances, value_variance

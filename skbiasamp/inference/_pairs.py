@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from skbiasamp._labels import Array, Names
+from skbiasamp._input import Array, Names
 from skbiasamp.contingency import Contingency, SideName
 
 

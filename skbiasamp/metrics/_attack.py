@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._words import rate
 from skbiasamp.attackers._attack import Settings, Sides
 from skbiasamp.attackers._draws import own_generator
@@ -98,7 +98,10 @@ class AttackAuditor(BaseAuditor):
     balanced: bool = False
     fold: bool = False
     _scores = True
-    _rates = ("quality_data", "quality_model")
+    columns: ClassVar[dict[str, str]] = {
+        "quality_data": "From labels",
+        "quality_model": "From the model",
+    }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
         "quality": [StrOptions(set(QUALITIES)), callable],
@@ -146,6 +149,11 @@ class AttackAuditor(BaseAuditor):
         self.verbose = verbose
 
     # ------------------------------------------------------------------ what a metric fills in
+
+    @property
+    def percent(self) -> bool:
+        """Whether the quality of the attacker is a share of rows."""
+        return self.quality in ("accuracy", "balanced_accuracy")
 
     @abstractmethod
     def _attacks(self) -> tuple[tuple[SideName, SideName], tuple[SideName, SideName] | None]:
@@ -288,7 +296,7 @@ class AttackAuditor(BaseAuditor):
         text = conclusion(result)
         if np.isnan(result.value):
             return text
-        data, model = (float(result.table[name].mean()) for name in self._rates)
+        data, model = (float(result.table[name].mean()) for name in self.columns)
         other += f" {equalized if self.equalize is not None else 'the true labels'}"
         if self.quality == "accuracy":
             rows = "rows (all groups weighted equally)" if self.balanced else "rows"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
@@ -17,16 +18,22 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._compat import Interval, StrOptions, validate_parameter_constraints
-from skbiasamp._labels import (
+from skbiasamp._engines import names_of
+from skbiasamp._files import are_files, patterns_of, reading, scan
+from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
     Array,
+    InputTypeError,
     check_frame_columns,
     check_runs,
     check_train,
+    meant,
     quote,
-    renamed,
+    require_group_pred,
     require_groups,
+    require_task_pred,
+    speaking,
 )
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference import UncertaintyWarning
@@ -85,7 +92,8 @@ class BaseAuditor(ABC, BaseEstimator):
     kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
     direction: str | None = None
     _parameter_constraints: ClassVar[dict[str, Any]]
-    _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
+    # What a pair compares: columns of a result's table, and their headings.
+    columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
 
@@ -295,7 +303,7 @@ class BaseAuditor(ABC, BaseEstimator):
         tables = [run.table.set_index(["group", "task"]) for run in runs]
         aligned = [table.reindex(tables[0].index) for table in tables]
         table = runs[0].table.copy()
-        for name in ("n", *self._rates, "delta", "amplification"):
+        for name in ("n", *self.columns, "delta", "amplification"):
             stacked = np.stack([one[name].to_numpy(float) for one in aligned])
             if name == "amplification":
                 table[name], table["low"], table["high"] = across_runs(
@@ -329,7 +337,7 @@ class BaseAuditor(ABC, BaseEstimator):
         if self._uses_groups and not isinstance(y_train, Contingency):
             check_train(y_train, sensitive_train)
         if y_train is not None:
-            with renamed(sensitive_features="sensitive_train"):
+            with speaking(sensitive_features="sensitive_train"):
                 return self.fit(y_train, sensitive_features=sensitive_train)
         if "reference" in self.get_params(deep=False):
             self.set_params(reference="test")
@@ -345,7 +353,7 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return training labels as a contingency; errors name what `fit` calls them."""
         self._validate_params()
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        with renamed(y_true="y_train"):
+        with speaking(y_true="y_train"):
             return self._count(y_train, labels, columns)
 
     def _count_audited(
@@ -406,19 +414,9 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
-        lacking = [side for side in self._requires() if not test.has(side)]
+        directed = self.direction is not None
         what = f"{self.metric} amplification"
-        if "task_pred" in lacking:
-            directed = " (Only direction='T->A' can do without.)" * (self.direction is not None)
-            raise ValueError(
-                f"{what} compares the labels with their predictions: pass y_pred.{directed}"
-            )
-        if lacking:
-            directed = ", or use direction='A->T'" * (self.direction is not None)
-            raise ValueError(
-                f"{what} needs the sensitive feature as predicted by the model: pass "
-                f"sensitive_pred{directed}."
-            )
+        require_predictions(test, self._requires(), what=what, directed=directed)
 
     def _check_groups(self, cells: Contingency) -> None:
         """Raise if there is nothing to compare."""
@@ -436,6 +434,19 @@ class BaseAuditor(ABC, BaseEstimator):
     def headline(self) -> int:
         """Rank in a report: the lowest that can be measured gives the verdict."""
         return 9
+
+    @property
+    def percent(self) -> bool:
+        """Whether the columns that a pair compares are shares of 1."""
+        return True
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report of these rows runs unasked: none, by default.
+
+        With `scores`, the rows hold scores in place of predictions.
+        """
+        return []
 
     def _sentence(self, result: AuditResult) -> str:
         """Return what a result says; a metric adds who is affected and by how much."""
@@ -470,6 +481,8 @@ class BaseAuditor(ABC, BaseEstimator):
             kind=self.kind,
             question=self.question,
             headline=self.headline,
+            columns=dict(self.columns),
+            percent=self.percent,
             group_columns=tuple(columns or ()),
         )
         return replace(result, sentence=self._sentence(result))
@@ -478,6 +491,11 @@ class BaseAuditor(ABC, BaseEstimator):
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
     """Return an array of groups × tasks as a data frame."""
     return pd.DataFrame(values, label_index(cells.groups), label_index(cells.tasks))
+
+
+def directions_of(test: Contingency) -> list[str]:
+    """Return the directions in which rows have predictions."""
+    return ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
 
 
 def count_labels(
@@ -490,37 +508,60 @@ def count_labels(
     engine: dict[str, Any] | None = None,
     **how: Any,
 ) -> Contingency:
-    """Return labels, the columns of a frame, or a contingency passed in their place, counted.
+    """Return labels, columns of a frame or of files, or a contingency in their place, counted.
 
-    This is the one place where it is decided which of the three it is.
+    This is the one place where it is decided which of them it is.
     """
     named = {name: one for name, one in columns.items() if one is not None}
     unknown = [name for name in columns if name not in COLUMNS]
     if unknown:
-        raise TypeError(
-            f"got an unexpected keyword argument {unknown[0]!r}. Columns of a frame are named by "
-            f"{quote(COLUMNS)}."
+        raise InputTypeError(
+            "got an unexpected keyword argument {seen!r}{meant} Columns of a frame are named by "
+            "{columns}.",
+            seen=unknown[0],
+            meant=meant(unknown[0], COLUMNS),
+            columns=quote(COLUMNS),
         )
-    if named:
+    if named or isinstance(y_true, str | PathLike):
         check_frame_columns(named, labels.values())
-        return Contingency.from_frame(y_true, **named, like=like, **how, **(engine or {}))
+        asked = {**named, "like": like, **how, **(engine or {})}
+        if not are_files(y_true):
+            return Contingency.from_frame(y_true, **asked)
+        with reading(patterns_of(y_true)) as paths:
+            needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
+            return Contingency.from_frame(scan(paths, list(needed)), **asked)
     if not isinstance(y_true, Contingency):
         return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
     if any(other is not None for other in labels.values()):
-        raise TypeError(
+        raise InputTypeError(
             "A Contingency already holds labels, predictions, groups and weights: pass it alone."
         )
     cells = y_true.with_positive(how["pos_label"])
     return cells if like is None else cells.conform(like)
 
 
-def read_train(y_train: Any, sensitive_train: Any, **how: Any) -> Contingency | None:
+def read_train(
+    y_train: Any, sensitive_train: Any, columns: dict[str, Any] | None = None, **how: Any
+) -> Contingency | None:
     """Return training labels counted, or None if there are none."""
-    check_train(y_train, sensitive_train)
+    if isinstance(y_train, Contingency):
+        return y_train.with_positive(how["pos_label"])
+    if not columns:
+        check_train(y_train, sensitive_train)
     if y_train is None:
         return None
-    with renamed(y_true="y_train", sensitive_features="sensitive_train"):
-        return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **how)
+    labels = {"sensitive_features": sensitive_train}
+    with speaking(y_true="y_train", sensitive_features="sensitive_train"):
+        return count_labels(y_train, labels, columns or {}, **how)
+
+
+def require_predictions(
+    test: Contingency, needed: tuple[SideName, ...], *, what: str, directed: bool = True
+) -> None:
+    """Raise if predictions are needed that the audited rows lack."""
+    lacking = [side for side in needed if not test.has(side)]
+    require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
+    require_group_pred(not lacking, metric=what)
 
 
 # --------------------------------------------------------------------------- functions

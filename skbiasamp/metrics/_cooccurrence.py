@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import StrOptions
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp._words import CANNOT, DIRECTION_OF
 from skbiasamp.contingency import Contingency, SideName

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from skbiasamp._compat import StrOptions
-from skbiasamp._labels import DIRECTIONS, Array
+from skbiasamp._input import DIRECTIONS, Array
 from skbiasamp.attackers._qualities import divide
-from skbiasamp.contingency import SideName
+from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
-from skbiasamp.metrics._base import function_of
+from skbiasamp.metrics._base import directions_of, function_of
 from skbiasamp.results import AuditResult
 
 
@@ -174,6 +174,11 @@ class DPAAuditor(AttackAuditor):
 
     def _requires(self) -> tuple[SideName, ...]:
         return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        directions = [] if scores or test.summed is not None else directions_of(test)
+        return [cls(direction) for direction in directions]
 
     # ------------------------------------------------------------------ what it says
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._compat import StrOptions
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.attackers._attack import Sides
 from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._base import function_of
 from skbiasamp.results import AuditResult
+
+_MANY_TASKS = 12  # above this, a report takes fewer draws
 
 
 class LeakageAuditor(AttackAuditor):
@@ -183,6 +185,16 @@ class LeakageAuditor(AttackAuditor):
                 _labels_alone(test), _labels_alone(training), settings, Sides("task", "group"), None
             )
         return {"dataset_leakage": float(run(pair, rng).qualities.data.mean())}
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        if scores:
+            return [cls()]
+        if test.summed is not None or not test.has("task_pred"):
+            return []
+        # If attackers have to be trained, fewer draws have to do.
+        trained = test.soft("task_pred") or len(test.tasks) > _MANY_TASKS
+        return [cls(n_draws=2 if trained else 10)]
 
     # ------------------------------------------------------------------ what it says
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
@@ -85,6 +85,16 @@ class MALSAuditor(CooccurrenceAuditor):
         "Do predictions raise the share of groups that have more than an equal share of a task?"
     )
     headline = 5
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        if scores or not test.has("task_pred"):
+            return []
+        auditor = cls()
+        # Of more pairs than this, permutations are too few for the smallest p-value to stay below
+        # 0.05 once it is multiplied by the number of pairs.
+        many = len(test.groups) * len(test.tasks) > 0.05 * (auditor.n_resamples + 1)
+        return [auditor.set_params(adjust="fdr" if many else "holm")]
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         return self._compare(train, test, own=self.reference == "test")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._labels import DIRECTIONS, Array, Names, require_labels, too_many_combinations
+from skbiasamp._input import DIRECTIONS, Array, InputError, Names, require_labels
 from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
@@ -162,6 +162,14 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         self.max_size = max_size
         self.min_count = min_count
         self.base = base
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        several = len(test.tasks) > 1 and test.classes is None and test.has("task_pred")
+        if scores or not several or test.soft("task_pred") or test.summed is not None:
+            return []
+        # Sets of labels are many, and most of them rare.
+        return [cls(min_count=10, interval="analytic", n_resamples=199, adjust="fdr")]
 
     # ------------------------------------------------------------------ the formula
 
@@ -356,7 +364,12 @@ def _frequent_sets(
         level = candidates[often]
         found.append(level)
         if sum(map(len, found)) > _MOST_COMBINATIONS:
-            raise too_many_combinations(_MOST_COMBINATIONS, size)
+            raise InputError(
+                "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
+                "them with {max_size} or {min_count}, or use {combinations='observed'}.",
+                most=_MOST_COMBINATIONS,
+                size=size,
+            )
         known = {row.tobytes() for row in level}
         grown = {
             bigger.tobytes()

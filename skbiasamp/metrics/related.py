@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skbiasamp._compat import Interval
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, InputError, to_native
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics._base import function_of
@@ -103,9 +103,9 @@ class PercentageAuditor(RelatedAuditor):
 
     def _check(self, test: Contingency) -> None:
         if not (test.has("task_pred") or test.has("group_pred")):
-            raise ValueError(
-                "percentage amplification compares labels with predictions: pass y_pred or "
-                "sensitive_pred."
+            raise InputError(
+                "percentage amplification compares labels with predictions: pass {y_pred} or "
+                "{sensitive_pred}."
             )
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:

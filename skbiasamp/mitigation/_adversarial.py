@@ -21,7 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
-from skbiasamp._labels import Array, check_lengths, to_native
+from skbiasamp._input import Array, check_lengths, to_native
 from skbiasamp.attackers._networks import distinct, find_device, import_torch
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._adversarial_training import (

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp.attackers._networks import draw_rows, import_torch
 
 _AT_ONCE = 4096  # rows whose outputs are computed together

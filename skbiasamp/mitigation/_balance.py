@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler, draw
 

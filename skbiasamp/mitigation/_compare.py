@@ -20,14 +20,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import take_rows
-from skbiasamp._labels import (
+from skbiasamp._compat import StrOptions, take_rows, validate_params
+from skbiasamp._input import (
     Array,
     check_auditor,
     check_lengths,
-    check_option,
     quote,
-    renamed,
+    speaking,
     to_native,
 )
 from skbiasamp.compose._wrapper import ClassifierWrapper
@@ -118,6 +117,7 @@ class MitigationComparison:
         return self.table.copy()
 
 
+@validate_params({"stratify": [StrOptions(set(STRATIFY))]})
 def compare_mitigations(
     X: Any,
     y: Any,
@@ -229,7 +229,6 @@ def compare_mitigations(
     domain independent  0.606 [0.574, 0.638]  0.605 [0.573, 0.637]  -0.111 [-0.164, -0.058]
     noise 2             0.554 [0.525, 0.583]  0.547 [0.513, 0.582]  -0.080 [-0.135, -0.026]
     """
-    check_option("stratify", stratify, STRATIFY)
     labels = {"y": y, "sensitive_features": sensitive_features}
     read = {name: to_native(one, name) for name, one in labels.items()}
     check_lengths({"X": range(_n_rows(X)), **read})
@@ -273,7 +272,7 @@ def compare_mitigations(
     for step, name in enumerate(dict.fromkeys([baseline, *entries])):
         start = time.perf_counter()
         try:
-            with renamed(**{"auditor=": "auditors="}):
+            with speaking(auditor="auditors"):
                 found = cross_audit(
                     _Informed(*parts[name], data=data),
                     np.arange(_n_rows(X))[:, None],

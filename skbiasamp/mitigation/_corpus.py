@@ -15,7 +15,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, Interval, check_sample_weight
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.mitigation._constraints import Bounds, choose, constrain

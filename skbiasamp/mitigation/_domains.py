@@ -18,7 +18,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
-from skbiasamp._labels import Array, quote, to_native
+from skbiasamp._input import Array, quote, to_native
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveClassifier
 from skbiasamp.mitigation._pairs import Pairs, named, read_pairs

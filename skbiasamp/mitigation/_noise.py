@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import Interval
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, to_native
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csc"}
 

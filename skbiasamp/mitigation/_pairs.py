@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     Names,
     Rows,
@@ -17,16 +17,16 @@ from skbiasamp._labels import (
     check_known,
     read_rows,
     recode,
-    renamed,
     require_groups,
+    speaking,
     to_native,
 )
 
 # Mitigations have no parameter `missing`.
-_WITHOUT_POLICIES = {
+_WITHOUT_POLICIES: dict[str, Any] = {
     "y_true": "y",
-    " with missing='drop'": "",
-    " with missing='group'": ", called 'unknown' for example",
+    "missing='drop'": "before fitting",
+    "missing='group'": "called 'unknown', for example",
 }
 
 
@@ -93,7 +93,7 @@ def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
 def _read(y: Any, attribute: Any) -> Rows:
     # Halves are no counts, so that every row remains a cell of its own, in its place.
     n = max(len(to_native(y, "y")), 1)
-    with renamed(**_WITHOUT_POLICIES):
+    with speaking(_WITHOUT_POLICIES):
         return read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skbiasamp._compat import Interval
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler, draw
 

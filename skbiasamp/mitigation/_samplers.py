@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import Array, check_lengths
+from skbiasamp._input import Array, check_lengths
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._pairs import Pairs, read_pairs
 

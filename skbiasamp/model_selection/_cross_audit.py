@@ -17,8 +17,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_vali
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-from skbiasamp._compat import take_rows
-from skbiasamp._labels import Array, by_auditor, check_option, to_native
+from skbiasamp._compat import Interval, StrOptions, take_rows, validate_params
+from skbiasamp._input import Array, of_auditor, speaking, to_native
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.results import AuditResult
@@ -102,6 +102,12 @@ class CrossAuditResult:
         return self.table.copy()
 
 
+@validate_params(
+    {
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "stratify": [StrOptions(set(STRATIFY))],
+    }
+)
 def cross_audit(
     estimator: Any,
     X: Any,
@@ -200,7 +206,6 @@ def cross_audit(
     >>> round(blind.value, 2)
     -0.18
     """
-    check_option("stratify", stratify, STRATIFY)
     if isinstance(estimator, AuditedClassifier):
         model = clone(estimator)
         if auditor is not None:
@@ -236,7 +241,7 @@ def cross_audit(
         repeats.append((splits, fitted))
     whole = {}
     for name, one in auditors.items():
-        with by_auditor(one):
+        with speaking(of_auditor(one)):
             whole[name] = _seeded(one, rng).fit(
                 y, sensitive_features=attribute, sample_weight=sample_weight
             )

@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, StrOptions
-from skbiasamp._labels import by_auditor, check_auditor
+from skbiasamp._input import InputError, check_auditor, of_auditor, speaking
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
@@ -160,7 +160,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         auditor = self._auditor([audited for audited, _ in found])
         why = _resampled(found) if getattr(auditor, "reference", "") == "train" else None
         if why is None:
-            with by_auditor(auditor):
+            with speaking(of_auditor(auditor)):
                 value = auditor.score(
                     y,
                     self._response(estimator, X),
@@ -206,9 +206,11 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
             for one in audited
         ]
         if 0 in counted:
-            raise ValueError(
-                f"amplification_scorer({template}) has groups={template.groups!r}, and no auditor "
-                "of the AuditedClassifier counted these groups. Give both the same groups=."
+            raise InputError(
+                "amplification_scorer({auditor}) has groups={groups!r}, and no auditor of the "
+                "AuditedClassifier counted these groups. Give both the same groups=.",
+                auditor=template,
+                groups=template.groups,
             )
         # Of several folds each row is in as many as any other, so that their sum has its rates.
         return clone(template).fit(sum(counted))

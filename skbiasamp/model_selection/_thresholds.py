@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import HasMethods, StrOptions, check_sample_weight
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, to_native
 from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params
 from skbiasamp.model_selection._responses import task_scores
 

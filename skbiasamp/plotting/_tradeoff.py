@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import pandas as pd
 
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp.mitigation import MitigationComparison
-from skbiasamp.plotting._common import LINES, as_floats, import_pyplot, labels_of, merged
+from skbiasamp.plotting._common import LINES, as_floats, axes_of, labels_of, merged, tidy
 
 MARKERS = "osD^vPX*<>"
 
@@ -173,10 +173,7 @@ class MitigationDisplay:
         display : MitigationDisplay
             This Display.
         """
-        plt = import_pyplot(self)
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = axes_of(self, ax, (7.2, 4.2))
         self.zero_line_ = ax.axhline(0, color="0.3", linewidth=1, zorder=1)
         noisy = self.points["noise"].notna()
         remedies = self.points[~noisy]
@@ -186,43 +183,20 @@ class MitigationDisplay:
             start = remedies[remedies["mitigation"] == self.baseline]
             least, most = line["noise"].iloc[[0, -1]]
             label = f"noise {least:g}" + (f" to {most:g}" if most > least else "")
-            self.noise_line_ = _errorbar(
-                ax,
-                # Not with its empty column of noise, which pandas would have a say about.
-                pd.concat([start.drop(columns="noise"), line.drop(columns="noise")]),
-                {
-                    "color": "0.6",
-                    "marker": ".",
-                    "linestyle": "--",
-                    "linewidth": 1.2,
-                    "elinewidth": 0.8,
-                    "zorder": 2,
-                    "label": label,
-                },
-                noise_kwargs,
-            )
+            look = {"color": "0.6", "marker": ".", "linestyle": "--", "linewidth": 1.2}
+            look |= {"elinewidth": 0.8, "zorder": 2, "label": label}
+            # Not with its empty column of noise, which pandas would have a say about.
+            whole = pd.concat([start.drop(columns="noise"), line.drop(columns="noise")])
+            self.noise_line_ = _errorbar(ax, whole, look, noise_kwargs)
         labels = labels_of(remedies["mitigation"], ", ")
         self.points_ = {}
         looks = zip(cycle(LINES), cycle(MARKERS))
         for (colour, marker), (_, row) in zip(looks, remedies.iterrows(), strict=False):
-            self.points_[row["mitigation"]] = _errorbar(
-                ax,
-                row.to_frame().T,
-                {
-                    "color": colour,
-                    "marker": marker,
-                    "linestyle": "none",
-                    "markersize": 7,
-                    "elinewidth": 1.4,
-                    "zorder": 3,
-                    "label": labels[row["mitigation"]],
-                },
-                point_kwargs,
-            )
+            look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 7}
+            look |= {"elinewidth": 1.4, "zorder": 3, "label": labels[row["mitigation"]]}
+            self.points_[row["mitigation"]] = _errorbar(ax, row.to_frame().T, look, point_kwargs)
         ax.set(xlabel=self.score, ylabel=self.amplification.replace("->", "→"))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(color="0.92")
-        ax.set_axisbelow(True)
+        tidy(ax)
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize="small")
         return self
 

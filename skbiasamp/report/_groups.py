@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import accuracy_score, confusion_matrix
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.contingency import Contingency
 
 

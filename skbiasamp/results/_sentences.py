@@ -45,7 +45,7 @@ def _verdict(result: AuditResult) -> str:
             f"{labels_of(result)}, so there is nothing to amplify"
         )
     if verdict == NOT_MEASURED:
-        if math.isnan(result.value) or result.table["delta"].isna().all():
+        if result._undefined:
             return "Not measured: no pair has both labels and predictions to compare"
         reason = "no interval was requested"
         if result.confidence_level is not None:
