@@ -331,9 +331,8 @@ def _no_indicator(opened: Opened, allowed: Mapping[str, nw.Expr]) -> InputError:
         if len(seen):
             break
     return InputError(
-        "{y_true} and {y_pred} have {n} columns, so each must be a 0/1 indicator of one label; got "
-        "{seen:.6g} in column {column!r}. For one label a row name a single column.",
-        n=len(allowed),
+        "column {column!r} is one of several, so it must be a 0/1 indicator of one label; got "
+        "{seen:.6g}. For one label a row name a single column.",
         column=name,
         seen=float(seen[name].to_list()[0]),
     )

@@ -897,7 +897,7 @@ BAD = {
     "a class": (
         {"attacker": GaussianNB},
         TypeError,
-        r"GaussianNB is a class: pass an instance, GaussianNB\(\)",
+        r"got the class GaussianNB\. Pass an instance: GaussianNB\(\)",
     ),
     "a number": ({"attacker": 3}, ValueError, "implementing 'fit' and 'predict'. Got 3"),
     "regressor for classes": (

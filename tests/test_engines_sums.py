@@ -228,7 +228,11 @@ def test_frames_in_memory_keep_their_rows(test):
 @every_engine
 def test_what_is_no_indicator_is_refused(test, engine):
     for column, value, message in (
-        ("t3", 2, "0/1 indicator of one label, but 't3' holds 2"),
+        (
+            "t3",
+            2,
+            "column 't3' is one of several, so it must be a 0/1 indicator .* got 2",
+        ),
         ("p3", -1, "'p3' holds -1"),
     ):
         wrong = test.copy()
@@ -329,7 +333,10 @@ def test_fractions_of_weights_and_of_predictions_together_are_refused(test):
 
 @every_engine
 def test_what_is_no_probability_is_refused(test, engine):
-    for value, message in ((1.5, "1.5 in column 's0' is a prob"), (-0.2, "-0.2 in column 's0'")):
+    for value, message in (
+        (1.5, r"^column 's0' .* got 1\.5\."),
+        (-0.2, r"^column 's0' .* got -0\.2\."),
+    ):
         wrong = test.copy()
         wrong.loc[3, "s0"] = value
         with pytest.raises(ValueError, match=message):

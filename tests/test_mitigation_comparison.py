@@ -404,12 +404,12 @@ def test_a_comparison_is_read_as_a_table(people):
         (
             {"auditors": MALSAuditor},
             TypeError,
-            r"^auditors must be an auditor, .* MALSAuditor is a class: pass an instance",
+            r"^auditors must be an auditor, .* got the class MALSAuditor\. Pass an instance",
         ),
         (
             {"sensitive_features": [None] + ["f", "m"] * 599 + ["f"]},
             ValueError,
-            r"rows out with auditors=DirectionalAuditor\(missing='drop'\)",
+            r"rows out \(auditors=DirectionalAuditor\(missing='drop'\)\)",
         ),
         ({"scoring": 3}, TypeError, "a dict of scorers by name. Got 3 instead"),
     ],

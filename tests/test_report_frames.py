@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
+from skbiasamp import DirectionalAuditor
 from skbiasamp.cli import main
 
 pytest.importorskip("pyarrow")
@@ -158,3 +159,13 @@ def test_what_is_wrong_with_files_is_said(folder, tmp_path):
     (tmp_path / "short.parquet").write_bytes(short)
     with pytest.raises(ValueError, match=r"short.parquet cannot be read as .parquet"):
         skbiasamp.audit(tmp_path / "short.parquet", **ONE)
+
+
+@pytest.mark.parametrize("source", [pattern, paths])
+def test_an_auditor_reads_the_same_files(folder, rows, source):
+    train, test = rows
+    columns = {name: ONE[name] for name in ("target", "sensitive")}
+    auditor = DirectionalAuditor().fit(source(folder, "train"), **columns)
+    value = auditor.score(source(folder, "test"), **columns, prediction=ONE["prediction"])
+    again = DirectionalAuditor().fit(train, **columns)
+    assert value == again.score(test, **columns, prediction=ONE["prediction"])

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_array
 
-from skbiasamp._input import Array, InputError, to_native
+from skbiasamp._input import Array, to_native
 from skbiasamp._sums import dense
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
@@ -152,11 +152,10 @@ def amplification_curve(
     """
     scores = check_array(to_native(y_score, "y_score"), ensure_2d=False, dtype=float)
     if scores.ndim == 2 and scores.shape[1] > 1 and to_native(y_true, "y_true").ndim == 1:
-        raise InputError(
-            "{y_score} has {n} columns and {y_true} is one column of labels. Pass the score of the "
-            "positive class, such as predict_proba(X)[:, 1]; for several classes, indicator "
-            "columns (sklearn.preprocessing.label_binarize) and the scores of each.",
-            n=scores.shape[1],
+        raise ValueError(
+            f"y_score has {scores.shape[1]} columns and y_true is one column of labels. Pass the "
+            "score of the positive class, such as predict_proba(X)[:, 1]; for several classes, "
+            "indicator columns (sklearn.preprocessing.label_binarize) and the scores of each."
         )
     levels, rank = np.unique(scores, return_inverse=True)
     # As probabilities that only rank, scores of any size can be read beside the labels.
@@ -196,10 +195,10 @@ def _limits(levels: Array, limits: Any) -> tuple[float, float]:
             return 0.0, 1.0
         if ends[0] < ends[1]:
             return ends
-        text = "All scores are {score:g}: pass {limits}, between which thresholds are to count."
-        raise InputError(text, score=ends[0])
+        raise ValueError(
+            f"All scores are {ends[0]:g}: pass limits, between which thresholds are to count."
+        )
     low, high = limits
     if not (np.isfinite([low, high]).all() and low < high):
-        text = "{limits} must be two numbers, the smaller one first; got {seen!r}."
-        raise InputError(text, seen=limits)
+        raise ValueError(f"limits must be two numbers, the smaller one first, got {limits!r}.")
     return float(low), float(high)
