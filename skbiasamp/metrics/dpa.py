@@ -157,11 +157,6 @@ class DPAAuditor(AttackAuditor):
 
     # ------------------------------------------------------------------ the formula
 
-    @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
-        directions = [] if scores or test.summed is not None else directions_of(test)
-        return [cls(direction) for direction in directions]
-
     def _attacks(self) -> Any:
         if self.direction == "T->A":
             return ("task", "group"), ("task", "group_pred")
@@ -179,6 +174,11 @@ class DPAAuditor(AttackAuditor):
 
     def _requires(self) -> tuple[SideName, ...]:
         return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        directions = [] if scores or test.summed is not None else directions_of(test)
+        return [cls(direction) for direction in directions]
 
     # ------------------------------------------------------------------ what it says
 

@@ -149,16 +149,6 @@ class LeakageAuditor(AttackAuditor):
 
     # ------------------------------------------------------------------ the formula
 
-    @classmethod
-    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
-        if scores:
-            return [cls()]
-        if test.summed is not None or not test.has("task_pred"):
-            return []
-        # If attackers have to be trained, fewer draws have to do.
-        trained = test.soft("task_pred") or len(test.tasks) > _MANY_TASKS
-        return [cls(n_draws=2 if trained else 10)]
-
     def _attacks(self) -> Any:
         return ("task", "group"), ("task_pred", "group")
 
@@ -195,6 +185,16 @@ class LeakageAuditor(AttackAuditor):
                 _labels_alone(test), _labels_alone(training), settings, Sides("task", "group"), None
             )
         return {"dataset_leakage": float(run(pair, rng).qualities.data.mean())}
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        if scores:
+            return [cls()]
+        if test.summed is not None or not test.has("task_pred"):
+            return []
+        # If attackers have to be trained, fewer draws have to do.
+        trained = test.soft("task_pred") or len(test.tasks) > _MANY_TASKS
+        return [cls(n_draws=2 if trained else 10)]
 
     # ------------------------------------------------------------------ what it says
 
