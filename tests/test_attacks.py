@@ -881,13 +881,13 @@ BAD = {
         ValueError,
         "attacker must be one of 'auto', 'exact', 'mlp'. Got 'forest'",
     ),
-    "no predict": ({"attacker": NoPredict()}, TypeError, "NoPredict has no predict"),
+    "no predict": ({"attacker": NoPredict()}, TypeError, "NoPredict, which has no method predict"),
     "a class": (
         {"attacker": GaussianNB},
         TypeError,
         r"got the class GaussianNB\. Pass an instance: GaussianNB\(\)",
     ),
-    "a number": ({"attacker": 3}, TypeError, "int has no fit"),
+    "a number": ({"attacker": 3}, TypeError, "int, which has no method fit"),
     "regressor for classes": (
         {"attacker": DecisionTreeRegressor()},
         ValueError,
