@@ -173,7 +173,7 @@ def _check_known(cells: pd.DataFrame, name: str) -> None:
 
 
 def _holes(what: str) -> InputError:
-    return InputError("{name} has missing values. Leave these rows out.", name=what)
+    return InputError("There are missing values in {name}. Leave these rows out.", name=what)
 
 
 def _repeated(cells: pd.DataFrame, values: Array, counts: Array) -> pd.DataFrame:

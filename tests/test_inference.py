@@ -1385,7 +1385,7 @@ def test_runs_that_cannot_be_compared_are_refused():
     data = world(kind="multilabel")
     tasks, groups = runs(data, 3)
     auditor = DirectionalAuditor(random_state=0, n_resamples=9)
-    with pytest.raises(ValueError, match=r"y_preds must be a list .* two runs or more, got 1"):
+    with pytest.raises(ValueError, match=r"y_preds must be a list .* two runs or more; got 1"):
         over_runs(auditor, data, tasks[:1], groups[:1])
     with pytest.raises(ValueError, match=r"y_preds must be a list .* got ndarray"):
         over_runs(auditor, data, tasks[0], None)
