@@ -100,8 +100,8 @@ NOISE = (0.1, 0.25, 0.5, 1, 2)
 # %%
 # What is measured
 # ----------------
-# Accuracy; leakage amplification, how much more of the group can be told from the logits than
-# from labels with as many errors; and DPA from the group to the predicted labels.
+# Accuracy; leakage amplification, how much better the group is predicted from the logits than
+# from equally accurate random labels; and DPA from the group to the predicted labels.
 
 
 def measure(model, X, y, group):

@@ -1,6 +1,6 @@
 """
-Who attacks, and how much it matters
-====================================
+How much the attacker matters
+=============================
 
 The experiment of Appendix B and Fig. 3 in "Making bias amplification in balanced datasets
 directional and interpretable" (Tokas, Nair & Kerner 2024). A is normal; T and its prediction are
@@ -88,7 +88,7 @@ def show(found):
         ax.plot(names, found[name] / found[name].mean(), marker, color=color, label=name)
     ax.axhline(1, color="0.8", zorder=0)
     ax.set(xlabel="width × depth of the attacker", ylabel="value / mean over attackers")
-    ax.set_title("DPA depends less on who attacks than the plain difference does")
+    ax.set_title("DPA depends less on the attacker than the plain difference does")
     ax.legend()
     plt.show()
 

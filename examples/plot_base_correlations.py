@@ -86,8 +86,8 @@ for name, result in results.items():
     print(f"{name:30} {result.value:+.4f}   {paper[name]:+.4f}")
 
 # %%
-# With a third pronoun, which is never said and leans where "she" does, the value is two thirds of
-# that with two, since as many occupations lean to men as to women. (In the paper 0.0914 is 0.668 of
+# With a third pronoun, which is never predicted and is associated with the occupations of "she",
+# the value is two thirds of that with two: as many occupations are mostly male as mostly female. (In the paper 0.0914 is 0.668 of
 # 0.1368.)
 #
 # Occupation by occupation the picture is another one than on the mean: "he" is said too often of

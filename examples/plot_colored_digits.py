@@ -3,9 +3,9 @@ Coloured digits: a shortcut, what sees it, and what takes it away
 =================================================================
 
 Handwritten digits are painted red or green, and even ones are red more often. A small
-convolutional network is to tell the digit. The colour is a shortcut: of an image that could be a 3
-or an 8, it tells which is likelier. The network takes it, and its errors lean to the colour more
-than the labels do: that is bias amplification, made in front of our eyes.
+convolutional network is to tell the digit. The colour is a shortcut: for an image that could be a 3
+or an 8, it says which is more likely. The network uses it, and its errors are more associated with
+the colour than the labels are: this is bias amplification.
 """
 
 # %%

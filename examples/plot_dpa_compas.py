@@ -146,8 +146,8 @@ print(f"expect recidivism of Caucasians: {recidivism['share']:.1%}, the paper's 
 print(f"tell race rightly:               {race['accuracy']:.1%}, the paper's about 69 %")
 
 # %%
-# What leans to one side is easier to tell than what is even, whichever side it is, and DPA is
-# larger for it.
+# Predictions that name one class more often are easier to guess, whichever class it is, and DPA is
+# larger for them.
 #
 # This is so with accuracy as the quality, as in the paper. The default of ``DPAAuditor`` is
 # balanced accuracy, for which a guess that ignores the group always scores 1/2.

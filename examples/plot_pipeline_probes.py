@@ -1,20 +1,20 @@
 """
-Where in a pipeline a group can be told
-=======================================
+Where in a pipeline a group can be predicted
+============================================
 
-A :class:`~skbiasamp.LeakageProbe` is a step that changes nothing: it passes its input through, and
-measures how well the protected attribute can be told from it. One before and one after each
-step show what the step adds or removes.
+A :class:`~skbiasamp.LeakageProbe` is a pipeline step that passes its input on unchanged and measures how
+well the sensitive feature can be predicted from it. A probe before and a probe after each step show
+what the step adds or removes.
 
-**What to look at:** scaling removes nothing. Keeping the one feature that tells most of the label
-drops nearly all that tells of the group, since here they are different features. Keeping what
-varies most keeps it.
+**What to look at:** scaling removes nothing. Keeping the one feature that predicts the label best
+removes nearly all information about the group, because here these are different features. Keeping
+the features that vary most keeps it.
 """
 
 # %%
 # Data with proxies
 # -----------------
-# One feature tells of the label, two of the group. The group itself is not among them.
+# One feature predicts the label, two predict the group. The group itself is not a feature.
 
 import matplotlib.pyplot as plt
 import pandas as pd
