@@ -87,8 +87,8 @@ for name, result in results.items():
 
 # %%
 # With a third pronoun, which is never predicted and is associated with the occupations of "she",
-# the value is two thirds of that with two: as many occupations are mostly male as mostly female. (In the paper 0.0914 is 0.668 of
-# 0.1368.)
+# the value is two thirds of that with two: as many occupations are mostly male as mostly female.
+# (In the paper 0.0914 is 0.668 of 0.1368.)
 #
 # Occupation by occupation the picture is another one than on the mean: "he" is said too often of
 # the occupations in which most are women. Such pairs reduce the leaning of the statistics, and so

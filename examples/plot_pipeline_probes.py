@@ -2,9 +2,9 @@
 Where in a pipeline a group can be predicted
 ============================================
 
-A :class:`~skbiasamp.LeakageProbe` is a pipeline step that passes its input on unchanged and measures how
-well the sensitive feature can be predicted from it. A probe before and a probe after each step show
-what the step adds or removes.
+A :class:`~skbiasamp.LeakageProbe` is a pipeline step that passes its input on unchanged and
+measures how well the sensitive feature can be predicted from it. A probe before and a probe after
+each step show what the step adds or removes.
 
 **What to look at:** scaling removes nothing. Keeping the one feature that predicts the label best
 removes nearly all information about the group, because here these are different features. Keeping

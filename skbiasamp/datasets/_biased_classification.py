@@ -44,7 +44,8 @@ def make_biased_classification(
     group_weights : sequence of float, default=None
         The groups' shares of the population; by default equal.
     base_rate : float, default=0.5
-        P(t) halfway between the groups in which task t is more frequent and those in which it is not.
+        P(t) halfway between the groups in which task t is more and those in which it is less
+        frequent.
     bias : float, default=0.2
         How far P(t|a) is apart between them; 0 makes task and group independent.
     amplification : float, default=0.05

@@ -13,7 +13,7 @@ Coloured digits
 ---------------
 
 The 1,797 handwritten digits that come with scikit-learn (8 x 8 pixels, 16 shades), each painted red
-or green, as coloured MNIST is made from MNIST. Even digits are more often red and odd ones green: an
+or green, as coloured MNIST is made from MNIST. Even digits are more often red, odd ones green: an
 image has the colour of its digit with the probability that was asked for, at random and
 independently of all else. The colour stands for a sensitive feature: nothing but the sampling
 ties it to the digit, and a model that reads the colour instead of the shape amplifies that tie.
@@ -30,7 +30,7 @@ def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -
     Parameters
     ----------
     correlation : float, default=0.9
-        How often an image has the usual colour of its digit (red for even ones, green for odd ones):
+        How often an image has the usual colour of its digit (red if it is even, else green):
         1 always, 0.5 no more often than the other, 0 never.
     random_state : int, RandomState instance or None, default=None
         Seed of the colours.
