@@ -16,6 +16,7 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
+from skbiasamp._cells import patterns
 from skbiasamp._engines import two_values
 from skbiasamp.inference import UncertaintyWarning
 
@@ -217,7 +218,7 @@ def test_what_needs_rows_refuses_sums(test):
     with pytest.raises(ValueError, match="interval='bca' needs rows"):
         DirectionalAuditor(reference="test", interval="bca").audit(cells)
     with pytest.raises(ValueError, match="needs rows"):
-        cells.patterns("task", ())
+        patterns(cells, "task", ())
 
 
 def test_frames_in_memory_keep_their_rows(test):

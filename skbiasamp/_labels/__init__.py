@@ -43,9 +43,6 @@ from skbiasamp._labels._errors import (
     too_many_combinations,
 )
 from skbiasamp._labels._reading import (
-    Rows,
-    Side,
-    as_bytes,
     no_positive_class,
     positive_class,
     read_rows,
@@ -53,6 +50,17 @@ from skbiasamp._labels._reading import (
     sort_names,
     task_names,
     whole_classes,
+)
+from skbiasamp._labels._sides import (
+    Codes,
+    Labels,
+    Members,
+    Rows,
+    Side,
+    as_bytes,
+    codes_of,
+    common,
+    stack,
 )
 from skbiasamp._labels._tables import read_counts
 
@@ -62,6 +70,9 @@ __all__ = [
     "MISSING",
     "MISSING_POLICIES",
     "Array",
+    "Codes",
+    "Labels",
+    "Members",
     "Names",
     "Rows",
     "Side",
@@ -81,7 +92,9 @@ __all__ = [
     "check_sizes",
     "check_table",
     "check_train",
+    "codes_of",
     "columns_of",
+    "common",
     "no_positive_class",
     "plain",
     "positive_class",
@@ -96,6 +109,7 @@ __all__ = [
     "require_task_pred",
     "rows_of",
     "sort_names",
+    "stack",
     "task_names",
     "to_native",
     "too_many_combinations",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -48,66 +47,7 @@ from skbiasamp._labels._errors import (
     quote,
     spelt,
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One of A, T, T̂, Â over cells: `codes` (one label a cell) or a `matrix` of memberships.
-
-    `open` says that the names are the values seen so far, and that other data may have others;
-    indicator columns are a closed list. `one_label` says that the names are the classes of a 1-D
-    label, so that two of them are one task. A matrix of floats holds probabilities, any other
-    matrix holds 0 and 1. `columns` names those whose values make intersection groups. `pos_label`
-    is the positive class of a binary label if one was chosen, and is among the names then.
-    """
-
-    names: Names
-    codes: Array | None = None
-    matrix: Array | None = None
-    one_label: bool = False
-    open: bool = True
-    columns: Names = ()
-    pos_label: Hashable = None
-
-    @property
-    def soft(self) -> bool:
-        """Whether the side holds probabilities."""
-        return self.matrix is not None and self.matrix.dtype.kind == "f"
-
-    @cached_property
-    def distinct_rows(self) -> tuple[Array, Array]:
-        """Where each distinct row of a 0/1 matrix first is, and which one each cell has."""
-        assert self.matrix is not None
-        packed = as_bytes(np.packbits(self.matrix, axis=1))
-        _, first, code = np.unique(packed, return_index=True, return_inverse=True)
-        return first, code.reshape(-1)
-
-
-def as_bytes(rows: Array) -> Array:
-    """Return each row of a 2-D array as one value that can be sorted and compared."""
-    rows = np.ascontiguousarray(rows)
-    if rows.dtype == np.uint8 and rows.shape[1] <= 8:
-        # Integers sort faster than strings of bytes.
-        width = next(w for w in (1, 2, 4, 8) if w >= rows.shape[1])
-        padded = np.zeros((len(rows), width), np.uint8)
-        padded[:, : rows.shape[1]] = rows
-        return padded.view(f"u{width}").reshape(-1)
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
-
-
-class Rows(NamedTuple):
-    """Label rows, distinct where they can be, with their weights.
-
-    `repeats` says how many rows each is where weights are fractional and do not tell.
-    """
-
-    weight: Array
-    group: Side
-    task: Side
-    task_pred: Side | None
-    group_pred: Side | None
-    n_dropped: float
-    repeats: Array | None = None
+from skbiasamp._labels._sides import Codes, Members, Rows, Side
 
 
 def sort_names(names: Iterable[Hashable]) -> Names:
@@ -401,19 +341,19 @@ class _Reader:
         both, pos_label = self._positive(names, known)
         recoded = {key: recode(codes, names, both) for key, codes in recoded.items()}
         names = both
-        task = Side(names, codes=recoded["y_true"], one_label=True, pos_label=pos_label)
-        if "y_pred" in recoded:
-            return task, Side(names, codes=recoded["y_pred"], one_label=True)
+        labels_of = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
+        task = Side(names, labels_of["y_true"], one_label=True, pos_label=pos_label)
+        if "y_pred" in labels_of:
+            return task, Side(names, labels_of["y_pred"], one_label=True)
         if "y_pred" not in self.matrices:
             return task, None
         matrix = self.matrices["y_pred"]
         if matrix.shape[1] <= 2:
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names)
-            codes = recode(recoded["y_true"], task.names, names)
-            task = replace(task, names=names, codes=codes)
+            task = task.onto(names)
         matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
-        return task, Side(names, matrix=matrix, one_label=True)
+        return task, Side(names, Members(matrix), one_label=True)
 
     def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
@@ -483,7 +423,7 @@ class _Reader:
             if unnamed not in (names, known.names):
                 check_known(names, known.names, role="task")
             names = known.names
-        task = Side(names, matrix=self.matrices["y_true"], open=False)
+        task = Side(names, Members(self.matrices["y_true"]), open=False)
         if "y_pred" not in self.matrices:
             return task, None
         matrix = self.matrices["y_pred"]
@@ -493,7 +433,7 @@ class _Reader:
                 "in the same order."
             )
         check_columns(tuple(self.column_names["y_pred"]), names, "y_pred", "y_true")
-        return task, Side(names, matrix=matrix, open=False)
+        return task, Side(names, Members(matrix), open=False)
 
     def _group_sides(
         self, labels: dict[str, tuple[Array, Names]], weight: Array
@@ -513,7 +453,7 @@ class _Reader:
             return self._marginal_groups(found, known, weight)
         if "sensitive_features" in self.matrices:
             sides = [
-                Side(("sensitive_features",), matrix=self.matrices[name], open=False)
+                Side(("sensitive_features",), Members(self.matrices[name]), open=False)
                 for name in arguments
             ]
             return sides[0], sides[1] if len(sides) > 1 else None
@@ -525,14 +465,15 @@ class _Reader:
         if self.like and len(titles) == len(self.like[0].columns):
             check_columns(titles, self.like[0].columns, "sensitive_features", "the training data")
         names, recoded = self._align(combined, known, "group", weight)
-        group = Side(names, codes=recoded["sensitive_features"], columns=titles)
-        if "sensitive_pred" in recoded:
-            return group, Side(names, codes=recoded["sensitive_pred"])
+        coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
+        group = Side(names, coded["sensitive_features"], columns=titles)
+        if "sensitive_pred" in coded:
+            return group, Side(names, coded["sensitive_pred"])
         if "sensitive_pred" not in self.matrices:
             return group, None
         matrix = self.matrices["sensitive_pred"]
         matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
-        return group, Side(names, matrix=matrix)
+        return group, Side(names, Members(matrix))
 
     def _indicator_groups(self, known: Names | None) -> tuple[Side, Side | None]:
         names = tuple(self.column_names["sensitive_features"])
@@ -547,7 +488,7 @@ class _Reader:
             if unnamed not in (names, known):
                 check_known(names, known, role="group")
             names = known
-        group = Side(names, matrix=self.matrices["sensitive_features"], open=False)
+        group = Side(names, Members(self.matrices["sensitive_features"]), open=False)
         if "sensitive_pred" not in self.matrices:
             return group, None
         matrix = self.matrices["sensitive_pred"]
@@ -558,7 +499,7 @@ class _Reader:
             )
         columns = tuple(self.column_names["sensitive_pred"])
         check_columns(columns, names, "sensitive_pred", "sensitive_features")
-        return group, Side(names, matrix=matrix, open=False)
+        return group, Side(names, Members(matrix), open=False)
 
     def _marginal_groups(
         self,
@@ -590,7 +531,7 @@ class _Reader:
             for part, recoded in parts:
                 at = recode(np.arange(len(part)), part, names)
                 matrix[np.arange(len(weight)), at[recoded[name]]] = True
-            sides.append(Side(names, matrix=matrix))
+            sides.append(Side(names, Members(matrix)))
         return sides[0], sides[1] if len(sides) > 1 else None
 
     def _align(

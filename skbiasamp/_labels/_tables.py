@@ -22,7 +22,7 @@ def read_counts(
     sensitive_prediction: Any,
     count: Hashable,
 ) -> dict[str, Any]:
-    """Return a table of counts as the arguments of `Contingency._read`."""
+    """Return a table of counts as the arguments of `read_rows`, and what was `summed`."""
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(
             f"from_counts reads a pandas DataFrame of counts. Got {type(frame).__name__} instead."

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skbiasamp._cells import column, column_scores, pair_scores
 from skbiasamp._labels import Array
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
@@ -26,8 +27,8 @@ def _pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> 
     def term(rate: tuple[Any, Any], value: float) -> Array:
         side, given = rate
         at = {"group": group, "task": task}
-        x = cells.column(side, at[side.partition("_")[0]])
-        y = cells.column(given, at[given.partition("_")[0]])
+        x = column(cells, side, at[side.partition("_")[0]])
+        y = column(cells, given, at[given.partition("_")[0]])
         whole = y * _times_counted(cells, pairs, side)
         return (y * x - whole * value) / (cells.weight @ whole)
 
@@ -45,7 +46,7 @@ def _times_counted(cells: Contingency, pairs: Pairs, side: Any) -> Any:
     assert pairs.rates is not None
     if pairs.onto is None or pairs.rates.observed[1] != "task_pred":
         return 1.0
-    return cells.column_scores(side, np.ones(len(pairs.groups)))
+    return column_scores(cells, side, np.ones(len(pairs.groups)))
 
 
 def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
@@ -65,10 +66,10 @@ def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
             count = count[:, None] if by_group else count[None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             weight = np.where(pairs.gradient == 0, 0.0, factor * pairs.gradient / count)
-        scores += cells.pair_scores(side, given, weight)
+        scores += pair_scores(cells, side, given, weight)
         if centred:
             mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
-            scores -= times * cells.column_scores(given, mean)
+            scores -= times * column_scores(cells, given, mean)
     return scores
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from skbiasamp._cells import flips, ordered, swapped, take
 from skbiasamp._labels import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
@@ -176,7 +177,7 @@ def swap_p_values(
     """
     n_pairs, value, rng = np.zeros(seen.delta.shape), 0, generator(random_state)
     for size in chunks(n_draws, 2 * test.n_cells):
-        drawn = paired(test.swapped(sides, size, rng))
+        drawn = paired(swapped(test, sides, size, rng))
         # A draw that ties with what was seen counts, whatever the rounding.
         n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
         moved, here = np.asarray(drawn.value), seen.value
@@ -194,18 +195,18 @@ def value_p_value(cells: Contingency, pairs: Pairs, *, n_draws: int, random_stat
     if pairs.own_base or cells.summed == "tasks":
         variance = value_variance(cells, pairs, centred=pairs.own_base)
         return float(_normal_p_values(pairs.value, variance))
-    cells = cells.ordered()
+    cells = ordered(cells)
     scores = value_scores(cells, pairs, centred=False)
     observed = float(cells.weight @ scores)
     moved = np.flatnonzero(scores)
     if not moved.size:
         return 1.0
     # Rows that predictions leave alone stay what they are, and need not be drawn.
-    drawn_from, rng = cells._take(moved, cells.weight[moved]), generator(random_state)
+    drawn_from, rng = take(cells, moved, cells.weight[moved]), generator(random_state)
     extreme, noise = 0, 1e-11 * float(cells.weight @ np.abs(scores))
     for size in chunks(n_draws, len(moved)):
-        flips = drawn_from.flips(size, rng)
-        sums = observed - 2 * (flips @ scores[moved])
+        picked = flips(drawn_from, size, rng)
+        sums = observed - 2 * (picked @ scores[moved])
         # A draw that ties with what was seen counts, whatever the rounding.
         extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
     return (1 + extreme) / (1 + n_draws)

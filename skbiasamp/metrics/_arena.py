@@ -12,8 +12,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from skbiasamp._cells import positive_position, side_of
 from skbiasamp._labels import Array
-from skbiasamp._sums import View, pair_sums
+from skbiasamp._sums import pair_sums
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import Attack, Settings, as_numbers, hard, redraw, split, weighed
@@ -111,7 +112,7 @@ class Arena:
     @property
     def rowwise(self) -> bool:
         """Whether each draw perturbs inputs row by row, rather than counts of inputs."""
-        matrix = self.cells._sides[self.role].codes is None
+        matrix = side_of(self.cells, self.role).is_matrix
         return matrix and self.moves == "seen" and not self.data.n_bits
 
     @property
@@ -134,7 +135,7 @@ class Arena:
         if self.moves is None:
             return np.zeros((len(weight), 1))
         if self.noisy:
-            truth, prediction = (cells._sides[side] for side in self._compared)
+            truth, prediction = (side_of(cells, side) for side in self._compared)
             gap = as_numbers(prediction) - as_numbers(truth)
             return np.sqrt(weight @ gap**2 / weight.sum(axis=-1))[:, None]
         return self._solve(cells, weight)[0]
@@ -145,15 +146,14 @@ class Arena:
 
     def _solve(self, cells: Contingency, weight: Array) -> tuple[Array, Array]:
         """Return the rates of labels that move, and where pure noise is still too good."""
-        truth, prediction = (cells._sides[side] for side in self._compared)
-        positive = cells._task_positions[0] if self.role == "task" else 1
+        truth, prediction = (side_of(cells, side) for side in self._compared)
+        positive = positive_position(cells, self.role)
         prediction = hard(prediction, truth, positive)
-        n_others = 1 if truth.codes is None else max(len(truth.names) - 1, 1)
+        n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
         total = weight.sum(axis=-1)[:, None]
-        if truth.codes is not None:
+        if not truth.is_matrix:
             n = len(truth.names)
-            sides = View(n, truth.codes, None), View(n, prediction.codes, None)
-            agreed = pair_sums(*sides, weight)
+            agreed = pair_sums(truth.labels, prediction.labels, weight)
             if self.settings.equalize == "accuracy":
                 wrong = np.where(np.eye(n, dtype=bool), 0.0, agreed).sum(axis=(-2, -1))
                 return _up_to_noise(wrong[:, None] / total, n_others)
@@ -163,9 +163,7 @@ class Arena:
                 right, true, said = (one[:, [positive or 0]] for one in (right, true, said))
             f1 = task_f1(right, true, said)[:, None]
             return _as_good(f1, true[:, None], total[:, None], n_others)
-        assert truth.matrix is not None
-        assert prediction.matrix is not None
-        labels, predicted = truth.matrix, prediction.matrix
+        labels, predicted = (one.labels.dense(slice(None), bool) for one in (truth, prediction))
         if self.settings.equalize == "accuracy":
             wrong = weight @ (labels != predicted) / total
             if self.moves == "seen":

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._labels import Array, Names, Side
-from skbiasamp._sums import View, pair_sums
+from skbiasamp._cells import positive_position, side_of, take, with_sides
+from skbiasamp._labels import Array, Codes, Labels, Members, Names, Side, codes_of
+from skbiasamp._sums import everywhere, pair_sums
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._quality import Quality
 
@@ -46,7 +47,7 @@ class Attack:
     cells : the rows it is judged on.
     inputs : the distinct inputs, as numbers.
     seen : which input each cell has.
-    told : the classes that cells have, one view for all targets; or numbers.
+    told : the classes that cells have, for all targets; or numbers.
     n_classes : of each target; 0 for numbers.
     names : of the targets.
     n_bits : of how many 0/1 labels `inputs` holds all patterns; 0 where it does not.
@@ -57,7 +58,7 @@ class Attack:
     cells: Contingency
     inputs: Array
     seen: Array
-    told: View | Array
+    told: Labels | Array
     n_classes: int
     names: Names
     n_bits: int = 0
@@ -81,22 +82,20 @@ class Attack:
 
     def tables(self, weight: Array) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
-        assert isinstance(self.told, View)
+        assert isinstance(self.told, Codes | Members)
         flat = weight.reshape(-1, weight.shape[-1])
         n_inputs, width = len(self.inputs), self.told.width
-        if self.told.codes is not None:
-            sums = pair_sums(View(n_inputs, self.seen, None), self.told, flat)[:, None]
+        inputs = Codes(self.seen, n_inputs)
+        if isinstance(self.told, Codes):
+            sums = pair_sums(inputs, self.told, flat)[:, None]
         elif self.single:
-            assert self.told.matrix is not None
             sums = np.zeros((len(flat), width, n_inputs, 2))
             held = self.told.matrix.T
             sums[:, :, self.seen, 1] = flat[:, None] * held
             sums[:, :, self.seen, 0] = flat[:, None] * ~held
         else:
-            inputs = View(n_inputs, self.seen, None)
-            everywhere = View(1, np.zeros(len(self.seen), dtype=np.intp), None)
             present = pair_sums(inputs, self.told, flat)
-            absent = pair_sums(inputs, everywhere, flat) - present
+            absent = pair_sums(inputs, everywhere(len(self.seen)), flat) - present
             sums = np.moveaxis(np.stack([absent, present], axis=-1), 2, 1)
         return sums.reshape(*weight.shape[:-1], *sums.shape[1:])
 
@@ -109,17 +108,17 @@ def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
 
     `positive` is the position of the class that a single column of scores is about.
     """
-    if truth.soft or side.matrix is None or not (side.soft or truth.codes is not None):
+    if truth.soft or not side.is_matrix or (truth.is_matrix and not side.soft):
         return side
-    scores = side.matrix.astype(float)
+    scores = side.labels.dense(slice(None), float)
     middle = 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
-    if truth.codes is None:
-        return replace(side, matrix=scores >= middle)
+    if truth.is_matrix:
+        return replace(side, labels=Members(scores >= middle))
     if scores.shape[1] > 1:
         codes = scores.argmax(axis=1)
     else:
         codes = ((scores[:, 0] >= middle) == (positive != 0)).astype(int)
-    return replace(side, codes=codes, matrix=None)
+    return replace(side, labels=Codes(codes, len(side.names)))
 
 
 def make_attack(
@@ -138,21 +137,20 @@ def make_attack(
     taken as numbers, whatever it looks like. `features`, a row a cell, are seen in place of a side.
     """
     every = [cells] if train is None else [cells, train]
-    sides = [one._sides[seen] for one in every]
+    sides = [side_of(one, seen) for one in every]
     n_bits, soft = 0, sides[0].soft
-    codes: list[Array | None]
     if features is not None:
         soft = True
         inputs, joined = np.unique(features, axis=0, return_inverse=True)
         codes = [joined.reshape(-1)]
-    elif sides[0].codes is not None:
+    elif not sides[0].is_matrix:
         n = len(sides[0].names)
         inputs = np.eye(n) if n != 2 else np.arange(2.0)[:, None]
-        codes = [side.codes for side in sides]
+        codes = [codes_of(side) for side in sides]
     else:
-        matrices = [side.matrix for side in sides if side.matrix is not None]
+        matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
         starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
-        width = matrices[0].shape[1]
+        width = sides[0].labels.width
         if flips and not soft and width <= MOST_BITS:
             n_bits, powers = width, 1 << np.arange(width)
             inputs = (np.arange(1 << width)[:, None] & powers > 0).astype(float)
@@ -167,42 +165,39 @@ def make_attack(
     role: SideName = "task" if told.startswith("task") else "group"
     found = []
     for one, code in zip(every, codes, strict=True):
-        side, truth = one._sides[told], one._sides[role]
-        assert code is not None
+        side, truth = side_of(one, told), side_of(one, role)
         if numbers or truth.soft:
             attack = Attack(one, inputs, code, as_numbers(side), 0, (role,), n_bits, soft)
         else:
-            side = hard(side, truth, one._task_positions[0] if role == "task" else 1)
-            view = View(len(side.names), side.codes, side.matrix)
-            if side.codes is not None:
-                attack = Attack(one, inputs, code, view, view.width, ("(all)",), n_bits, soft)
+            side = hard(side, truth, positive_position(one, role))
+            if side.is_matrix:
+                names, n_classes = (one.tasks if role == "task" else one.groups), 2
             else:
-                names = one.tasks if role == "task" else one.groups
-                attack = Attack(one, inputs, code, view, 2, names, n_bits, soft)
+                names, n_classes = ("(all)",), len(side.names)
+            attack = Attack(one, inputs, code, side.labels, n_classes, names, n_bits, soft)
         found.append(attack)
     return found[0] if train is None else replace(found[0], lessons=found[1])
 
 
 def as_numbers(side: Side) -> Array:
-    if side.matrix is not None:
-        if side.matrix.shape[1] > 1:
+    if side.is_matrix:
+        if side.labels.width > 1:
             raise ValueError(
                 f"quality='inverse_rmse' is about one number a row, and there are "
-                f"{side.matrix.shape[1]} columns: pass one of them, or use another quality."
+                f"{side.labels.width} columns: pass one of them, or use another quality."
             )
-        return side.matrix.astype(float)[:, 0]
+        return side.labels.column(0)
     if any(isinstance(name, str | tuple) for name in side.names):
         raise ValueError(
             f"quality='inverse_rmse' is about numbers, and the labels are {side.names[0]!r}, ...: "
             "use quality='accuracy'."
         )
-    assert side.codes is not None
-    return np.array([float(name) for name in side.names])[side.codes]  # type: ignore[arg-type]
+    return np.array([float(name) for name in side.names])[codes_of(side)]  # type: ignore[arg-type]
 
 
 def labels_alone(cells: Contingency) -> Contingency:
     """Return cells without their predictions."""
-    return cells._with(cells.weight, {side: cells._sides[side] for side in ("group", "task")})
+    return with_sides(cells, {name: side_of(cells, name) for name in ("group", "task")})
 
 
 def expanded(cells: Contingency) -> Contingency:
@@ -210,7 +205,7 @@ def expanded(cells: Contingency) -> Contingency:
     if not cells.whole or (cells.weight <= 1).all():
         return cells
     rows = np.repeat(np.arange(cells.n_cells), cells.weight.astype(int))
-    return cells._take(rows, np.ones(len(rows)))
+    return take(cells, rows, np.ones(len(rows)))
 
 
 # --------------------------------------------------------------------------- drawing

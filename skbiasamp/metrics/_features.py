@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skbiasamp._labels import Array, check_lengths, columns_of, to_native
+from skbiasamp._cells import side_of
+from skbiasamp._labels import Array, check_lengths, codes_of, columns_of, to_native
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._arena import Arena
 from skbiasamp.metrics._attack import Settings, make_attack
@@ -51,8 +52,8 @@ def tell_from_features(
         missing=missing,
         scores=True,
     )
-    task = cells._sides["task"]
-    kept = np.array(task.names, dtype=np.intp)[task.codes]
+    task = side_of(cells, "task")
+    kept = np.array(task.names, dtype=np.intp)[codes_of(task)]
     numbers = settings.quality == "inverse_rmse"
     attack = make_attack(
         cells, "task", "group", flips=False, numbers=numbers, features=inputs[kept]

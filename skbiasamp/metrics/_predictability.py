@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skbiasamp._cells import ordered, side_of
 from skbiasamp._labels import (
     DIRECTIONS,
     Array,
@@ -19,6 +20,7 @@ from skbiasamp._labels import (
     require_group_pred,
     require_task_pred,
 )
+from skbiasamp._merging import renamed_onto
 from skbiasamp._sums import generator
 from skbiasamp._warnings import UncertaintyWarning
 from skbiasamp.attackers._exact import ExactAttacker
@@ -83,22 +85,22 @@ def stage(
     if train is not None and test.has(predicted) and not same_form(train, test, predicted):
         train = None
     # What is drawn depends on the order of cells: it must not depend on that of rows.
-    test, train = test.ordered(), None if train is None else train.ordered()
+    test, train = ordered(test), None if train is None else ordered(train)
     if settings.equalize == "auto":
-        one_label = test._sides["task"].codes is not None or len(test.tasks) == 1
+        one_label = not side_of(test, "task").is_matrix or len(test.tasks) == 1
         settings = replace(settings, equalize="accuracy" if one_label else "f1")
     numbers = settings.quality == "inverse_rmse"
     told: SideName = "task" if direction == "A->T" else "group"
     seen: SideName = "group" if direction == "A->T" else "task"
-    if test._sides[told].soft and not numbers:
+    if side_of(test, told).soft and not numbers:
         name = "sensitive_features" if told == "group" else "y_true"
         raise ValueError(
             f"{name} is continuous, so how well it is told is no matter of {settings.quality!r}: "
             "use quality='inverse_rmse' (and a regressor as attacker), or cut it into classes."
         )
-    side = test._sides[seen]
+    side = side_of(test, seen)
     flips = leakage and settings.equalize is not None and test.has("task_pred")
-    if flips and side.matrix is not None and (side.soft or len(side.names) > MOST_BITS):
+    if flips and side.is_matrix and (side.soft or len(side.names) > MOST_BITS):
         test, train = expanded(test), None if train is None else expanded(train)
     n_rows = int(test.weight.sum()) if test.whole else test.n_cells
     if settings.cv is not None and n_rows < settings.cv:
@@ -124,10 +126,10 @@ def same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
     """Whether training rows have a side, as labels if the test rows have labels."""
     if not train.has(side):
         return False
-    mine, theirs = (one._sides[side].matrix for one in (train, test))
-    if mine is None or theirs is None:
-        return mine is theirs
-    return mine.shape[1] == theirs.shape[1] and train.soft(side) == test.soft(side)
+    mine, theirs = (side_of(one, side) for one in (train, test))
+    if not (mine.is_matrix and theirs.is_matrix):
+        return mine.is_matrix == theirs.is_matrix
+    return mine.labels.width == theirs.labels.width and mine.soft == theirs.soft
 
 
 def warn_constant(attack: Attack, *, stacklevel: int) -> None:
@@ -314,8 +316,7 @@ def own_generator(random_state: Any) -> np.random.Generator:
 
 def align(train: Contingency, test: Contingency) -> Contingency:
     """Return training labels with the classes of the audited ones, which may be more."""
-    sides = test._sides
-    return train._with(train.weight, train._onto(sides["group"].names, sides["task"].names))
+    return renamed_onto(train, side_of(test, "group").names, side_of(test, "task").names)
 
 
 def leakage_amplification(

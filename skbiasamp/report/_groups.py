@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import accuracy_score, confusion_matrix
 
+from skbiasamp._cells import column
 from skbiasamp._labels import Array
 from skbiasamp.contingency import Contingency
 
@@ -15,14 +16,14 @@ from skbiasamp.contingency import Contingency
 def describe_groups(test: Contingency) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return one row a group, and one row a pair of group and task."""
     n_tasks = len(test.tasks)
-    true = [test.column("task", j) for j in range(n_tasks)]
+    true = [column(test, "task", j) for j in range(n_tasks)]
     predicted = []
     # Of probabilities summed by task it is not known which are above one half.
     if test.has("task_pred") and not (test.summed == "tasks" and test.soft("task_pred")):
-        predicted = [test.column("task_pred", j) >= 0.5 for j in range(n_tasks)]
+        predicted = [column(test, "task_pred", j) >= 0.5 for j in range(n_tasks)]
     by_group, by_pair = [], []
     for i, group in enumerate(test.groups):
-        weight = test.weight * test.column("group", i)
+        weight = test.weight * column(test, "group", i)
         n = float(weight.sum())
         row: dict[str, Any] = {"group": group, "n": n, "share": n / test.total}
         if predicted and n:
@@ -47,7 +48,7 @@ def _one_label_accuracy(test: Contingency, weight: Array) -> float | None:
     if test.classes is None or len(test.tasks) == 1:
         return None
     both = test.both("task")
-    right = sum(both.column("task_pred", j) for j in range(len(test.tasks)))
+    right = sum(column(both, "task_pred", j) for j in range(len(test.tasks)))
     return float(weight @ (np.asarray(right) > 0)) / float(weight.sum())
 
 

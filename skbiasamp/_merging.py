@@ -1,0 +1,240 @@
+"""Cells of several data sets: added up, or brought onto the groups and tasks of others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._cells import C, Cells, SideName, Summed, distinct, side_of, sides_of, with_sides
+from skbiasamp._engines import Moments
+from skbiasamp._labels import (
+    Names,
+    Rows,
+    Side,
+    check_columns,
+    check_kinds,
+    check_known,
+    no_positive_class,
+    positive_class,
+    quote,
+    sort_names,
+    stack,
+    whole_classes,
+)
+
+# Of a sum of several kinds, the one of which least is known.
+_SUMMED: tuple[Summed, ...] = ("tasks", "scores", "weights")
+
+
+def merged(every: list[C]) -> C:
+    """Return the cells of several data sets together."""
+    if not every:
+        raise ValueError("There is no contingency to sum: the list is empty.")
+    first = every[0]
+    pos_label = _common_positive(every)
+    _check_parts(every)
+    groups, tasks = _union(every, "group"), _union(every, "task")
+    parts = [_onto(one, groups, tasks) for one in every]
+    sides = {
+        name: replace(side, labels=stack([part[name].labels for part in parts]))
+        for name, side in parts[0].items()
+    }
+    columns = next((found for one in every if (found := named_columns(one))), None)
+    if columns:
+        sides["group"] = replace(sides["group"], columns=columns)
+    if pos_label is not None:
+        positive_class(pos_label, tasks)  # raises if the sum has more than two
+        sides["task"] = replace(sides["task"], pos_label=pos_label)
+    # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
+    split = any(not one.whole for one in every)
+    rows = Rows(
+        np.concatenate([one.weight for one in every]),
+        sides["group"],
+        sides["task"],
+        sides.get("task_pred"),
+        sides.get("group_pred"),
+        math.fsum(one.n_dropped for one in every),
+        np.concatenate([one.rows for one in every]) if split else None,
+    )
+    kinds = [one.summed for one in every]
+    summed = next((kind for kind in _SUMMED if kind in kinds), None)
+    total = distinct(type(first)(rows, summed=summed))
+    same_names = groups == first.groups and tasks == first.tasks
+    total.moments = _added([one.moments for one in every]) if same_names else None
+    return total
+
+
+def conformed(cells: C, like: Cells) -> C:
+    """Return cells with the groups and tasks of `like`, in that order."""
+    _check_alike(cells, like)
+    group, task = side_of(like, "group"), side_of(like, "task")
+    tasks = whole_classes(task.names) if task.one_label else task.names
+    columns = named_columns(cells) or group.columns
+    mine, own = side_of(cells, "task"), side_of(cells, "group")
+    held = (cells.groups, mine.names, mine.pos_label, own.columns)
+    if held == (like.groups, tasks, task.pos_label, columns):
+        return cells
+    sides = _onto(cells, like.groups, tasks)
+    sides["group"] = replace(sides["group"], columns=columns)
+    sides["task"] = replace(sides["task"], pos_label=task.pos_label)
+    found = with_sides(cells, sides)
+    if (found.groups, found.tasks) == (cells.groups, cells.tasks):
+        found.moments = cells.moments
+    return found
+
+
+def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
+    """Return cells with more names of groups and of tasks or classes."""
+    return with_sides(cells, _onto(cells, groups, tasks))
+
+
+def with_positive_class(cells: C, pos_label: Any) -> C:
+    """Return cells of one binary label with one of its classes chosen as positive."""
+    if cells.classes is None:
+        raise no_positive_class("is an indicator matrix")
+    names, chosen = positive_class(pos_label, cells.classes)
+    held = side_of(cells, "task").pos_label
+    if held is not None and held != chosen:
+        raise ValueError(
+            f"The positive class of this contingency is {held!r}, and pos_label is {chosen!r}. "
+            "Leave pos_label out, or make the contingency with it."
+        )
+    sides = _onto(cells, cells.groups, names)
+    sides["task"] = replace(sides["task"], pos_label=chosen)
+    return with_sides(cells, sides)
+
+
+def named_columns(cells: Cells) -> Names:
+    """Return the columns whose values make the groups, () if they have no names."""
+    columns = side_of(cells, "group").columns
+    return () if columns == tuple(range(len(columns))) else columns
+
+
+def positive_label(cells: Cells) -> Hashable:
+    """Return the positive class of a binary label in one column, None for other labels."""
+    chosen = side_of(cells, "task").pos_label
+    if chosen is not None or cells.classes is None:
+        return chosen
+    return cells.tasks[0] if len(whole_classes(cells.classes)) == 2 else None
+
+
+def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
+    return {
+        name: side.onto(groups if name.startswith("group") else tasks)
+        for name, side in sides_of(cells).items()
+    }
+
+
+def _check_parts(every: list[C]) -> None:
+    """Raise if predictions are in only some of them."""
+    first = every[0]
+    for other in every[1:]:
+        lacking = sorted(set(sides_of(first)) ^ set(sides_of(other)))
+        if lacking:
+            raise ValueError(
+                f"Only one of two contingencies has {quote(lacking)}: all must hold the same "
+                "of labels, predictions and predicted attribute to be added."
+            )
+
+
+def _union(every: list[C], name: SideName) -> Names:
+    """Return the names of all; indicator columns must be the same ones."""
+    first, *others = every
+    mine = side_of(first, name)
+    names: dict[Hashable, None] = dict.fromkeys(mine.names)
+    predicted: SideName = "task_pred" if name == "task" else "group_pred"
+    for other in others:
+        theirs = side_of(other, name)
+        same_form = (mine.is_matrix, mine.one_label) == (theirs.is_matrix, theirs.one_label)
+        if first.has(predicted):
+            same_form &= side_of(first, predicted).is_matrix == side_of(other, predicted).is_matrix
+        if not same_form:
+            raise ValueError(
+                f"The two contingencies hold {name}s of different kinds (one column of labels, "
+                "indicator columns, probabilities) and cannot be added."
+            )
+        _check_attributes(mine, theirs)
+        if mine.names == theirs.names:
+            continue
+        check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
+        if not mine.open and set(mine.names) != set(theirs.names):
+            only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+            raise ValueError(
+                f"The two contingencies have different {name} columns: {quote(only)} is in only "
+                "one of them."
+            )
+        names |= dict.fromkeys(theirs.names)
+    return mine.names if len(names) == len(mine.names) else sort_names(names)
+
+
+def _common_positive(every: list[C]) -> Hashable:
+    """Return the positive class that was chosen for some of them, which must be that of all."""
+    chosen = [side_of(one, "task").pos_label for one in every]
+    found = next((name for name in chosen if name is not None), None)
+    if found is not None:
+        for own in map(positive_label, every):
+            if own not in (None, found):
+                raise ValueError(
+                    f"The positive class of one contingency is {found!r}, and that of another is "
+                    f"{own!r}. Make all of them with the same pos_label to add them."
+                )
+    return found
+
+
+def _added(every: list[Moments | None]) -> Moments | None:
+    """Return sums of squares of the same scores added up."""
+    first, *others = every
+    if first is None:
+        return None
+    squares = first.squares
+    for other in others:
+        alike = other is not None and (first.groups, first.change) == (other.groups, other.change)
+        if other is None or not alike or not np.array_equal(first.signs, other.signs):
+            return None
+        squares = squares + other.squares
+    return first._replace(squares=squares)
+
+
+def _check_alike(cells: Cells, like: Cells) -> None:
+    """Raise if audited cells cannot have the groups and tasks of the training labels."""
+    if (cells.classes is None) != (like.classes is None):
+        raise ValueError(
+            "The training labels were "
+            f"{'indicator columns' if like.classes is None else 'one column of classes'} but "
+            f"the audited ones are "
+            f"{'indicator columns' if cells.classes is None else 'one column of classes'}. "
+            "Pass the same kind of labels to both."
+        )
+    for role in ("group", "task"):
+        mine, trained = side_of(cells, role), side_of(like, role)
+        known = whole_classes(trained.names) if trained.one_label else trained.names
+        check_kinds(known, mine.names, "the training labels", f"the audited {role}")
+        check_known(mine.names, known, role=role)
+        lacking = [] if mine.open else [name for name in known if name not in mine.names]
+        if lacking:
+            raise ValueError(
+                f"The training labels had the {role} columns {quote(lacking)}, which the "
+                "audited ones lack. Pass the same columns to both."
+            )
+    _check_attributes(side_of(like, "group"), side_of(cells, "group"))
+    if like.indicator != cells.indicator:
+        raise ValueError(
+            "One of training and audited groups overlap (groups='indicator' or 'marginal'), "
+            "the other do not: make both contingencies with the same groups=."
+        )
+    chosen, trained_class = side_of(cells, "task").pos_label, positive_label(like)
+    if chosen not in (None, trained_class):
+        raise ValueError(
+            f"The positive class of the audited labels is {chosen!r}, and that of the training "
+            f"labels is {trained_class!r}. Make both contingencies with the same pos_label."
+        )
+
+
+def _check_attributes(one: Side, other: Side) -> None:
+    """Combinations of (sex, age) are not those of (age, sex)."""
+    if one.columns and other.columns and len(one.columns) == len(other.columns):
+        check_columns(other.columns, one.columns, "the audited attribute", "the other")
