@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
-from skbiasamp._engines import Moments
 from skbiasamp._labels import (
     Array,
     Codes,
@@ -38,28 +37,38 @@ class Cells:
     """
 
     def __init__(
-        self, rows: Rows, *, summed: Summed | None = None, moments: Moments | None = None
+        self,
+        weight: Array,
+        sides: Mapping[Any, Side],
+        *,
+        n_dropped: float = 0.0,
+        repeats: Array | None = None,
+        summed: Summed | None = None,
     ) -> None:
-        self.weight: Array = rows.weight
+        self.weight = weight
+        self.n_dropped = n_dropped
+        self.repeats = repeats
         self.summed = summed
-        self.moments = moments
-        self.n_dropped = rows.n_dropped
-        self.groups: Names = rows.group.names
-        self.classes: Names | None = rows.task.names if rows.task.one_label else None
-        if rows.task.one_label:
-            self.tasks, self._task_positions = task_names(rows.task.names, rows.task.pos_label)
+        self._sides: dict[SideName, Side] = dict(sides)
+        group, task = self._sides["group"], self._sides["task"]
+        self.groups: Names = group.names
+        self.classes: Names | None = task.names if task.one_label else None
+        if task.one_label:
+            self.tasks, self._task_positions = task_names(task.names, task.pos_label)
         else:
-            self.tasks = rows.task.names
-            self._task_positions = list(range(len(self.tasks)))
-        self._repeats = rows.repeats
-        self._sides: dict[SideName, Side] = {
-            name: side
-            for name, side in zip(SIDES, rows[1:5], strict=True)
-            if isinstance(side, Side)
-        }
+            self.tasks, self._task_positions = task.names, list(range(len(task.names)))
         self._joints: dict[tuple[SideName, SideName], Array] = {}
         self._counts: dict[SideName, Array] = {}
         self._ordered: Any = None
+
+    @classmethod
+    def of_rows(cls, rows: Rows, *, summed: Summed | None = None) -> Self:
+        """Return the cells of rows that were read."""
+        read = zip(SIDES, rows[1:5], strict=True)
+        sides = {name: side for name, side in read if isinstance(side, Side)}
+        return cls(
+            rows.weight, sides, n_dropped=rows.n_dropped, repeats=rows.repeats, summed=summed
+        )
 
     # ------------------------------------------------------------------ how many rows
 
@@ -77,13 +86,13 @@ class Cells:
     @cached_property
     def whole(self) -> bool:
         """Whether all weights are whole numbers, so that sums and ties are exact."""
-        return self._repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
+        return self.repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
 
     @cached_property
     def rows(self) -> Array:
         """How many rows each cell is: its weight, or one where weights are fractional."""
-        if self._repeats is not None:
-            return self._repeats
+        if self.repeats is not None:
+            return self.repeats
         return self.weight if self.whole else np.ones(self.n_cells)
 
     @cached_property
@@ -131,7 +140,7 @@ class Cells:
                 count = self.joint("group", side).sum(axis=-2)  # every row is in one group
             else:
                 one = everywhere(self.n_cells)
-                count = pair_sums(one, labels_of(self, side), self.weight)[..., 0, :]
+                count = pair_sums(one, labels_of(self, side), self._weights(side))[..., 0, :]
             self._counts[side] = count
         return self._counts[side]
 
@@ -140,9 +149,23 @@ class Cells:
         if (other, side) in self._joints:
             return np.swapaxes(self._joints[other, side], -1, -2)
         if (side, other) not in self._joints:
-            sums = pair_sums(labels_of(self, side), labels_of(self, other), self.weight)
+            weight = self._weights(side, other)
+            sums = pair_sums(labels_of(self, side), labels_of(self, other), weight)
             self._joints[side, other] = sums
         return self._joints[side, other]
+
+    def _weights(self, *sides: SideName) -> Array:
+        """Return what each cell counts in sums of some labels and predictions."""
+        return self.weight
+
+    def _distinct(self) -> Self:
+        """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
+        if not self.whole:
+            return self
+        _, first, cell = np.unique(as_bytes(keys_of(self)), return_index=True, return_inverse=True)
+        if len(first) == self.n_cells:
+            return self
+        return take(self, first, np.bincount(cell.reshape(-1), self.weight))
 
     def rate(self, side: SideName, *, given: SideName) -> Array:
         """Return P(side | given) as groups × tasks; NaN where `given` never occurs.
@@ -205,21 +228,9 @@ def positive_position(cells: Cells, role: str) -> int | None:
     return cells._task_positions[0] if role == "task" else 1
 
 
-def as_rows(cells: Cells) -> Rows:
-    """Return what cells were made of."""
-    return _rows(cells, cells.weight, cells._sides, cells._repeats)
-
-
-def _rows(
-    cells: Cells, weight: Array, sides: Mapping[SideName, Side], repeats: Array | None
-) -> Rows:
-    predictions = sides.get("task_pred"), sides.get("group_pred")
-    return Rows(weight, sides["group"], sides["task"], *predictions, cells.n_dropped, repeats)
-
-
 def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
     """Return cells of the same weight with other labels."""
-    return _made(cells, cells.weight, sides, cells._repeats)
+    return _made(cells, cells.weight, sides, cells.repeats)
 
 
 def with_weight(cells: C, weight: Array, repeats: Array | None = None) -> C:
@@ -230,7 +241,9 @@ def with_weight(cells: C, weight: Array, repeats: Array | None = None) -> C:
 def _made(
     cells: C, weight: Array, sides: Mapping[SideName, Side], repeats: Array | None = None
 ) -> C:
-    return type(cells)(_rows(cells, weight, sides, repeats), summed=cells.summed)
+    return type(cells)(
+        weight, sides, n_dropped=cells.n_dropped, repeats=repeats, summed=cells.summed
+    )
 
 
 def take(cells: C, rows: Array, weight: Array) -> C:
@@ -238,7 +251,7 @@ def take(cells: C, rows: Array, weight: Array) -> C:
     sides = {
         name: replace(side, labels=side.labels.take(rows)) for name, side in cells._sides.items()
     }
-    return _made(cells, weight, sides, None if cells._repeats is None else cells._repeats[rows])
+    return _made(cells, weight, sides, None if cells.repeats is None else cells.repeats[rows])
 
 
 def narrowed(cells: C, role: str, wanted: Names) -> C:
@@ -282,12 +295,7 @@ def keys_of(cells: Cells) -> Array:
 
 def distinct(cells: C) -> C:
     """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
-    if not cells.whole:
-        return cells
-    _, first, cell = np.unique(as_bytes(keys_of(cells)), return_index=True, return_inverse=True)
-    if len(first) == cells.n_cells:
-        return cells
-    return take(cells, first, np.bincount(cell.reshape(-1), cells.weight))
+    return cells._distinct()
 
 
 def equal(one: Cells, other: Cells) -> bool:
@@ -322,7 +330,7 @@ def ordered(cells: C) -> C:
             order, weight = order[new], np.add.reduceat(weight, np.flatnonzero(new))
         same = np.array_equal(order, np.arange(cells.n_cells))
         found = cells if same else take(cells, order, weight)
-        found.moments, found._ordered = cells.moments, found
+        found._ordered = found
         cells._ordered = found
     result: C = cells._ordered
     return result

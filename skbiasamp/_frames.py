@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from skbiasamp._cells import Cells, Summed, side_of
@@ -19,15 +21,15 @@ from skbiasamp._engines import (
     sum_tasks,
     sum_weights,
 )
-from skbiasamp._labels import Array, Rows, read_rows
+from skbiasamp._labels import Array, Members, Rows, no_positive_class, read_rows
+from skbiasamp._task_sums import TaskSums
 
 
 class Read(NamedTuple):
-    """Rows, and what an engine summed in place of some of them."""
+    """Rows, and what an engine summed in place of counting them."""
 
     rows: Rows
     summed: Summed | None = None
-    moments: Moments | None = None
 
 
 def read_labels(y_true: Any, y_pred: Any, *, like: Cells | None = None, **labels: Any) -> Rows:
@@ -44,7 +46,7 @@ def read_frame(
     joint: bool | None,
     moments: tuple[Array, bool] | None,
     **how: Any,
-) -> Read:
+) -> Read | TaskSums:
     """Count the rows of a frame, or sum them if they do not repeat.
 
     `sides` names the columns of each label and prediction, `how` holds the options of labels.
@@ -95,32 +97,58 @@ def _of_tasks(
     weight: str | None,
     moments: tuple[Array, bool] | None,
     how: dict[str, Any],
-) -> Read:
+) -> TaskSums:
     """Sum every task by itself."""
     if weight is not None and opened.fractional([weight]):
         raise ValueError(
             f"The weights in {weight!r} are no whole numbers, and sums task by task do not "
             "hold what these make of intervals. Pass joint=True, or whole weights."
         )
+    if how["pos_label"] is not None:
+        raise no_positive_class("is an indicator matrix")
     like = how["like"]
     asked = None
     if moments is not None and like is not None and not like.indicator:
         asked = Moments(like.groups, *moments)
-    cells = sum_tasks(opened, sides, weight, asked)
-    if not len(cells.weight):
+    strata, found = sum_tasks(opened, sides, weight, asked)
+    if strata.empty:
         raise _no_rows()
-    predictions = None
-    if cells.predictions is not None:
-        predictions = pd.DataFrame(cells.predictions, columns=names_of(sides["task_pred"]))
+
+    def summed(name: str) -> Array:
+        return strata[[f"{name} {i}" for i in range(len(sides["task"]))]].to_numpy(dtype=float)
+
+    sums = {"task": summed("true")}
+    if sides["task_pred"] is not None:
+        sums |= {"task_pred": summed("pred"), "task_both": summed("both")}
+        squares = [
+            np.stack([strata.get(f"{one} {i}", strata[f"{other} {i}"]) for i in range(len(total))])
+            for one, other, total in (
+                ("square", "pred", sums["task_pred"].T),
+                ("both square", "both", sums["task_both"].T),
+            )
+        ]
+        # Of columns of 0 and 1 the squares are the sums.
+        if not np.array_equal(squares[0].T, sums["task_pred"]):
+            sums |= {"task_square": squares[0].T, "task_both_square": squares[1].T}
+    # Groups and names are read as those of any rows, one for each combination of groups. Which
+    # of these are left out is told by their number, which takes the place of `repeats`.
+    blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
     rows = read_labels(
-        pd.DataFrame(cells.labels, columns=names_of(sides["task"])),
-        predictions,
-        sensitive_features=_taken(cells.keys, "group", sides["group"]),
-        sensitive_pred=_taken(cells.keys, "group_pred", sides["group_pred"]),
-        sample_weight=cells.weight,
+        pd.DataFrame(blank, columns=names_of(sides["task"])),
+        None if sides["task_pred"] is None else pd.DataFrame(blank, columns=sides["task_pred"]),
+        sensitive_features=_taken(strata, "group", sides["group"]),
+        sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
+        sample_weight=strata[COUNT].to_numpy(),
+        repeats=np.arange(len(strata)),
         **how,
     )
-    return Read(rows, "tasks", cells.moments)
+    assert rows.repeats is not None
+    kept = rows.repeats.astype(np.intp)
+    held = {name: replace(rows.task, labels=Members(values[kept])) for name, values in sums.items()}
+    held |= {"group": rows.group}
+    if rows.group_pred is not None:
+        held["group_pred"] = rows.group_pred
+    return TaskSums(rows.weight, held, n_dropped=rows.n_dropped, moments=found)
 
 
 def _of_rows(

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._cells import C, Cells, SideName, Summed, distinct, side_of, sides_of, with_sides
-from skbiasamp._engines import Moments
 from skbiasamp._labels import (
     Names,
-    Rows,
     Side,
     check_columns,
     check_kinds,
@@ -27,7 +25,7 @@ from skbiasamp._labels import (
 )
 
 # Of a sum of several kinds, the one of which least is known.
-_SUMMED: tuple[Summed, ...] = ("tasks", "scores", "weights")
+_SUMMED: tuple[Summed, ...] = ("scores", "weights")
 
 
 def merged(every: list[C]) -> C:
@@ -35,6 +33,11 @@ def merged(every: list[C]) -> C:
     if not every:
         raise ValueError("There is no contingency to sum: the list is empty.")
     first = every[0]
+    if len({type(one) for one in every}) > 1:
+        raise ValueError(
+            "Contingencies of different kinds cannot be added: one counts rows, another each task "
+            "by itself. Make all of them with the same joint= of Contingency.from_frame."
+        )
     pos_label = _common_positive(every)
     _check_parts(every)
     groups, tasks = _union(every, "group"), _union(every, "task")
@@ -51,21 +54,15 @@ def merged(every: list[C]) -> C:
         sides["task"] = replace(sides["task"], pos_label=pos_label)
     # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
     split = any(not one.whole for one in every)
-    rows = Rows(
-        np.concatenate([one.weight for one in every]),
-        sides["group"],
-        sides["task"],
-        sides.get("task_pred"),
-        sides.get("group_pred"),
-        math.fsum(one.n_dropped for one in every),
-        np.concatenate([one.rows for one in every]) if split else None,
-    )
     kinds = [one.summed for one in every]
-    summed = next((kind for kind in _SUMMED if kind in kinds), None)
-    total = distinct(type(first)(rows, summed=summed))
-    same_names = groups == first.groups and tasks == first.tasks
-    total.moments = _added([one.moments for one in every]) if same_names else None
-    return total
+    total = type(first)(
+        np.concatenate([one.weight for one in every]),
+        sides,
+        n_dropped=math.fsum(one.n_dropped for one in every),
+        repeats=np.concatenate([one.rows for one in every]) if split else None,
+        summed=next((kind for kind in _SUMMED if kind in kinds), None),
+    )
+    return distinct(total)
 
 
 def conformed(cells: C, like: Cells) -> C:
@@ -81,10 +78,7 @@ def conformed(cells: C, like: Cells) -> C:
     sides = _onto(cells, like.groups, tasks)
     sides["group"] = replace(sides["group"], columns=columns)
     sides["task"] = replace(sides["task"], pos_label=task.pos_label)
-    found = with_sides(cells, sides)
-    if (found.groups, found.tasks) == (cells.groups, cells.tasks):
-        found.moments = cells.moments
-    return found
+    return with_sides(cells, sides)
 
 
 def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
@@ -183,20 +177,6 @@ def _common_positive(every: list[C]) -> Hashable:
                     f"{own!r}. Make all of them with the same pos_label to add them."
                 )
     return found
-
-
-def _added(every: list[Moments | None]) -> Moments | None:
-    """Return sums of squares of the same scores added up."""
-    first, *others = every
-    if first is None:
-        return None
-    squares = first.squares
-    for other in others:
-        alike = other is not None and (first.groups, first.change) == (other.groups, other.change)
-        if other is None or not alike or not np.array_equal(first.signs, other.signs):
-            return None
-        squares = squares + other.squares
-    return first._replace(squares=squares)
 
 
 def _check_alike(cells: Cells, like: Cells) -> None:

@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import Cells, as_rows, distinct, keys_of, side_of, sides_of
+from skbiasamp._cells import Cells, distinct, keys_of, side_of, sides_of
 from skbiasamp._engines import Moments
-from skbiasamp._labels import Codes, Members, Rows, Side, plain
+from skbiasamp._labels import Codes, Members, Side, plain
 
 _FORMAT = "skbiasamp contingency 1"
-_SIDES = ("group", "task", "task_pred", "group_pred")
 
 
 def write_table(cells: Cells) -> pd.DataFrame:
@@ -32,9 +31,8 @@ def write_table(cells: Cells) -> pd.DataFrame:
             columns |= {f"{name}[{one}]": matrix[:, i] for i, one in enumerate(side.names)}
     weight = cells.weight[order]
     columns["n"] = weight.astype(np.int64) if cells.whole else weight
-    repeats = as_rows(cells).repeats
-    if repeats is not None:
-        columns["rows"] = repeats[order].astype(np.int64)
+    if cells.repeats is not None:
+        columns["rows"] = cells.repeats[order].astype(np.int64)
     if cells.summed is not None:
         columns["summed"] = cells.summed
     pos_label = side_of(cells, "task").pos_label
@@ -43,17 +41,14 @@ def write_table(cells: Cells) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def write_cells(cells: Cells) -> dict[str, Any]:
+def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
     """Return cells as what JSON can hold."""
-    rows, moments = as_rows(cells), cells.moments
     return {
         "format": _FORMAT,
-        "weight": rows.weight.tolist(),
-        "sides": {
-            name: _write_side(side) for name in _SIDES if (side := getattr(rows, name)) is not None
-        },
-        "n_dropped": rows.n_dropped,
-        "repeats": None if rows.repeats is None else rows.repeats.tolist(),
+        "weight": cells.weight.tolist(),
+        "sides": {name: _write_side(side) for name, side in sides_of(cells).items()},
+        "n_dropped": cells.n_dropped,
+        "repeats": None if cells.repeats is None else cells.repeats.tolist(),
         "summed": cells.summed,
         "moments": None
         if moments is None
@@ -66,8 +61,8 @@ def write_cells(cells: Cells) -> dict[str, Any]:
     }
 
 
-def read_cells(text: str) -> tuple[Rows, Any, Moments | None]:
-    """Return cells from JSON."""
+def read_cells(text: str) -> dict[str, Any]:
+    """Return from JSON what cells are made of; `moments` are there if tasks were summed."""
     try:
         held = json.loads(text)
     except json.JSONDecodeError as error:
@@ -78,23 +73,21 @@ def read_cells(text: str) -> tuple[Rows, Any, Moments | None]:
         )
     sides = {name: _read_side(side) for name, side in held["sides"].items()}
     repeats, moments = held["repeats"], held["moments"]
-    rows = Rows(
-        np.array(held["weight"], dtype=float),
-        sides["group"],
-        sides["task"],
-        sides.get("task_pred"),
-        sides.get("group_pred"),
-        held["n_dropped"],
-        None if repeats is None else np.array(repeats, dtype=float),
-    )
+    read: dict[str, Any] = {
+        "weight": np.array(held["weight"], dtype=float),
+        "sides": sides,
+        "n_dropped": held["n_dropped"],
+        "repeats": None if repeats is None else np.array(repeats, dtype=float),
+        "summed": held["summed"],
+    }
     if moments is not None:
-        moments = Moments(
+        read["moments"] = Moments(
             tuple(map(_read_name, moments["groups"])),
             np.array(moments["signs"]),
             moments["change"],
             np.array(moments["squares"], dtype=float),
         )
-    return rows, held["summed"], moments
+    return read
 
 
 def _write_side(side: Side) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -16,8 +16,9 @@ from skbiasamp._frames import read_frame, read_labels
 from skbiasamp._labels import Names, check_selection, quote, read_counts
 from skbiasamp._stored import read_cells, write_cells, write_table
 from skbiasamp._sums import generator
+from skbiasamp._task_sums import TaskSums
 
-__all__ = ["SIDES", "Contingency", "SideName", "Summed"]
+__all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
 
 
 class Contingency(Cells):
@@ -44,10 +45,9 @@ class Contingency(Cells):
         Number of cells held: distinct rows, where rows repeat.
     n_dropped : float
         Rows left out because the sensitive feature was missing and ``missing="drop"``.
-    summed : {"tasks", "scores", "weights", None}
-        What an engine summed in place of counting rows. Cells then have its sums, and sums of
-        squares: of every task by itself (which tasks occur together is not known), of
-        probabilities, or of fractional weights. What needs rows refuses them.
+    summed : {"scores", "weights", None}
+        What an engine summed in place of counting rows: probabilities or fractional weights. Cells
+        then have its sums and sums of squares, and what needs single rows raises an error.
 
     Examples
     --------
@@ -131,7 +131,7 @@ class Contingency(Cells):
             scores=scores,
             pos_label=pos_label,
         )
-        return cls(rows)
+        return cls.of_rows(rows)
 
     @classmethod
     def from_counts(
@@ -185,7 +185,7 @@ class Contingency(Cells):
         if pos_label is not None:
             labels["pos_label"] = pos_label
         summed = labels.pop("summed")
-        return cls(read_labels(**labels), summed=summed)
+        return cls.of_rows(read_labels(**labels), summed=summed)
 
     @classmethod
     def from_frame(
@@ -206,9 +206,10 @@ class Contingency(Cells):
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
-        The engine groups and counts; only the cells come back, however many rows there are.
-        Where rows of a query do not repeat, it sums: many 0/1 columns task by task,
-        probabilities and fractional weights with their squares (`summed` then says so).
+        The engine groups and counts; only the cells come back, however many rows there are. If
+        the rows of a query do not repeat, it sums many 0/1 columns task by task (what is returned
+        is then a `TaskSums`, which is read and added like a contingency), and probabilities and
+        fractional weights with their squares.
 
         Parameters
         ----------
@@ -275,7 +276,9 @@ class Contingency(Cells):
             like=like,
             pos_label=pos_label,
         )
-        return cls(read.rows, summed=read.summed, moments=read.moments)
+        if isinstance(read, TaskSums):
+            return read  # type: ignore[return-value]  # read and added as a contingency is
+        return cls.of_rows(read.rows, summed=read.summed)
 
     # ------------------------------------------------------------------ what it holds
 
@@ -315,7 +318,7 @@ class Contingency(Cells):
 
     def __add__(self, other: Contingency) -> Contingency:
         """Return the contingency of both data sets together."""
-        if not isinstance(other, Contingency):
+        if not isinstance(other, Cells):
             return NotImplemented
         return Contingency.sum([self, other])
 
@@ -343,7 +346,10 @@ class Contingency(Cells):
         >>> Contingency.sum(days)
         Contingency(730 rows in 2 cells: 2 groups x 1 task, labels)
         """
-        return _merging.merged(list(contingencies))
+        every = list(contingencies)
+        if every and isinstance(every[0], TaskSums):
+            return TaskSums.sum(every)
+        return _merging.merged(every)
 
     def __radd__(self, other: object) -> Contingency:
         """Let `sum()` start from 0."""
@@ -472,5 +478,12 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        rows, summed, moments = read_cells(read_json(text))
-        return cls(rows, summed=summed, moments=moments)
+        read = read_cells(read_json(text))
+        if read["summed"] == "tasks":
+            return TaskSums(**read)  # type: ignore[return-value]  # it is read as one is
+        return cls(**read)
+
+
+def is_contingency(value: Any) -> TypeGuard[Contingency]:
+    """Return whether labels are counted already. Sums of tasks are read as a contingency is."""
+    return isinstance(value, Contingency | TaskSums)

@@ -62,7 +62,7 @@ def read_counts(
                 read[side] = read[side].set_axis(_names_in(columns), axis=1)
     indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
     summed = sorted(set(frame["summed"])) if "summed" in frame.columns else [None]
-    if summed not in ([None], ["scores"], ["tasks"], ["weights"]):
+    if summed not in ([None], ["scores"], ["weights"]):
         raise ValueError(f"The column 'summed' holds {quote(summed)}: one kind of sums is a table.")
     return {
         "y_true": read["task"],

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._cells import column, column_scores, pair_scores
+from skbiasamp._cells import Cells, column, column_scores, pair_scores
 from skbiasamp._labels import Array
+from skbiasamp._task_sums import TaskSums, of_one_task
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
 
@@ -16,17 +17,22 @@ def pair_variances(cells: Contingency, pairs: Pairs) -> Array:
     """Return the variance of every pair's change, NaN where it is undefined."""
     variances = np.full(pairs.delta.shape, np.nan)
     for group, task in zip(*np.where(~np.isnan(pairs.delta)), strict=True):
-        variances[group, task] = _variance(cells, _pair_influence(cells, pairs, group, task))
+        held, position = of_one_task(cells, task)
+        influence = _pair_influence(held, pairs, group, task, position)
+        variances[group, task] = _variance(held, influence)
     return variances
 
 
-def _pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> Array:
-    """Return how much one more row of each cell would move a pair's change, times n."""
+def _pair_influence(cells: Cells, pairs: Pairs, group: int, task: int, position: int) -> Array:
+    """Return how much one more row of each cell would move a pair's change, times n.
+
+    The task of the pair is at `position` in the cells.
+    """
     assert pairs.rates is not None
 
     def term(rate: tuple[Any, Any], value: float) -> Array:
         side, given = rate
-        at = {"group": group, "task": task}
+        at = {"group": group, "task": position}
         x = column(cells, side, at[side.partition("_")[0]])
         y = column(cells, given, at[given.partition("_")[0]])
         whole = y * _times_counted(cells, pairs, side)
@@ -38,7 +44,7 @@ def _pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> 
     return influence
 
 
-def _times_counted(cells: Contingency, pairs: Pairs, side: Any) -> Any:
+def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
     """Return how often a row counts in a denominator.
 
     Shares of a set of tasks sum over groups, so that a row of two groups counts twice there.
@@ -49,7 +55,7 @@ def _times_counted(cells: Contingency, pairs: Pairs, side: Any) -> Any:
     return column_scores(cells, side, np.ones(len(pairs.groups)))
 
 
-def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
+def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
     """Return each row's part in the value; centred, its influence on it."""
     assert pairs.rates is not None
     scores = np.zeros(cells.n_cells)
@@ -73,18 +79,18 @@ def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
     return scores
 
 
-def _variance(cells: Contingency, influence: Array) -> float:
+def _variance(cells: Cells, influence: Array) -> float:
     """Return the variance of a sum of influences."""
     # A whole weight is that many rows; a fractional one is one row that counts so much.
     return float(cells.weight @ (cells.row_weight * influence**2))
 
 
-def value_variance(cells: Contingency, pairs: Pairs, *, centred: bool = True) -> float:
+def value_variance(cells: Cells, pairs: Pairs, *, centred: bool = True) -> float:
     """Return the variance of the value; not centred, if each row's part may change its sign.
 
     It is NaN where tasks were summed by themselves and the squares that it takes were not.
     """
-    if cells.summed != "tasks":
+    if not isinstance(cells, TaskSums):
         return _variance(cells, value_scores(cells, pairs, centred=centred))
     assert pairs.rates is not None
     moments, n = cells.moments, cells.count("group")

@@ -138,7 +138,7 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
     assert pairs.rates is not None
     undefined = np.isnan(pairs.delta)
     if not cells.whole or cells.soft(pairs.rates.observed[0]):
-        p_values = _normal_p_values(pairs.delta, pair_variances(cells, pairs))
+        p_values = normal_p_values(cells, pairs)
     elif pairs.own_base:
         hits = np.rint(np.where(undefined, 0, pairs.observed * pairs.n))
         below = stats.binom.cdf(hits, pairs.n, pairs.base)
@@ -148,6 +148,12 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
         assert changed is not None
         p_values = paired_p_values(*changed)
     return np.where(undefined, np.nan, p_values)
+
+
+def normal_p_values(cells: Contingency, pairs: Pairs) -> Array:
+    """Test for every pair that the model does not move it, by the delta method."""
+    p_values: Array = _normal_p_values(pairs.delta, pair_variances(cells, pairs))
+    return p_values
 
 
 def _normal_p_values(estimate: Any, variance: Any) -> Any:

@@ -28,7 +28,7 @@ from skbiasamp._labels import (
     renamed,
     require_groups,
 )
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.contingency import Contingency, SideName, is_contingency
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics._texts import PARAMETERS, entries_of, filled, sections_of
@@ -492,7 +492,7 @@ def count_labels(
     if named:
         check_frame_columns(named, labels.values())
         return Contingency.from_frame(y_true, **named, like=like, **how, **(engine or {}))
-    if not isinstance(y_true, Contingency):
+    if not is_contingency(y_true):
         return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
     if any(other is not None for other in labels.values()):
         raise TypeError(

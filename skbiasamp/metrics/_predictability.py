@@ -25,7 +25,7 @@ from skbiasamp._sums import generator
 from skbiasamp._warnings import UncertaintyWarning
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, NAMES, choose, describe
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.contingency import Contingency, SideName, is_contingency
 from skbiasamp.metrics._arena import Arena, Campaign, Qualities
 from skbiasamp.metrics._attack import (
     MOST_BITS,
@@ -289,7 +289,7 @@ def read(
         "scores": True,
         "pos_label": pos_label,
     }
-    if isinstance(y_train, Contingency):
+    if is_contingency(y_train):
         train: Contingency | None = y_train.with_positive(pos_label)
     else:
         train = read_train(y_train, sensitive_train, **options)

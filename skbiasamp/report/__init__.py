@@ -26,7 +26,7 @@ from skbiasamp.auditors import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp.contingency import Contingency
+from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics._base import read_train
 from skbiasamp.metrics._signs import association_sign
@@ -139,7 +139,7 @@ def audit(
         y_true = count_rows(y_true, y_train, named, options)
     train = (
         y_train.with_positive(pos_label)
-        if isinstance(y_train, Contingency)
+        if is_contingency(y_train)
         else read_train(y_train, sensitive_train, **options)
     )
     test = _read_test(
@@ -194,7 +194,7 @@ def audit(
 
 def _count_train(frame: Any, named: dict[str, Any], options: dict[str, Any]) -> Any:
     """Return the training labels in a frame or in files, counted."""
-    if isinstance(frame, Contingency):
+    if is_contingency(frame):
         return frame.with_positive(options["pos_label"])
     if frame is None:
         return None
@@ -227,7 +227,7 @@ def _count(frame: Any, named: dict[str, Any], options: dict[str, Any], **asked: 
 def _read_test(
     y_true: Any, y_pred: Any, *, like: Contingency | None, pos_label: Any, **labels: Any
 ) -> Contingency:
-    if isinstance(y_true, Contingency):
+    if is_contingency(y_true):
         cells = y_true.with_positive(pos_label)
         return cells if like is None else cells.conform(like)
     return Contingency.from_labels(y_true, y_pred, like=like, pos_label=pos_label, **labels)
