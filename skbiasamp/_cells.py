@@ -1,8 +1,8 @@
-"""Cells: distinct rows of labels with their weights, and what is drawn and made from them."""
+"""Cells: distinct rows of labels with their weights, and what is made from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Literal, Self, TypeVar
@@ -19,8 +19,8 @@ from skbiasamp._labels import (
     Side,
     as_bytes,
     common,
-    stack,
     task_names,
+    whole_classes,
 )
 from skbiasamp._sums import everywhere, pair_sums
 
@@ -114,6 +114,23 @@ class Cells:
     # ------------------------------------------------------------------ which labels
 
     @property
+    def pos_label(self) -> Hashable:
+        """The positive class of a binary label in one column; None for all other labels."""
+        chosen = self._sides["task"].pos_label
+        if chosen is not None or self.classes is None:
+            return chosen
+        return self.tasks[0] if len(whole_classes(self.classes)) == 2 else None
+
+    @property
+    def group_columns(self) -> Names:
+        """The columns whose values make the groups, () if they have no names.
+
+        A group of several columns is a tuple with a value of each.
+        """
+        columns = self._sides["group"].columns
+        return () if columns == tuple(range(len(columns))) else columns
+
+    @property
     def indicator(self) -> bool:
         """Whether groups may overlap."""
         return self._sides["group"].is_matrix
@@ -130,6 +147,20 @@ class Cells:
     def soft(self, side: SideName) -> bool:
         """Whether a label or prediction is a probability."""
         return side in self._sides and self._sides[side].soft
+
+    def __repr__(self) -> str:
+        held = ["labels"]
+        held += ["predictions"] * self.has("task_pred")
+        held += ["predicted attribute"] * self.has("group_pred")
+        groups, tasks = len(self.groups), len(self.tasks)
+        return (
+            f"{type(self).__name__}({np.max(self.total):,.15g} rows {self._where()}: "
+            f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
+            f"{', '.join(held)})"
+        )
+
+    def _where(self) -> str:
+        return f"in {self.n_cells:,} cells"
 
     # ------------------------------------------------------------------ sums
 
@@ -179,19 +210,21 @@ class Cells:
 
     def require_rows(self, what: str, *, but: tuple[Summed, ...] = ()) -> None:
         """Raise if an engine's sums stand for rows that `what` needs."""
-        if self.summed is None or self.summed in but:
-            return
+        if self.summed is not None and self.summed not in but:
+            raise self._without_rows(what)
+
+    def _without_rows(self, what: str) -> ValueError:
         held = {
             "tasks": "each task by itself, not which tasks occur together in a row",
             "scores": "sums of probabilities, not the probability of each row",
             "weights": "sums of fractional weights, not the weight of each row",
-        }[self.summed]
+        }[str(self.summed)]
         instead = (
             "Read these columns into memory."
             if self.summed == "weights"
             else "Count with Contingency.from_frame(..., joint=True)."
         )
-        raise ValueError(f"{what} needs rows, and this contingency holds {held}. {instead}")
+        return ValueError(f"{what} needs rows, and this contingency holds {held}. {instead}")
 
 
 # What is made from a contingency is one again.
@@ -230,17 +263,18 @@ def positive_position(cells: Cells, role: str) -> int | None:
 
 def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
     """Return cells of the same weight with other labels."""
-    return _made(cells, cells.weight, sides, cells.repeats)
+    return reweighted(cells, cells.weight, sides, cells.repeats)
 
 
 def with_weight(cells: C, weight: Array, repeats: Array | None = None) -> C:
     """Return the same cells with other weights; `repeats` of them are rows if these do not tell."""
-    return _made(cells, weight, cells._sides, repeats)
+    return reweighted(cells, weight, cells._sides, repeats)
 
 
-def _made(
+def reweighted(
     cells: C, weight: Array, sides: Mapping[SideName, Side], repeats: Array | None = None
 ) -> C:
+    """Return cells with other labels and weights; rows that were left out stay so."""
     return type(cells)(
         weight, sides, n_dropped=cells.n_dropped, repeats=repeats, summed=cells.summed
     )
@@ -251,7 +285,7 @@ def take(cells: C, rows: Array, weight: Array) -> C:
     sides = {
         name: replace(side, labels=side.labels.take(rows)) for name, side in cells._sides.items()
     }
-    return _made(cells, weight, sides, None if cells.repeats is None else cells.repeats[rows])
+    return reweighted(cells, weight, sides, None if cells.repeats is None else cells.repeats[rows])
 
 
 def narrowed(cells: C, role: str, wanted: Names) -> C:
@@ -339,71 +373,6 @@ def ordered(cells: C) -> C:
 def unweighted(cells: C) -> C:
     """Return the same cells with every row counting once; whole weights are rows."""
     return cells if cells.whole else with_weight(cells, cells.rows)
-
-
-# --------------------------------------------------------------------------- draws
-
-
-def resampled(cells: C, n_resamples: int | None, rng: np.random.Generator) -> C:
-    """Draw rows with replacement; with `n_resamples` weights have a leading axis of draws."""
-    if cells.weight.ndim == 2:
-        raise ValueError("This contingency is resampled already.")
-    cells = ordered(cells)
-    weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
-    if n_resamples is not None:
-        return with_weight(cells, weight)
-    return with_weight(cells, weight[0], None if rows is None else rows[0])
-
-
-def _drawn(cells: Cells, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
-    """Return drawn weights, and of how many rows each is if weights do not tell."""
-    n = int(cells.rows.sum())
-    if 8 * cells.n_cells < n:
-        rows = rng.multinomial(n, cells.rows / n, size=n_draws).astype(float)
-        return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
-    # As many cells as rows: drawing row numbers is faster than drawing counts.
-    owner = np.repeat(np.arange(cells.n_cells), cells.rows.astype(int))
-    # Single precision is exact up to 2**24, and halves what the products have to read.
-    single = cells.whole and n < 2**24
-    rows = np.empty((n_draws, cells.n_cells), np.float32 if single else np.float64)
-    for draw in rows:
-        drawn = rng.integers(0, n, size=n, dtype=np.int32 if n < 2**31 else np.int64)
-        picked = drawn if len(owner) == cells.n_cells else owner[drawn]
-        draw[:] = np.bincount(picked, minlength=cells.n_cells)
-    return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
-
-
-def swapped(cells: C, sides: Iterable[SideName], n_draws: int, rng: np.random.Generator) -> C:
-    """Draw contingencies in which labels and predictions change places within rows.
-
-    Under the hypothesis that the model changes nothing, a row's label and prediction are
-    exchangeable. `sides` names the labels (``"task"``, ``"group"``) that change places with
-    their predictions; each row does with probability one half.
-    """
-    cells = ordered(cells)
-    turned = dict(cells._sides)
-    for name in sides:
-        predicted: SideName = "task_pred" if name == "task" else "group_pred"
-        turned[name], turned[predicted] = turned[predicted], turned[name]
-    # Every cell is there twice, as it is and swapped, and its rows are divided among the two.
-    both = {
-        name: replace(side, labels=stack([side.labels, turned[name].labels]))
-        for name, side in cells._sides.items()
-    }
-    swapped_weight = flips(cells, n_draws, rng)
-    return _made(cells, np.hstack([cells.weight - swapped_weight, swapped_weight]), both)
-
-
-def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
-    """Draw how much of each cell's weight a fair coin a row would pick."""
-    shape = (n_draws, cells.n_cells)
-    if (cells.rows > 1).any():
-        picked = rng.binomial(cells.rows.astype(np.int64), 0.5, size=shape).astype(float)
-        return picked if cells.whole else picked * cells.row_weight
-    # Where every cell is one row, random bits are much faster than binomial draws.
-    bits = np.frombuffer(rng.bytes(n_draws * -(-cells.n_cells // 8)), np.uint8)
-    coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=cells.n_cells)
-    return coins * cells.weight
 
 
 # --------------------------------------------------------------------------- sets of tasks

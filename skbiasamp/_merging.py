@@ -46,7 +46,7 @@ def merged(every: list[C]) -> C:
         name: replace(side, labels=stack([part[name].labels for part in parts]))
         for name, side in parts[0].items()
     }
-    columns = next((found for one in every if (found := named_columns(one))), None)
+    columns = next((found for one in every if (found := one.group_columns)), None)
     if columns:
         sides["group"] = replace(sides["group"], columns=columns)
     if pos_label is not None:
@@ -70,7 +70,7 @@ def conformed(cells: C, like: Cells) -> C:
     _check_alike(cells, like)
     group, task = side_of(like, "group"), side_of(like, "task")
     tasks = whole_classes(task.names) if task.one_label else task.names
-    columns = named_columns(cells) or group.columns
+    columns = cells.group_columns or group.columns
     mine, own = side_of(cells, "task"), side_of(cells, "group")
     held = (cells.groups, mine.names, mine.pos_label, own.columns)
     if held == (like.groups, tasks, task.pos_label, columns):
@@ -100,20 +100,6 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
     sides = _onto(cells, cells.groups, names)
     sides["task"] = replace(sides["task"], pos_label=chosen)
     return with_sides(cells, sides)
-
-
-def named_columns(cells: Cells) -> Names:
-    """Return the columns whose values make the groups, () if they have no names."""
-    columns = side_of(cells, "group").columns
-    return () if columns == tuple(range(len(columns))) else columns
-
-
-def positive_label(cells: Cells) -> Hashable:
-    """Return the positive class of a binary label in one column, None for other labels."""
-    chosen = side_of(cells, "task").pos_label
-    if chosen is not None or cells.classes is None:
-        return chosen
-    return cells.tasks[0] if len(whole_classes(cells.classes)) == 2 else None
 
 
 def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
@@ -170,7 +156,7 @@ def _common_positive(every: list[C]) -> Hashable:
     chosen = [side_of(one, "task").pos_label for one in every]
     found = next((name for name in chosen if name is not None), None)
     if found is not None:
-        for own in map(positive_label, every):
+        for own in (one.pos_label for one in every):
             if own not in (None, found):
                 raise ValueError(
                     f"The positive class of one contingency is {found!r}, and that of another is "
@@ -206,7 +192,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             "One of training and audited groups overlap (groups='indicator' or 'marginal'), "
             "the other do not: make both contingencies with the same groups=."
         )
-    chosen, trained_class = side_of(cells, "task").pos_label, positive_label(like)
+    chosen, trained_class = side_of(cells, "task").pos_label, like.pos_label
     if chosen not in (None, trained_class):
         raise ValueError(
             f"The positive class of the audited labels is {chosen!r}, and that of the training "

@@ -5,22 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from skbiasamp._cells import Cells, SideName, narrowed, shared
+from skbiasamp._cells import Cells, SideName, Summed, narrowed, shared
 from skbiasamp._engines import Moments, two_values
 from skbiasamp._files import written
-from skbiasamp._labels import (
-    Array,
-    Members,
-    Names,
-    Side,
-    as_bytes,
-    check_selection,
-)
-from skbiasamp._merging import conformed, merged, named_columns, with_positive_class
+from skbiasamp._labels import Array, Members, Side, as_bytes, check_selection
+from skbiasamp._merging import conformed, merged, with_positive_class
 from skbiasamp._stored import write_cells
 
 # Sums of products that intervals and tests need beside those of labels and of predictions: of
@@ -48,23 +41,14 @@ class TaskSums(Cells):
         weight: Array,
         sides: Mapping[Any, Side],
         *,
-        moments: Moments | None = None,
         n_dropped: float = 0.0,
-        **_: Any,  # of these there are none, or one value
+        repeats: Array | None = None,
+        summed: Summed | None = "tasks",
+        moments: Moments | None = None,
     ) -> None:
-        super().__init__(weight, sides, n_dropped=n_dropped, summed="tasks")
+        super().__init__(weight, sides, n_dropped=n_dropped, repeats=repeats, summed=summed)
         self.moments = moments
         self._of_tasks: dict[int, Cells] = {}
-
-    @property
-    def pos_label(self) -> None:
-        """None: columns of 0 and 1 have no positive class to choose."""
-        return None
-
-    @property
-    def group_columns(self) -> Names:
-        """The columns whose values make the groups, () if they have no names."""
-        return named_columns(self)
 
     def soft(self, side: SideName) -> bool:
         """Whether a label or prediction is a probability."""
@@ -75,7 +59,7 @@ class TaskSums(Cells):
     def _weights(self, *sides: SideName) -> Array:
         tasks = sum(side.startswith("task") for side in sides)
         if tasks > 1:
-            self.require_rows("Which tasks occur together")
+            raise self._without_rows("Which tasks occur together")
         return np.ones(self.n_cells) if tasks else self.weight
 
     def of_task(self, position: int) -> Cells:
@@ -119,16 +103,8 @@ class TaskSums(Cells):
             sides["task_pred"] = Side(names, Members(found if soft else found == 1), open=False)
         return Cells(counts[cell, at], sides, n_dropped=self.n_dropped)
 
-    def __repr__(self) -> str:
-        held = ["labels"]
-        held += ["predictions"] * self.has("task_pred")
-        held += ["predicted attribute"] * self.has("group_pred")
-        groups, tasks = len(self.groups), len(self.tasks)
-        return (
-            f"TaskSums({self.total:,.15g} rows, each task by itself: "
-            f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
-            f"{', '.join(held)})"
-        )
+    def _where(self) -> str:
+        return "with each task by itself"
 
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same sums."""
@@ -220,14 +196,13 @@ class TaskSums(Cells):
             sides[_SQUARE] = sides[_BOTH_SQUARE]
         return self._like(sides)
 
-    def resample(self, n_resamples: int | None = None, *, random_state: Any = None) -> TaskSums:
+    def resample(self, n_resamples: int | None = None, *, random_state: Any = None) -> NoReturn:
         """Raise: rows are drawn, and these are not known."""
-        self.require_rows("A resample")
-        raise AssertionError
+        raise self._without_rows("A resample")
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> NoReturn:
         """Raise: a table of cells holds rows, and these are not known."""
-        self.require_rows("A table of cells")
+        raise self._without_rows("A table of cells")
 
     def to_json(self, path: Any = None) -> str:
         """Return everything it holds as JSON, which `Contingency.from_json` reads."""

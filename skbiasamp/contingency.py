@@ -6,14 +6,13 @@ import json
 from collections.abc import Hashable, Iterable
 from typing import Any, TypeGuard
 
-import numpy as np
 import pandas as pd
 
-from skbiasamp import _cells, _merging
+from skbiasamp import _cells, _draws, _merging
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
 from skbiasamp._files import read_json, written
 from skbiasamp._frames import read_frame, read_labels
-from skbiasamp._labels import Names, check_selection, quote, read_counts
+from skbiasamp._labels import check_selection, quote, read_counts
 from skbiasamp._stored import read_cells, write_cells, write_table
 from skbiasamp._sums import generator
 from skbiasamp._task_sums import TaskSums
@@ -280,32 +279,6 @@ class Contingency(Cells):
             return read  # type: ignore[return-value]  # read and added as a contingency is
         return cls.of_rows(read.rows, summed=read.summed)
 
-    # ------------------------------------------------------------------ what it holds
-
-    @property
-    def pos_label(self) -> Hashable:
-        """The positive class of a binary label in one column; None for all other labels."""
-        return _merging.positive_label(self)
-
-    @property
-    def group_columns(self) -> Names:
-        """The columns whose values make the groups, () where they have no names.
-
-        A group of several columns is a tuple with a value of each.
-        """
-        return _merging.named_columns(self)
-
-    def __repr__(self) -> str:
-        held = ["labels"]
-        held += ["predictions"] * self.has("task_pred")
-        held += ["predicted attribute"] * self.has("group_pred")
-        groups, tasks = len(self.groups), len(self.tasks)
-        return (
-            f"Contingency({np.max(self.total):,.15g} rows in {self.n_cells:,} cells: "
-            f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
-            f"{', '.join(held)})"
-        )
-
     def __eq__(self, other: object) -> bool:
         """Whether both hold the same rows equally often, in whatever order."""
         if not isinstance(other, Contingency):
@@ -425,7 +398,7 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        return _cells.resampled(self, n_resamples, generator(random_state))
+        return _draws.resampled(self, n_resamples, generator(random_state))
 
     def both(self, role: str) -> Contingency:
         """Return the contingency whose prediction is what label and prediction have in common.

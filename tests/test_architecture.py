@@ -22,6 +22,7 @@ ROOMS = [
     "_engines",
     "_files",
     "_cells",
+    "_draws",
     "_merging",
     "_stored",
     "_task_sums",

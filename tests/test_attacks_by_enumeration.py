@@ -13,6 +13,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, l
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp._cells import ordered, side_of
+from skbiasamp._labels import Codes
 from skbiasamp.metrics import dataset_leakage
 from skbiasamp.metrics._arena import _balance, _most, _shares
 from skbiasamp.metrics._attack import make_attack, split
@@ -267,12 +268,12 @@ def test_balanced_accuracy_of_given_classes_counts_absent_ones_as_missed(told):
 def counted(attack, weight):
     """Return the tables of an attack, cell by cell."""
     view = attack.told
-    n_targets = 1 if view.codes is not None else view.width
+    n_targets = 1 if isinstance(view, Codes) else view.width
     shape = (*weight.shape[:-1], n_targets, len(attack.inputs), attack.n_classes)
     found = np.zeros(shape)
     for cell, seen in enumerate(attack.seen):
         for target in range(n_targets):
-            told = view.codes[cell] if view.codes is not None else int(view.matrix[cell, target])
+            told = view.codes[cell] if isinstance(view, Codes) else int(view.matrix[cell, target])
             found[..., target, seen, told] += weight[..., cell]
     return found
 

@@ -21,7 +21,8 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor, _sums
-from skbiasamp._cells import distinct, flips, ordered, swapped
+from skbiasamp._cells import distinct, ordered
+from skbiasamp._draws import flips, swapped
 from skbiasamp.inference import (
     UncertaintyWarning,
     _intervals,

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skbiasamp._cells import flips, ordered, swapped, take
+from skbiasamp._cells import ordered, take
+from skbiasamp._draws import flips, swapped
 from skbiasamp._labels import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
