@@ -201,7 +201,7 @@ UNMOVED = {
 SCENARIOS = {**MOVED, **UNMOVED}
 # Where intervals are judged.
 INTERVALS = [*MOVED, "multilabel, nothing moved"]
-METHODS = ("bootstrap", "bca", "analytic")
+METHODS = ("bootstrap", "analytic")
 
 # --------------------------------------------------------------------------- measuring
 
@@ -301,9 +301,6 @@ def study(scenario, distribution, n, datasets, methods, resamples):
     for metric, true in true_values.items():
         row = {"scenario": scenario, "n": n, "metric": metric, "true": true, "pairs": {}}
         for method in methods:
-            # The signed mean has percentile bounds under "bca" as well.
-            if (metric, method) == (SIGNED, "bca"):
-                continue
             intervals = [result[metric, method] for result in results]
             value, low, high = np.array([interval[:3] for interval in intervals]).T
             row["mean"] = np.nanmean(value)
@@ -348,24 +345,18 @@ def uncertain_signs(datasets, resamples):
         again = signs(train.resample(resamples, random_state=rng))
         changed = (again != seen).any(axis=(-2, -1)).mean()
         true = np.mean(seen.ravel() * deltas)
-        found = {}
-        for resample in ("test", "both"):
-            options = {"resample": resample, "n_resamples": resamples, "random_state": rng}
-            result = DirectionalAuditor(**options).fit(train).audit(cells)
-            found[resample] = (
-                result.low <= true <= result.high,
-                result.low <= 0 <= result.high,
-                result.high - result.low,
-                (~result.table["sign_certain"]).mean(),
-            )
-        return changed, found
+        fitted = DirectionalAuditor(n_resamples=resamples, random_state=rng).fit(train)
+        result = fitted.audit(cells)
+        return (
+            changed,
+            result.low <= true <= result.high,
+            result.low <= 0 <= result.high,
+            result.high - result.low,
+            (~result.table["sign_certain"]).mean(),
+        )
 
-    results = draws_of("coins", n, datasets, work)
-    rows = []
-    for resample in ("test", "both"):
-        held, zero, width, flagged = np.mean([found[resample] for _, found in results], axis=0)
-        rows.append((resample, held, zero, width, flagged))
-    return np.mean([changed for changed, _ in results]), rows
+    changed, *found = np.mean(draws_of("coins", n, datasets, work), axis=0)
+    return changed, found
 
 
 # --------------------------------------------------------------------------- the page
@@ -418,19 +409,9 @@ def rejection_table(rows):
     return markdown(header, lines)
 
 
-def sign_table(rows):
-    header = [
-        "`resample`",
-        "holds the value at the signs found",
-        "holds 0",
-        "mean width",
-        "flagged",
-    ]
-    lines = [
-        [f'`"{resample}"`', percent(held), percent(zero), f"{width:.4f}", percent(flagged)]
-        for resample, held, zero, width, flagged in rows
-    ]
-    return markdown(header, lines)
+def sign_table(held, zero, width, flagged):
+    header = ["includes the value at the signs found", "includes 0", "mean width", "flagged"]
+    return markdown(header, [[percent(held), percent(zero), f"{width:.4f}", percent(flagged)]])
 
 
 class Measured(NamedTuple):
@@ -447,19 +428,17 @@ def measure(datasets, sizes, resamples):
     for n in sizes:
         for name, make in SCENARIOS.items():
             distribution = make()
-            # BCa bounds are made pair by pair: slow for many pairs.
             one_label = distribution.task.shape[1] == 1
-            methods = METHODS if one_label else ("bootstrap", "analytic")
-            if name in UNMOVED and one_label:
-                methods = ("bootstrap",)  # for its tests
+            # Of what is not among INTERVALS, only the tests are judged.
+            methods = METHODS if name in INTERVALS else ("bootstrap",)
             draws = resamples[0 if one_label and name in MOVED else 1]
             intervals, tests = study(name, distribution, n, datasets, methods, draws)
             if name in UNMOVED:
                 rejected += tests
             if name in INTERVALS:
                 covered += intervals
-    changed, rows = uncertain_signs(datasets, resamples[1])
-    return Measured(datasets, resamples, covered, rejected, changed, rows)
+    changed, signs = uncertain_signs(datasets, resamples[1])
+    return Measured(datasets, resamples, covered, rejected, changed, signs)
 
 
 def span(rows, n, metrics, method):
@@ -478,10 +457,6 @@ def page(found):
     small, large = SIZES
     many, few = found.resamples
     enclosed = {n: f"{95 * (n - 1) / (n + 1):.1f}" for n in found.resamples}
-    compared = [row for row in found.coverage if "bca" in row and row["metric"] in linear]
-    closer = sum(abs(row["bca"] - 0.95) < abs(row["bootstrap"] - 0.95) for row in compared)
-    gain = max(abs(row["bootstrap"] - 0.95) - abs(row["bca"] - 0.95) for row in compared)
-    loss = max(abs(row["bca"] - 0.95) - abs(row["bootstrap"] - 0.95) for row in compared)
     return f"""# How often intervals hold the true value, and how often tests err
 
 Each number is a percentage of {found.datasets:,} data sets, drawn from a joint distribution of
@@ -508,9 +483,9 @@ is the coverage of the table's own intervals, over all pairs that have a sign.
 
 {coverage_table(found.coverage)}
 
-Bootstrap and BCa have {many} resamples where there is one label, {few} where there are six (the
-default is 999). Even of a perfect method the 2.5 and 97.5 % quantiles enclose {enclosed[many]} % of
-{many} draws, {enclosed[few]} % of {few}. BCa was left out where there are many pairs.
+The bootstrap has {many} resamples in scenarios with one label, {few} in those with six (the default
+is 999). Even of a perfect method the 2.5 and 97.5 % quantiles enclose {enclosed[many]} % of
+{many} draws, {enclosed[few]} % of {few}.
 
 What to conclude:
 
@@ -525,13 +500,11 @@ What to conclude:
   two rows covers far more than 95 % of what is likely, and so does a mean of groups that have one
   each. `reliable=False` marks only pairs of fewer than 10 rows, not those of
   50 rows of which one differs.
-- BCa is no improvement. It is closer to 95 % than percentiles in {closer} of {len(compared)} such
-  values, by {100 * gain:.1f} points at best, and {100 * loss:.1f} points further away at worst.
 - **The mean of sizes, the value of Multi→, has no interval to be trusted while some changes are
   near 0.** A size is never negative, so that noise adds to it: where nothing is moved the estimate
   is far above 0, and next to no interval of the value held the truth. Percentiles are worse
-  than the delta method, since resampling adds the noise a second time; BCa corrects too far. More
-  rows help only where all changes are large beside their standard errors. Report
+  than the delta method, since resampling adds the noise a second time. More rows help only if all
+  changes are large beside their standard errors. Report
   `statistics["signed_mean"]` with `signed_mean_low` and `signed_mean_high` instead, and take the
   value's `p_value`, which allows for the noise, to ask whether anything moved at all.
 
@@ -558,14 +531,12 @@ Six tasks that do not depend on the group, {COIN_ROWS:,} training rows drawn ane
 {percent(found.changed)} % of bootstrap replicates of the training labels (mean over data sets)
 changed at least one. "Flagged" is the share of pairs with `sign_certain=False`.
 
-{sign_table(found.signs)}
+{sign_table(*found.signs)}
 
-With the signs fixed, the interval holds the value *at those signs* as often as it should; but
-that value is what chance made it. It excludes 0 most of the time, although the amplification along
-a correlation that does not exist is 0. With `resample="both"` the interval shows this: it is as
-wide as the signs are uncertain, and nearly always holds 0. It covers more than 95 % here, and
-is a picture of the uncertain signs, not an interval of known coverage. Where pairs are flagged,
-give the training signs a reason (`sign=`), or report the pairs instead of the value.
+The interval includes the value *at the signs found* as often as it should. But chance made these
+signs. The interval excludes 0 most of the time, although there is no correlation that could be
+amplified. If pairs are flagged, report their `delta`, which does not depend on the sign, or pass
+signs that do not come from these labels (`sign=`).
 
 `python benchmarks/coverage.py --write docs/coverage.md` makes this page.
 """

@@ -110,24 +110,27 @@ def beside_peer(sizes, python, folder):
         device="cpu",
     )
     sides = {"sensitive_features": groups}
+    options = {"n_draws": DRAWS, "interval": None, "random_state": 0}
 
     def closed():
-        return DPAAuditor(cv=None, interval=None).audit(labels, predictions, **sides)
+        auditor = DPAAuditor(quality="accuracy", cv=None, interval=None)
+        return auditor.audit(labels, predictions, **sides)
 
     def with_interval():
-        return DPAAuditor(n_draws=DRAWS, random_state=0).audit(labels, predictions, **sides)
+        auditor = DPAAuditor(quality="accuracy", n_draws=DRAWS, random_state=0)
+        return auditor.audit(labels, predictions, **sides)
 
     def networks():
         learnt = Contingency.from_labels(
             labels[~test], predictions[~test], sensitive_features=groups[~test]
         )
-        auditor = DPAAuditor(attacker=network, n_draws=DRAWS, interval=None, random_state=0)
+        auditor = DPAAuditor(attacker=network, quality="accuracy", **options)
         return auditor.fit(learnt).audit(
             labels[test], predictions[test], sensitive_features=groups[test]
         )
 
     def networks_of_folds():
-        auditor = DPAAuditor(attacker=network, n_draws=DRAWS, interval=None, random_state=0)
+        auditor = DPAAuditor(attacker=network, quality="accuracy", **options)
         return auditor.audit(labels, predictions, **sides)
 
     file = folder / "peer-rows.npz"

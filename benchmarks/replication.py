@@ -322,7 +322,7 @@ DPA = """\
 from skbiasamp import DPAAuditor
 from skbiasamp.attackers import MLPAttacker
 
-auditor = DPAAuditor("T->A", attacker=MLPAttacker.preset("dpa"))
+auditor = DPAAuditor("T->A", attacker=MLPAttacker.preset("dpa"), quality="accuracy")
 print(auditor.audit(objects, sensitive_features=gender, sensitive_pred=gender_pred))
 """
 

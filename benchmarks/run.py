@@ -128,7 +128,8 @@ versions, as it was made by its own run; this one was put together on {datetime.
 
 ≥ is how many times faster the library is than what stands beside it, ≤ how many times slower it may
 be. Ratios stand with their quartiles. How often intervals hold the truth is measured too:
-[co-occurrence](coverage.md), [predictability](coverage-predictability.md).
+[co-occurrence](coverage.md), [predictability](coverage-predictability.md),
+[false alarms](coverage-null.md).
 
 {body}
 

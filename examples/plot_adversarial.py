@@ -3,8 +3,8 @@ Adversarial training against noise: what it hides, and what that costs
 ======================================================================
 
 A network that reads a proxy of the group amplifies the bias of its labels. Adversarial training
-(Wang et al. 2019, Sec. 5) lets a critic listen to the network's representation and tell the group
-from it, and trains the network to give nothing away. The baseline to beat is noise on the same
+(Wang et al. 2019, Sec. 5) trains an adversary that predicts the group from the network's
+representation, and trains the network to make it fail. The baseline to beat is noise on the same
 representation, which hides the group too, along with everything else.
 
 Two data sets whose leak is known: a table with proxies of the group, and handwritten digits whose
@@ -57,7 +57,7 @@ def digits(seed):
 # %%
 # The networks
 # ------------
-# λ is 1. On the table the critic hears equally many rows of each group, as in the paper. Of the
+# λ is 1. On the table the adversary sees equally many rows of each group, as in the paper. Of the
 # digits, knowing the digit is knowing a good deal of the colour, and a network that must not tell
 # the colour at all must not tell even from odd; there groups are balanced within each digit
 # (``balance="class"``), so that only what tells more than the digit does has to be hidden.
@@ -89,11 +89,10 @@ SETTINGS = {
         "balance": "class",
         "batch_size": 32,
         "learning_rate": 1e-3,
-        "critic_learning_rate": 1e-3,
-        "predictor_epochs": 20,
-        "critic_epochs": 5,
+        "pretrain_epochs": 20,
+        "adversary_epochs": 5,
         "max_epochs": 40,
-        "critic_steps": 1,
+        "adversary_steps": 1,
     },
 }
 NOISE = (0.1, 0.25, 0.5, 1, 2)
@@ -111,13 +110,17 @@ def measure(model, X, y, group):
     predicted, logits = model.predict(X), model.decision_function(X)
     return {
         "accuracy": np.mean(predicted == y),
-        "leakage": LeakageAuditor(**options).score(y, logits, sensitive_features=group),
-        "DPA": DPAAuditor(**options).score(y, predicted, sensitive_features=group),
+        "leakage": LeakageAuditor(equalize="f1", **options).score(
+            y, logits, sensitive_features=group
+        ),
+        "DPA": DPAAuditor(quality="accuracy", **options).score(
+            y, predicted, sensitive_features=group
+        ),
     }
 
 
 def compare(draw, settings, seed):
-    """Yield (model, measures) of training alone, against a critic, and with growing noise."""
+    """Yield (model, measures) of training alone, against an adversary, and with growing noise."""
     (X, y, group), test = draw(seed)
     alone, adversarial = (
         AdversarialClassifier(weight, random_state=seed, **settings).fit(
@@ -128,11 +131,11 @@ def compare(draw, settings, seed):
     yield "alone", measure(alone, *test)
     yield "adversarial", measure(adversarial, *test)
     # Noise on what the network trained alone makes of X, and a head that learns with it.
-    heard = alone.transform(X), alone.transform(test[0])
+    hidden = alone.transform(X), alone.transform(test[0])
     for scale in NOISE:
         noise = NoiseRandomizer(scale, random_state=seed)
         head = make_pipeline(noise, StandardScaler(), LogisticRegression(max_iter=2000))
-        yield f"noise {scale:g}", measure(head.fit(heard[0], y), heard[1], *test[1:])
+        yield f"noise {scale:g}", measure(head.fit(hidden[0], y), hidden[1], *test[1:])
 
 
 found = pd.DataFrame(
@@ -147,7 +150,7 @@ found = pd.DataFrame(
 # %%
 # Noise at equal accuracy
 # -----------------------
-# How much noise costs as much accuracy as the critic? Between two scales amplification is taken
+# How much noise costs as much accuracy as the adversary? Between two scales amplification is taken
 # to follow the straight line. Where adversarial training costs nothing, the noise is none.
 
 
@@ -225,14 +228,14 @@ axes[0].legend(frameon=False)
 # %%
 # What it shows
 # -------------
-# *Table.* The critic takes off nearly all of leakage amplification and of DPA, at a loss of about
-# one point of accuracy: what the network knew of the label from the proxies. Noise that costs as
-# much takes off nothing.
+# *Table.* The adversary removes nearly all of leakage amplification and of DPA. It costs about one
+# percentage point of accuracy: what the network knew of the label from the proxies. Noise that
+# costs as much removes nothing.
 #
-# *Digits.* The critic takes off most of the leakage of the logits, at a loss of less than a point,
-# and noise that costs as much takes off less. DPA is another matter. More than nine digits in ten
-# are right without a critic, too, and labels that are right amplify nothing: there is next to
-# nothing to take off.
+# *Digits.* The adversary removes most of the leakage of the logits and costs less than a percentage
+# point; noise that costs as much removes less. DPA is another matter. More than nine digits in ten
+# are right without an adversary, too, and labels that are right amplify nothing: there is next to
+# nothing to remove.
 #
 # Over five seeds this is the same. :doc:`/mitigation-adversarial` has the numbers with their
 # intervals, and says which targets are met and which are not.

@@ -78,16 +78,15 @@ def convolutional(n_channels, n_classes):
 
 def network(adversary_weight=0.0, **settings):
     """Return a network; with an adversary's weight of 0 it is trained alone."""
-    settings = {"predictor_epochs": 20, "max_epochs": 40} | settings
+    settings = {"pretrain_epochs": 20, "max_epochs": 40} | settings
     return AdversarialClassifier(
         adversary_weight,
         module=convolutional,
         balance="class",
         batch_size=32,
         learning_rate=1e-3,
-        critic_learning_rate=1e-3,
-        critic_epochs=5,
-        critic_steps=1,
+        adversary_epochs=5,
+        adversary_steps=1,
         random_state=0,
         **settings,
     )
@@ -104,7 +103,7 @@ def audits(model, train, test):
     directional = DirectionalAuditor(random_state=0).fit(train[1], sensitive_features=train[2])
     usual = (color == "red") == (digit % 2 == 0)
     labels = {"sensitive_features": color}
-    leakage = LeakageAuditor(**options)
+    leakage = LeakageAuditor(equalize="f1", **options)
     return {
         "accuracy": np.mean(predicted == digit),
         "usual colour": np.mean((predicted == digit)[usual]),
@@ -112,7 +111,7 @@ def audits(model, train, test):
         "BiasAmp A->T": directional.audit(digit, predicted, **labels),
         "leakage": leakage.audit(digit, predicted, **labels),
         "leakage, logits": leakage.audit(digit, model.decision_function(X), **labels),
-        "DPA A->T": DPAAuditor(**options).audit(digit, predicted, **labels),
+        "DPA A->T": DPAAuditor(quality="accuracy", **options).audit(digit, predicted, **labels),
     }
 
 
@@ -173,7 +172,7 @@ for ax, metric in zip(axes[1:], METRICS, strict=True):
 #
 # Adversarial training
 # --------------------
-# The same network, and a critic that listens to its encoder and is asked for the colour. Rows are
+# The same network, and an adversary that predicts the colour from its encoder. Rows are
 # balanced within digits, so that what the digit itself tells of the colour need not be hidden. No
 # image without colour is shown to anyone.
 
@@ -184,18 +183,18 @@ print(numbers(both))
 
 # %%
 # Amplification falls, and accuracy on images of the other colour rises by a good deal. Overall
-# accuracy falls by about a point, as the colour did help wherever it was the usual one. The
-# critic's loss tells the story of the training. It falls while the critic learns alone; from then
-# on the two chase each other, around the loss of a coin (dashed): now the network has found a way
-# to mislead, now the critic has found it out. Such training does not settle as training alone does.
+# accuracy falls by about one percentage point, as the colour did help wherever it was the usual
+# one. The adversary's loss falls while the adversary learns alone. From then on it moves around the
+# loss of chance (dashed): the network finds a way to mislead, and the adversary learns it. Such
+# training does not settle as training alone does.
 
 turns = trained.history_[trained.history_["phase"] != "predictor"].reset_index(drop=True)
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
-ax.plot(turns.index, turns["critic_loss"], color="#0072B2")
+ax.plot(turns.index, turns["adversary_loss"], color="#0072B2")
 ax.axhline(np.log(2), color="0.4", lw=0.8, ls="--")
 ax.axvspan(-0.5, 4.5, color="0.9")
-ax.annotate("critic alone", (0, 0.02), xycoords=("data", "axes fraction"), fontsize=8)
-ax.set(xlabel="epoch", ylabel="critic's loss", ylim=(0, None))
+ax.annotate("adversary alone", (0, 0.02), xycoords=("data", "axes fraction"), fontsize=8)
+ax.set(xlabel="epoch", ylabel="adversary's loss", ylim=(0, None))
 
 # %%
 # Masks of growing size

@@ -87,19 +87,20 @@ on_table = compare_mitigations(table.data, table.target, table.sensitive, remedi
 def changes(comparison):
     """Return what remedies change, remedies × measures."""
     rows = comparison.table[comparison.table["noise"].isna()]
-    rows = rows[rows["remedy"] != comparison.baseline].assign(
+    rows = rows[rows["mitigation"] != comparison.baseline].assign(
         cell=lambda rows: [
             f"{row.change:+.3f} [{row.change_low:+.3f}, {row.change_high:+.3f}]"
             for row in rows.itertuples()
         ]
     )
-    wide = rows.pivot(index="measure", columns="remedy", values="cell")
+    wide = rows.pivot(index="measure", columns="mitigation", values="cell")
     columns = [name for name in remedies if name != comparison.baseline]
     return wide.loc[["accuracy", *comparison.amplifications], columns]
 
 
 for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items():
-    without = comparison.table[comparison.table["remedy"] == "none"].set_index("measure")["value"]
+    baseline = comparison.table[comparison.table["mitigation"] == "none"]
+    without = baseline.set_index("measure")["value"]
     measures = ["accuracy", *comparison.amplifications]
     print(f"{name}, without remedy")
     print(without[measures].round(3).rename_axis(None).to_string(), end="\n\n")

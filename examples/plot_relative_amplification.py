@@ -38,6 +38,7 @@ def step(data, model, normalize):
         labels(model),
         sensitive_features=group,
         attacker="exact",
+        quality="accuracy",
         cv=None,
         equalize=None,
         normalize=normalize,

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
         model_selection,
         plotting,
     )
-    from skbiasamp.auditors import (
+    from skbiasamp.compose import AuditedClassifier, LeakageProbe
+    from skbiasamp.contingency import Contingency
+    from skbiasamp.metrics import (
         DirectionalAuditor,
         DPAAuditor,
         LeakageAuditor,
         MALSAuditor,
         MultiAttributeAuditor,
     )
-    from skbiasamp.compose import AuditedClassifier, LeakageProbe
-    from skbiasamp.contingency import Contingency
     from skbiasamp.model_selection import (
         BaseRateThresholdClassifier,
         amplification_curve,
@@ -33,20 +33,20 @@ if TYPE_CHECKING:
     from skbiasamp.report import audit
     from skbiasamp.results import AuditReport, AuditResult
 
-# Public name -> the room it lives in. Names are imported when they are first asked for, so
+# Public name -> the module it is in. Names are imported when they are first asked for, so
 # that importing the package imports nothing that the caller does not use.
-_ROOMS = {
+_MODULES = {
     "AuditReport": "results",
     "AuditResult": "results",
     "AuditedClassifier": "compose",
     "BaseRateThresholdClassifier": "model_selection",
     "Contingency": "contingency",
-    "DPAAuditor": "auditors",
-    "DirectionalAuditor": "auditors",
-    "LeakageAuditor": "auditors",
+    "DPAAuditor": "metrics",
+    "DirectionalAuditor": "metrics",
+    "LeakageAuditor": "metrics",
     "LeakageProbe": "compose",
-    "MALSAuditor": "auditors",
-    "MultiAttributeAuditor": "auditors",
+    "MALSAuditor": "metrics",
+    "MultiAttributeAuditor": "metrics",
     "amplification_curve": "model_selection",
     "amplification_scorer": "model_selection",
     "audit": "report",
@@ -91,8 +91,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"skbiasamp.{name}")
-    if name in _ROOMS:
-        value = getattr(importlib.import_module(f"skbiasamp.{_ROOMS[name]}"), name)
+    if name in _MODULES:
+        value = getattr(importlib.import_module(f"skbiasamp.{_MODULES[name]}"), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'skbiasamp' has no attribute {name!r}")

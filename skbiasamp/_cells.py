@@ -9,7 +9,7 @@ from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     Codes,
     Labels,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from skbiasamp._cells import C, Cells, SideName, ordered, reweighted, sides_of, with_weight
-from skbiasamp._labels import Array, stack
+from skbiasamp._input import Array, stack
 
 
 def resampled(cells: C, n_resamples: int | None, rng: np.random.Generator) -> C:

@@ -9,11 +9,20 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import MISSING, Array, plain, quote
+from skbiasamp._input import MISSING, Array, InputError, InputTypeError, no_column, plain
 
 COUNT = "n"
 # Up to so many 0/1 columns an engine groups by which of them occur together.
 MOST_JOINT = 12
+
+# The options that name the columns of each side.
+OPTION_OF = {
+    "task": "target",
+    "task_pred": "prediction",
+    "group": "sensitive",
+    "group_pred": "sensitive_prediction",
+    "weight": "weight",
+}
 
 Sides = Mapping[str, str | list[str] | None]
 
@@ -30,9 +39,7 @@ class Opened(NamedTuple):
         for side, named in sides.items():
             for name in names_of(named):
                 if name not in self.schema:
-                    raise ValueError(
-                        f"The frame has no column {name!r} for {side}, it has {quote(self.schema)}."
-                    )
+                    raise no_column(name, self.schema, OPTION_OF[side])
 
     def key(self, name: str) -> nw.Expr:
         column, kind = nw.col(name), self.schema[name]
@@ -45,9 +52,11 @@ class Opened(NamedTuple):
         if kind.is_integer():
             return column
         if not (kind.is_numeric() or kind == nw.Boolean):
-            raise ValueError(
-                f"Column {name!r} is one of several, so it must be a 0/1 indicator of one label, "
-                f"and holds {kind}."
+            raise InputError(
+                "column {column!r} is one of several, so it must be a 0/1 indicator of one label; "
+                "got values of type {kind}.",
+                column=name,
+                kind=kind,
             )
         return column.cast(nw.Int8 if kind == nw.Boolean else nw.Float64)
 
@@ -75,9 +84,10 @@ def open_frame(frame: Any) -> Opened:
     try:
         opened = nw.from_native(frame)
     except TypeError as error:
-        raise TypeError(
-            f"from_frame reads data frames and queries (pandas, polars, pyarrow, DuckDB, Dask, "
-            f"PySpark, Ibis). Got {type(frame).__name__} instead."
+        raise InputTypeError(
+            "{frame} must be a data frame or a query (pandas, polars, pyarrow, DuckDB, Dask, "
+            "PySpark, Ibis). Got {kind} instead.",
+            kind=type(frame).__name__,
         ) from error
     lazy = opened.lazy()
     eager = opened if isinstance(opened, nw.DataFrame) else None
@@ -116,7 +126,8 @@ def sum_weights(opened: Opened, sides: Sides, weight: str) -> pd.DataFrame:
     how |= {name: nw.col(name).sum() for name in ("sum", "square")}
     cells = _grouped(opened, sides, made, how)
     if (cells["least"] < 0).any():
-        raise ValueError(f"The weights in {weight!r} are negative in some rows.")
+        text = "{sample_weight} must be 0 or more; got negative values in some rows."
+        raise InputError(text)
     _check_known(cells, weight)
     found = _repeated(cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf))
     return found.assign(n=found["rows"] * found["value"])
@@ -140,10 +151,10 @@ def sum_scores(opened: Opened, sides: Sides, weight: str | None) -> pd.DataFrame
     _check_known(cells, name)
     least, most = cells["least"].min(), cells["most"].max()
     if not -1e-6 <= least <= most <= 1 + 1e-6:
-        raise ValueError(
-            f"y_pred must hold labels or probabilities, and {least if least < -1e-6 else most:.6g} "
-            f"in column {name!r} is a probability outside [0, 1]. For logits or margins apply a "
-            "sigmoid or softmax first, or pass the labels."
+        raise InputError(
+            "{y_pred} must hold labels or probabilities in [0, 1]; got {seen:.6g}. For logits or "
+            "margins apply a sigmoid or softmax first, or pass the labels.",
+            seen=least if least < -1e-6 else most,
         )
     above = cells["above"].to_numpy(dtype=bool)
     low = np.where(above, 0.5, 0.0)
@@ -161,8 +172,8 @@ def _check_known(cells: pd.DataFrame, name: str) -> None:
         raise _holes(f"column {name!r}")
 
 
-def _holes(what: str) -> ValueError:
-    return ValueError(f"There are missing values in {what}. Leave these rows out.")
+def _holes(what: str) -> InputError:
+    return InputError("There are missing values in {name}. Leave these rows out.", name=what)
 
 
 def _repeated(cells: pd.DataFrame, values: Array, counts: Array) -> pd.DataFrame:
@@ -208,9 +219,10 @@ def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:
     # Engines return cells in any order, and random draws go by order: theirs shall not tell.
     frame = pd.DataFrame(read)
     if COUNT in read and (frame[COUNT] >= 2.0**53).any():
-        raise ValueError(
-            f"A cell holds {frame[COUNT].max():.4g} rows, more than can be counted exactly "
-            "(2**53). If these are weights, divide them by their mean."
+        raise InputError(
+            "A cell holds {most:.4g} rows, more than can be counted exactly (2**53). If these are "
+            "weights, divide them by their mean.",
+            most=frame[COUNT].max(),
         )
     return frame.sort_values(keys, key=lambda column: column.astype(str), ignore_index=True)
 
@@ -241,9 +253,11 @@ def sum_tasks(
     """
     labels, predictions = names_of(sides["task"]), names_of(sides["task_pred"])
     if predictions and len(predictions) != len(labels):
-        raise ValueError(
-            f"target has {len(labels)} columns but prediction has {len(predictions)}. Predict "
-            "every column, in the same order."
+        raise InputError(
+            "{y_true} has {n} columns but {y_pred} has {m}. Predict every column, in the same "
+            "order.",
+            n=len(labels),
+            m=len(predictions),
         )
     groups = {side: named for side, named in sides.items() if side.startswith("group")}
     true = [opened.number(name) for name in labels]
@@ -306,16 +320,17 @@ def _scores(true: list[nw.Expr], predicted: list[nw.Expr], moments: Moments) -> 
     return scores
 
 
-def _no_indicator(opened: Opened, allowed: Mapping[str, nw.Expr]) -> ValueError:
+def _no_indicator(opened: Opened, allowed: Mapping[str, nw.Expr]) -> InputError:
     """Return the error for the first column that holds what it must not."""
     for name, right in allowed.items():
         seen = opened.frame.filter(~right).select(nw.col(name)).head(1).collect()
         if len(seen):
             break
-    return ValueError(
-        f"There are {len(allowed)} columns of target and prediction, so each must be a 0/1 "
-        f"indicator of one label, but {name!r} holds {float(seen[name].to_list()[0]):.6g}. For one "
-        "label a row name a single column."
+    return InputError(
+        "column {column!r} is one of several, so it must be a 0/1 indicator of one label; got "
+        "{seen:.6g}. For one label a row name a single column.",
+        column=name,
+        seen=float(seen[name].to_list()[0]),
     )
 
 

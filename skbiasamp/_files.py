@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import importlib.util
 import os
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+
+from skbiasamp._input import InputError, meant, quote
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = ".parquet"
@@ -56,11 +57,13 @@ def reading(patterns: list[str]) -> Iterator[list[Path]]:
         if not foreign and not isinstance(error, UnicodeError):
             raise
         shown, first = ", ".join(patterns), str(error).partition("\n")[0]
-        raise ValueError(
-            f"{shown} cannot be read as {paths[0].suffix}"
-            + ", of which every line has as many cells as the first"
-            * (paths[0].suffix in _SEPARATORS)
-            + f": {first}"
+        raise InputError(
+            "{files} cannot be read as {kind}{form}: {first}",
+            files=shown,
+            kind=paths[0].suffix,
+            form=", of which every line has as many cells as the first"
+            * (paths[0].suffix in _SEPARATORS),
+            first=first,
         ) from error
 
 
@@ -80,11 +83,13 @@ def _files(patterns: list[str]) -> list[Path]:
             raise IsADirectoryError(f"{path} is a folder: name files, such as '{path}/*.parquet'")
         if path.suffix not in (*_SEPARATORS, _PARQUET):
             known = ", ".join((*_SEPARATORS, _PARQUET))
-            raise ValueError(f"{path} ends in {path.suffix!r}, and files of {known} can be read")
+            text = "{path} ends in {seen!r}; only files of {known} can be read"
+            raise InputError(text, path=path, seen=path.suffix, known=known)
         if path.stat().st_size == 0:
-            raise ValueError(f"{path} is empty")
+            raise InputError("{path} is empty", path=path)
     if len({path.suffix for path in found}) > 1:
-        raise ValueError(f"{', '.join(patterns)} are files of different kinds: name one kind")
+        text = "{files} are files of different kinds: name files of one kind"
+        raise InputError(text, files=", ".join(patterns))
     return found
 
 
@@ -97,16 +102,13 @@ def _check_columns(needed: list[str], present: Iterable[str], path: Path) -> Non
     present = list(present)
     for name in needed:
         if name not in present:
-            from skbiasamp._labels import quote
-
-            raise ValueError(
-                f"{path} has no column {name!r}{meant(name, present)} It has {quote(present, 12)}."
+            raise InputError(
+                "{path} has no column {column!r}{meant} It has {known}.",
+                path=path,
+                column=name,
+                meant=meant(name, present),
+                known=quote(present, 12),
             )
-
-
-def meant(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f": did you mean {close[0]!r}?" if close else "."
 
 
 def _scanner(suffix: str) -> Any:

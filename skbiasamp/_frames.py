@@ -21,7 +21,7 @@ from skbiasamp._engines import (
     sum_tasks,
     sum_weights,
 )
-from skbiasamp._labels import Array, Members, Rows, no_positive_class, read_rows
+from skbiasamp._input import Array, Members, Rows, no_positive_class, read_rows
 from skbiasamp._task_sums import TaskSums
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._cells import C, Cells, SideName, Summed, distinct, side_of, sides_of, with_sides
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Names,
     Side,
     check_columns,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skbiasamp._cells import Cells, distinct, keys_of, side_of, sides_of
 from skbiasamp._engines import Moments
-from skbiasamp._labels import Codes, Members, Side, plain
+from skbiasamp._input import Codes, Members, Side, plain
 
 _FORMAT = "skbiasamp contingency 1"
 

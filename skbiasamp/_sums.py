@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skbiasamp._labels import Array, Codes, Labels
+from skbiasamp._input import Array, Codes, Labels
 
 # Rows multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
 # precision.

@@ -12,7 +12,7 @@ import numpy as np
 from skbiasamp._cells import Cells, SideName, Summed, narrowed, shared
 from skbiasamp._engines import Moments, two_values
 from skbiasamp._files import written
-from skbiasamp._labels import Array, Members, Side, as_bytes, check_selection
+from skbiasamp._input import Array, Members, Side, as_bytes, check_selection
 from skbiasamp._merging import conformed, merged, with_positive_class
 from skbiasamp._stored import write_cells
 

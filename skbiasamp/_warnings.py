@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 import warnings
 from pathlib import Path
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with the separator at its end
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the first line that is outside the package."""
-    level, frame = 2, sys._getframe(1)
+    level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        level += 1
-        frame = frame.f_back  # type: ignore[assignment]
-    warnings.warn(message, category, stacklevel=level - 1)
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 class UncertaintyWarning(UserWarning):

@@ -12,7 +12,7 @@ from skbiasamp import _cells, _draws, _merging
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
 from skbiasamp._files import read_json, written
 from skbiasamp._frames import read_frame, read_labels
-from skbiasamp._labels import check_selection, quote, read_counts
+from skbiasamp._input import check_selection, columns_named, quote, read_counts
 from skbiasamp._stored import read_cells, write_cells, write_table
 from skbiasamp._sums import generator
 from skbiasamp._task_sums import TaskSums
@@ -133,6 +133,7 @@ class Contingency(Cells):
         return cls.of_rows(rows)
 
     @classmethod
+    @columns_named
     def from_counts(
         cls,
         frame: pd.DataFrame,
@@ -187,6 +188,7 @@ class Contingency(Cells):
         return cls.of_rows(read_labels(**labels), summed=summed)
 
     @classmethod
+    @columns_named
     def from_frame(
         cls,
         frame: Any,

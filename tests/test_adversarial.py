@@ -1,4 +1,4 @@
-"""AdversarialClassifier: a network trained against critics, and what it promises."""
+"""AdversarialClassifier: a network trained against adversaries, and what it promises."""
 
 import pickle
 import sys
@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skbiasamp import AuditedClassifier, DPAAuditor, LeakageAuditor, LeakageProbe
 from skbiasamp.datasets import make_biased_classification
 from skbiasamp.mitigation import AdversarialClassifier
-from skbiasamp.mitigation._adversarial_training import Networks, Plan, Rows, _Training
+from skbiasamp.mitigation._adversarial_training import Networks, Rows, Training
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -56,8 +56,8 @@ class Parity:
 
 parity = Parity()
 AUDIT = {"n_draws": 3, "interval": None, "random_state": 0}
-# Two phases of training, and critics: what takes longer says no more to the checks.
-QUICK = {"predictor_epochs": 40, "critic_epochs": 2, "max_epochs": 3, "critic_steps": 1}
+# What takes longer says no more to the checks.
+QUICK = {"pretrain_epochs": 40, "adversary_epochs": 2, "max_epochs": 3, "adversary_steps": 1}
 
 
 @parametrize_with_checks([AdversarialClassifier(0.1, sensitive=parity, **QUICK)])
@@ -73,10 +73,9 @@ def biased():
 
 SMALL = {
     "hidden_layer_sizes": (6,),
-    "critic_hidden_layer_sizes": (6,),
     "batch_size": 64,
-    "predictor_epochs": 3,
-    "critic_epochs": 2,
+    "pretrain_epochs": 3,
+    "adversary_epochs": 2,
     "max_epochs": 4,
     "random_state": 0,
 }
@@ -117,34 +116,34 @@ class Forgetful(nn.Module):
         return self.head(self.encoder(X))
 
 
-def forgetful_critic(n_inputs, n_groups):
+def forgetful_adversary(n_inputs, n_groups):
     return nn.Sequential(nn.Dropout(0.5), nn.Linear(n_inputs, n_groups))
 
 
 def test_without_an_adversary_it_is_plain_training_bit_for_bit(biased, monkeypatch):
     start = net(3, 2)
-    dealt = []
-    batches = _Training._batches
+    drawn_rows = []
+    batches = Training._batches
 
-    def overheard(self):
+    def recorded(self):
         for index, weight in batches(self):
-            dealt.append(index)
+            drawn_rows.append(index)
             yield index, weight
 
-    monkeypatch.setattr(_Training, "_batches", overheard)
+    monkeypatch.setattr(Training, "_batches", recorded)
     model = fitted(biased, 0, module=start, learning_rate=0.02)
     # Rows in the order in which the library keeps them.
-    assert len(dealt) == 7 * (300 // 64)
-    epochs = [torch.cat(dealt[i : i + 4]) for i in range(0, len(dealt), 4)]
+    assert len(drawn_rows) == 7 * (300 // 64)
+    epochs = [torch.cat(drawn_rows[i : i + 4]) for i in range(0, len(drawn_rows), 4)]
     assert all(sorted(rows.tolist()) == list(range(300)) for rows in epochs)
     kept = []
     monkeypatch.setattr(
-        "skbiasamp.mitigation._adversarial.train", lambda nets, rows, *_: kept.append(rows) or []
+        Training, "epochs", lambda self: kept.append(self.rows) or iter([("predictor", 0.0, 0.0)])
     )
     fitted(biased, 0, module=start)
     rows = kept[0]
     adam = torch.optim.Adam(start.parameters(), lr=0.02)
-    for part in dealt:
+    for part in drawn_rows:
         loss = nn.functional.cross_entropy(
             start(rows.inputs[part]), rows.target[part], reduction="none"
         )
@@ -156,19 +155,19 @@ def test_without_an_adversary_it_is_plain_training_bit_for_bit(biased, monkeypat
 
 
 @pytest.mark.parametrize("module", [None, Forgetful], ids=["default", "dropout"])
-def test_critics_that_do_not_count_change_nothing(biased, module):
+def test_adversaries_without_weight_change_nothing(biased, module):
     alone = AdversarialClassifier(0, **SMALL, module=module).fit(biased.data, biased.target)
-    assert alone.critics_ == []
-    assert alone.history_["critic_loss"].isna().all()
+    assert alone.adversaries_ == []
+    assert alone.history_["adversary_loss"].isna().all()
     for settings in (
-        {"critic": forgetful_critic},
-        {"critic_steps": 5, "critic_learning_rate": 1.0},
-        {"critic_epochs": 0},
+        {"adversary": forgetful_adversary},
+        {"adversary_steps": 5},
+        {"adversary_epochs": 0},
         {"layer": ["encoder", "head"]},
     ):
-        heard = fitted(biased, 0, module=module, **settings)
-        assert len(heard.critics_) >= 1
-        for one, other in zip(weights_of(alone.module_), weights_of(heard.module_), strict=True):
+        beside = fitted(biased, 0, module=module, **settings)
+        assert len(beside.adversaries_) >= 1
+        for one, other in zip(weights_of(alone.module_), weights_of(beside.module_), strict=True):
             assert_array_equal(one, other)
     against = fitted(biased, 1, module=module)
     assert (
@@ -178,45 +177,50 @@ def test_critics_that_do_not_count_change_nothing(biased, module):
 
 
 def test_turns_are_those_of_the_formula(biased):
-    """Critics descend L_c and the network L − λ L_c, in a loop of one's own."""
+    """Adversaries descend L_c and the network L − λ L_c, in a loop of one's own."""
     X, y = biased.data.to_numpy(np.float32), biased.target.to_numpy()
     group = (biased.data["proxy_0"] > 2).to_numpy().astype(int)
     assert 0.1 < group.mean() < 0.4
-    predictor, critic = net(3, 2), nn.Linear(6, 2)
-    settings = {"learning_rate": 0.01, "critic_learning_rate": 0.05, "batch_size": 300}
+    predictor, adversary = net(3, 2), nn.Linear(6, 2)
     model = AdversarialClassifier(
         0.7,
         module=predictor,
-        critic=critic,
-        predictor_epochs=0,
-        critic_epochs=2,
+        adversary=adversary,
+        pretrain_epochs=7,
+        adversary_epochs=2,
         max_epochs=5,
-        critic_steps=3,
-        **settings,
+        adversary_steps=3,
+        learning_rate=0.02,
+        batch_size=300,
     ).fit(X, y, sensitive_features=group)
     X, y, group = torch.tensor(X), torch.tensor(y), torch.tensor(group)
     balanced = (0.5 / torch.bincount(group))[group]
-    learns = torch.optim.Adam(predictor.parameters(), lr=0.01)
-    tells = torch.optim.Adam(critic.parameters(), lr=0.05)
+    learner = torch.optim.Adam(predictor.parameters(), lr=0.02)
+    opponent = torch.optim.Adam(adversary.parameters(), lr=0.02)
 
-    def told(heard):
-        each = nn.functional.cross_entropy(critic(heard), group, reduction="none")
+    def adversary_loss(hidden):
+        each = nn.functional.cross_entropy(adversary(hidden), group, reduction="none")
         return (balanced * each).sum()
 
-    def teach(times):
+    def train_adversary(times):
         for _ in range(times):
-            tells.zero_grad()
-            told(predictor.encoder(X).detach()).backward()
-            tells.step()
+            opponent.zero_grad()
+            adversary_loss(predictor.encoder(X).detach()).backward()
+            opponent.step()
 
-    teach(2)
-    for _ in range(5):
-        teach(3)
-        learns.zero_grad()
+    def train_network(weight):
+        learner.zero_grad()
         task = nn.functional.cross_entropy(predictor(X), y)
-        (task - 0.7 * told(predictor.encoder(X))).backward()
-        learns.step()
-    for got, expected in ((model.module_, predictor), (model.critics_[0], critic)):
+        (task - weight * adversary_loss(predictor.encoder(X))).backward()
+        learner.step()
+
+    for _ in range(7):
+        train_network(0)
+    train_adversary(2)
+    for _ in range(5):
+        train_adversary(3)
+        train_network(0.7)
+    for got, expected in ((model.module_, predictor), (model.adversaries_[0], adversary)):
         for one, other in zip(weights_of(got), weights_of(expected), strict=True):
             assert_allclose(one, other, rtol=0, atol=1e-5)
 
@@ -247,8 +251,8 @@ def test_it_hides_what_a_proxy_tells():
     assert found[0][2] > 0.05 > 4 * found[1][2]
     assert found[0][3] > 0.9
     assert found[1][3] < 0.7
-    # At the end, critics are no better than chance.
-    assert model.history_["critic_loss"].iloc[-1] == pytest.approx(np.log(2), abs=0.05)
+    # At the end, adversaries are no better than chance.
+    assert model.history_["adversary_loss"].iloc[-1] == pytest.approx(np.log(2), abs=0.05)
 
 
 def test_balanced_within_classes_a_label_may_tell_of_the_group(biased):
@@ -259,9 +263,9 @@ def test_balanced_within_classes_a_label_may_tell_of_the_group(biased):
     told = {}
     for balance in ("group", "class"):
         model = AdversarialClassifier(
-            0, balance=balance, random_state=0, batch_size=300, critic_epochs=200
+            0, balance=balance, random_state=0, batch_size=300, adversary_epochs=200
         ).fit(X, label, sensitive_features=group)
-        told[balance] = model.history_["critic_loss"].iloc[-1]
+        told[balance] = model.history_["adversary_loss"].iloc[-1]
     assert told["group"] < 0.5
     assert told["class"] == pytest.approx(np.log(2), abs=0.01)
 
@@ -278,7 +282,7 @@ def test_the_same_seed_gives_the_same_network(biased):
 
 def test_torchs_own_random_numbers_stay_untouched(biased):
     before = torch.get_rng_state()
-    fitted(biased, module=Forgetful, critic=forgetful_critic)
+    fitted(biased, module=Forgetful, adversary=forgetful_adversary)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -297,50 +301,33 @@ def test_rows_are_the_same_in_any_order_and_weights_are_repetitions(biased):
     weight = np.random.default_rng(0).integers(0, 4, 300)
     rows = np.random.default_rng(1).permutation(np.repeat(np.arange(300), weight))
     X, y, group = (one.to_numpy() for one in (biased.data, biased.target, biased.sensitive))
-    for settings in ({}, {"early_stopping": True}, {"balance": "class"}):
+    for settings in ({}, {"balance": "class"}):
         model = AdversarialClassifier(**SMALL | settings)
         weighted = clone(model).fit(X, y, sample_weight=weight, sensitive_features=group)
         repeated = clone(model).fit(X[rows], y[rows], sensitive_features=group[rows])
         assert_array_equal(weighted.predict_proba(X), repeated.predict_proba(X))
 
 
-def test_critics_hear_equally_many_rows_of_each_group():
+def test_adversaries_see_equally_many_rows_of_each_group():
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1, 2], [300, 60, 40])
     target = torch.tensor(rng.integers(0, 2, 400))
     rows = Rows(torch.zeros(400, 1), target, group, 3, np.full(400, 1 / 400), 400)
-    plan = Plan(1.0, 1.0, 0.01, 0.01, 0.0, 30, 1, 1, 1, 2, False, 0, 0.1)
     nets = Networks(net(1, 2), None, ("encoder",), [nn.Linear(6, 3)])
-    for within in (False, True):
-        training = _Training(
-            nets, rows, plan._replace(within_classes=within), np.random.SeedSequence(0)
-        )
-        batches = [index.numpy() for index, _ in training._critic_batches(50)]
+    for balance in ("group", "class"):
+        settings = AdversarialClassifier(batch_size=30, balance=balance)
+        training = Training(nets, rows, settings, np.random.SeedSequence(0))
+        batches = [index.numpy() for index, _ in training._adversary_batches(50)]
         assert len(batches) == 50 * (400 // 30)
         assert all((np.bincount(group[batch]) == 10).all() for batch in batches)
         drawn = np.concatenate(batches)
         shares = np.bincount(target.numpy()[drawn] * 3 + group[drawn]).reshape(2, 3) / len(drawn)
-        if within:
+        if balance == "class":
             share = np.bincount(target.numpy()) / 400
             assert_allclose(shares, np.outer(share, [1 / 3] * 3), rtol=0, atol=0.005)
         else:
             each = np.array([target.numpy()[group == one].mean() for one in range(3)])
             assert_allclose(shares[1], each / 3, rtol=0, atol=0.005)
-
-
-def test_early_stopping_keeps_the_best_epoch_of_the_first_phase():
-    rng = np.random.default_rng(0)
-    X, y, group = rng.normal(size=(80, 6)), rng.integers(0, 2, 80), rng.integers(0, 2, 80)
-    options = {"early_stopping": True, "validation_fraction": 0.4, "random_state": 0}
-    model = AdversarialClassifier(
-        predictor_epochs=200, n_iter_no_change=5, max_epochs=0, batch_size=16, **options
-    ).fit(X, y, sensitive_features=group)
-    n = (model.history_["phase"] == "predictor").sum()
-    assert 5 < n < 200
-    # What is held out does not change the draws: a shorter training ends where the best was.
-    shorter = clone(model).set_params(predictor_epochs=int(n) - 5, n_iter_no_change=100)
-    shorter.fit(X, y, sensitive_features=group)
-    assert_array_equal(shorter.predict_proba(X), model.predict_proba(X))
 
 
 # --------------------------------------------------------------------------- labels and attributes
@@ -432,21 +419,21 @@ def convolutional(n_channels, n_outputs):
     )
 
 
-def test_a_critic_a_layer():
+def test_an_adversary_for_each_layer():
     X, y, group = images()
     model = AdversarialClassifier(module=convolutional, layer=["second", "first"], **SMALL)
     model.fit(X, y, sensitive_features=group)
     assert model.layers_ == ("second", "first")
-    heard = model.transform(X)
-    assert heard.shape == (60, 2 * 16 + 3 * 16)
+    seen = model.transform(X)
+    assert seen.shape == (60, 2 * 16 + 3 * 16)
     with torch.no_grad():
         first = model.module_.first(torch.tensor(X, dtype=torch.float32))
         second = model.module_.second(first)
-    assert_allclose(heard[:, :32], second.flatten(1), rtol=1e-6)
-    assert_allclose(heard[:, 32:], first.flatten(1), rtol=1e-6)
+    assert_allclose(seen[:, :32], second.flatten(1), rtol=1e-6)
+    assert_allclose(seen[:, 32:], first.flatten(1), rtol=1e-6)
     given = [nn.Sequential(nn.Conv2d(k, 1, 3), nn.Flatten(), nn.Linear(4, 2)) for k in (2, 3)]
-    own = clone(model).set_params(critic=given).fit(X, y, sensitive_features=group)
-    assert (weights_of(own.critics_[0])[0] != weights_of(given[0])[0]).any()
+    own = clone(model).set_params(adversary=given).fit(X, y, sensitive_features=group)
+    assert (weights_of(own.adversaries_[0])[0] != weights_of(given[0])[0]).any()
     for one in (model, own):
         assert not any(module._forward_hooks for module in one.module_.modules())
 
@@ -527,19 +514,18 @@ class Pair(Forgetful):
         ({"adversary_weight": -0.1}, "'adversary_weight' parameter .* Got -0.1"),
         ({"layer": "body"}, r"no submodule 'body'. It has 'encoder', .*'head'"),
         ({"layer": ["encoder", "tail"]}, "no submodule 'tail'"),
-        ({"layer": []}, "submodule of no name"),
-        ({"module": nn.Linear(3, 2)}, "layer=None, so 'encoder', is where the critic listens"),
+        ({"layer": []}, r"layer=\[\], and names no submodule"),
+        ({"module": nn.Linear(3, 2)}, "layer=None means 'encoder', and module has no"),
         ({"module": Silent}, "layer 'encoder' was never called"),
-        ({"module": Pair, "layer": "twice"}, "layer 'twice' was given a tuple"),
-        ({"module": net(3, 5)}, r"module gave \(2, 5\) .* must give logits of shape \(2, 2\)"),
-        ({"critic": [forgetful_critic] * 2}, "2 critics and 1 layers"),
-        ({"hidden_layer_sizes": ()}, "no representation to listen to"),
+        ({"module": Pair, "layer": "twice"}, "layer 'twice' returned a tuple"),
+        ({"module": net(3, 5)}, r"returned \(2, 5\) .* must return logits of shape \(2, 2\)"),
+        ({"adversary": [forgetful_adversary] * 2}, "has 2 networks for 1 layers"),
+        ({"hidden_layer_sizes": ()}, "there is no representation"),
         ({"hidden_layer_sizes": (3, 0)}, "must be whole numbers from 1 on"),
         ({"drop_sensitive": True}, "sensitive=None names none"),
         ({"learning_rate": 1e30}, "Training diverged"),
-        ({"early_stopping": True, "validation_fraction": 0.999}, "held out all rows of a group"),
     ],
-    ids=range(14),
+    ids=range(13),
 )
 def test_what_is_wrong_is_said(biased, settings, message):
     with pytest.raises(ValueError, match=message):
@@ -554,7 +540,7 @@ def test_what_is_no_module_is_said(biased):
 def test_groups_are_needed(biased):
     X, y, group = biased.data, biased.target, biased.sensitive
     model = AdversarialClassifier(**SMALL)
-    with pytest.raises(ValueError, match="needs the protected attribute"):
+    with pytest.raises(ValueError, match="needs the sensitive feature in fit"):
         model.fit(X, y)
     with pytest.raises(ValueError, match="one group only, 'g0'"):
         model.fit(X, y, sensitive_features=["g0"] * 300)
@@ -563,7 +549,7 @@ def test_groups_are_needed(biased):
     with pytest.raises(ValueError, match="at least one non-zero"):
         model.fit(X, y, sample_weight=np.zeros(300), sensitive_features=group)
     lacking = np.where(y == 1, "g1", group)
-    with pytest.warns(UserWarning, match="no rows of group 'g0' with class 1: who knows the class"):
+    with pytest.warns(UserWarning, match="no rows of group 'g0' with class 1: the class reveals"):
         model.fit(X, y, sensitive_features=lacking)
     with pytest.raises(ValueError, match="group 'g0' with task 1: balance='class'"):
         model.set_params(balance="class").fit(X, y, sensitive_features=lacking)

@@ -647,7 +647,7 @@ def test_the_score_is_the_value_and_the_function_of_the_same_name(auditor):
     options = {"n_draws": 2, "random_state": 0}
     metric = auditor.direction or "leakage"
     options["quality"] = auditor.quality
-    if metric == "leakage":  # has no use for a predicted attribute, so that it is no cell's
+    if metric == "leakage":  # takes no predicted group
         del world["sensitive_pred"]
     assert closed(world, metric, cv=5, **options) == auditor.score(**world)
 
@@ -831,7 +831,7 @@ def test_what_has_one_value_is_told_by_chance_and_said_so(attacker, equalize):
     assert caught[0].filename == __file__
     assert float(result) == 0
     columns = {name: np.c_[world[name], np.zeros(60, int)] for name in TOLD[:2]}
-    with pytest.warns(UndefinedMetricWarning, match="to tell of 1 has one value only"):
+    with pytest.warns(UndefinedMetricWarning, match="The target 1 has one value only"):
         result = DPAAuditor(**options, n_resamples=9).audit(**(world | columns))
     assert result.table["amplification"][1] == 0
     assert result.table["quality_model"][1] == 1
@@ -874,20 +874,32 @@ BAD = {
         ValueError,
         "quality=<lambda> returned nan",
     ),
-    "unknown quality": ({"quality": "auc"}, ValueError, "quality must be one of 'accuracy'"),
-    "unknown equalizer": ({"equalize": "auc"}, ValueError, "equalize must be one of 'f1'"),
+    "unknown quality": (
+        {"quality": "auc"},
+        ValueError,
+        "'quality' parameter of dpa_amplification must be",
+    ),
+    "unknown equalizer": (
+        {"equalize": "auc"},
+        ValueError,
+        "'equalize' parameter of dpa_amplification must be",
+    ),
     "unknown attacker": (
         {"attacker": "forest"},
         ValueError,
-        "attacker must be one of 'auto', 'exact', 'mlp'. Got 'forest'",
+        "'attacker' parameter of dpa_amplification must be a str among .*'forest'",
     ),
-    "no predict": ({"attacker": NoPredict()}, TypeError, "NoPredict has no predict"),
+    "no predict": (
+        {"attacker": NoPredict()},
+        ValueError,
+        "an object implementing 'fit' and 'predict'. Got NoPredict",
+    ),
     "a class": (
         {"attacker": GaussianNB},
         TypeError,
-        r"GaussianNB is a class: pass an instance, GaussianNB\(\)",
+        r"got the class GaussianNB\. Pass an instance: GaussianNB\(\)",
     ),
-    "a number": ({"attacker": 3}, TypeError, "int has no fit"),
+    "a number": ({"attacker": 3}, ValueError, "implementing 'fit' and 'predict'. Got 3"),
     "regressor for classes": (
         {"attacker": DecisionTreeRegressor()},
         ValueError,
@@ -908,10 +920,18 @@ BAD = {
         ValueError,
         "4 rows and cv=5 folds",
     ),
-    "cv=1": ({"cv": 1}, ValueError, r"cv must be a whole number from 2 \(or None"),
-    "cv=True": ({"cv": True}, ValueError, "cv must be a whole number"),
-    "a splitter": ({"cv": "KFold"}, ValueError, "cv must be a whole number"),
-    "n_draws=0": ({"n_draws": 0}, ValueError, "n_draws must be a whole number from 1. Got 0"),
+    "cv=1": (
+        {"cv": 1},
+        ValueError,
+        r"'cv' parameter .* must be an int in the range \[2, inf\) or None",
+    ),
+    "cv=True": ({"cv": True}, ValueError, "'cv' parameter of dpa_amplification must be an int"),
+    "a splitter": (
+        {"cv": "KFold"},
+        ValueError,
+        "'cv' parameter of dpa_amplification must be an int",
+    ),
+    "n_draws=0": ({"n_draws": 0}, ValueError, r"'n_draws' parameter .* range \[1, inf\). Got 0"),
     "closed form of a tree": (
         {"cv": None, "attacker": DecisionTreeClassifier()},
         ValueError,
@@ -993,13 +1013,13 @@ def test_leakage_has_errors_of_its_own():
 
 def test_predictions_that_lack_are_asked_for():
     labels = {"y_true": GOOD["y_true"], "sensitive_features": GOOD["sensitive_features"]}
-    with pytest.raises(ValueError, match=r"DPA compares .* pass y_pred"):
+    with pytest.raises(ValueError, match=r"DPA amplification compares .* pass y_pred"):
         dpa_amplification(**labels)
     with pytest.raises(ValueError, match=r"leakage amplification compares .* pass y_pred"):
         LeakageAuditor().audit(**labels)
     with pytest.raises(ValueError, match=r"pass sensitive_pred"):
         DPAAuditor("T->A").audit(**GOOD)
-    with pytest.raises(ValueError, match="direction must be one of 'A->T', 'T->A'"):
+    with pytest.raises(ValueError, match="'direction' parameter of dpa_amplification must be"):
         dpa_amplification(**GOOD, direction="A>T")
 
 

@@ -13,12 +13,13 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, l
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp._cells import ordered, side_of
-from skbiasamp._labels import Codes
+from skbiasamp._input import Codes
+from skbiasamp.attackers._attack import Sides, make_attack
+from skbiasamp.attackers._draws import own_generator, split
+from skbiasamp.attackers._pair import balance, class_shares, majority
+from skbiasamp.attackers._perturbation import f1_at, perturb, pure_noise
+from skbiasamp.attackers._qualities import quality_of
 from skbiasamp.metrics import dataset_leakage
-from skbiasamp.metrics._arena import _balance, _most, _shares
-from skbiasamp.metrics._attack import make_attack, split
-from skbiasamp.metrics._predictability import own_generator
-from skbiasamp.metrics._quality import f1_at, perturb, pure_noise, quality_of
 
 looked_at = settings(max_examples=60)
 pytestmark = [
@@ -230,20 +231,20 @@ def test_groups_and_classes_without_rows_change_nothing(quality, cv, direction):
 
 def test_classes_without_rows_stay_without_weight():
     table = np.array([[2.0, 0, 6], [1, 0, 0], [3, 0, 2]])
-    found = _balance(table)
+    found = balance(table)
     assert_array_equal(found[:, 1], 0)
     assert_allclose(found.sum(axis=0), [7, 0, 7], rtol=1e-15)
     assert_allclose(found[:, 0], table[:, 0] * 7 / 6, rtol=1e-15)
-    assert_array_equal(_balance(np.zeros((2, 3))), 0)
+    assert_array_equal(balance(np.zeros((2, 3))), 0)
 
 
 def test_inputs_without_rows_get_what_all_rows_have():
     train = np.array([[1.0, 0, 0], [0, 0, 0], [0, 1, 3]])
-    assert_array_equal(_most(train), [[1, 0, 0], [0, 0, 1], [0, 0, 1]])
-    assert_allclose(_shares(train)[1], [0.2, 0.2, 0.6], rtol=1e-15)
-    assert_allclose(_shares(np.zeros((2, 4))), 0.25, rtol=1e-15)
+    assert_array_equal(majority(train), [[1, 0, 0], [0, 0, 1], [0, 0, 1]])
+    assert_allclose(class_shares(train)[1], [0.2, 0.2, 0.6], rtol=1e-15)
+    assert_allclose(class_shares(np.zeros((2, 4))), 0.25, rtol=1e-15)
     ties = np.array([[2.0, 2, 0], [0, 0, 0]])
-    assert_array_equal(_most(ties), [[0.5, 0.5, 0], [0.5, 0.5, 0]])
+    assert_array_equal(majority(ties), [[0.5, 0.5, 0], [0.5, 0.5, 0]])
 
 
 @looked_at
@@ -267,11 +268,11 @@ def test_balanced_accuracy_of_given_classes_counts_absent_ones_as_missed(told):
 
 def counted(attack, weight):
     """Return the tables of an attack, cell by cell."""
-    view = attack.told
+    view = attack.target
     n_targets = 1 if isinstance(view, Codes) else view.width
     shape = (*weight.shape[:-1], n_targets, len(attack.inputs), attack.n_classes)
     found = np.zeros(shape)
-    for cell, seen in enumerate(attack.seen):
+    for cell, seen in enumerate(attack.input_codes):
         for target in range(n_targets):
             told = view.codes[cell] if isinstance(view, Codes) else int(view.matrix[cell, target])
             found[..., target, seen, told] += weight[..., cell]
@@ -289,7 +290,7 @@ def test_tables_of_attacks_are_counts_of_cells(seen, told, groups, n_tasks, flip
     task = rng.integers(3, size=n) if n_tasks is None else rng.integers(2, size=(n, n_tasks))
     group = rng.integers(2, size=(n, 2))
     cells = ordered(Contingency.from_labels(task, sensitive_features=group, groups=groups))
-    attack = make_attack(cells, seen, told, flips=flips)
+    attack = make_attack(cells, Sides(seen, told), perturbed=flips)
     for shape in ((), (4,), (4, 3)):
         weight = rng.integers(0, 5, (*shape, cells.n_cells)).astype(float)
         found = attack.tables(weight)
@@ -303,7 +304,7 @@ def test_tables_of_several_targets_by_hand(shared):
     group = np.array([[1, 0], [1, 1], [0, 1], [0, 1]])
     task = ["a", "b", "c", "b" if shared else "d"]
     cells = Contingency.from_labels(task, sensitive_features=group, groups="indicator")
-    attack = make_attack(cells, "task", "group", flips=False)
+    attack = make_attack(cells, Sides("task", "group"))
     assert attack.single is not shared
     found = attack.tables(cells.weight)
     first = [[0, 1], [1, 1], [1, 0]] if shared else [[0, 1], [0, 1], [1, 0], [1, 0]]

@@ -17,9 +17,9 @@ from test_properties import audited, worlds
 from test_published_values import data_folder
 
 from skbiasamp import DPAAuditor, LeakageAuditor
+from skbiasamp.attackers._pair import balance, majority
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dpa_amplification, leakage_amplification
-from skbiasamp.metrics._arena import _balance, _most
 
 looked_at = settings(max_examples=12)
 quiet = pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
@@ -114,6 +114,18 @@ def test_predictions_of_a_single_class_have_the_quality_of_chance(n_classes, cv)
     assert result.statistics["chance_data"] == pytest.approx(1 / n_classes, abs=1e-12)
     assert result.statistics["chance_model"] == pytest.approx(1 / n_classes, abs=1e-12)
     assert abs(result.statistics["above_chance_high"]) < 1e-12  # it was +0.33 of 0.5
+
+
+def test_numbers_that_are_all_the_same_are_not_above_chance():
+    """Attackers and guesses are right without any error: both qualities are infinite."""
+    rng = np.random.default_rng(3)
+    group, numbers = rng.integers(2, size=100), rng.normal(size=100)
+    auditor = DPAAuditor(quality="inverse_rmse", n_resamples=9, random_state=0)
+    result = auditor.audit(numbers, np.ones(100), sensitive_features=group)
+    assert result.statistics["chance_model"] == np.inf
+    assert result.statistics["above_chance_low"] == result.statistics["above_chance_high"] == 0
+    rest = auditor.audit(numbers, numbers + 3 * group, sensitive_features=group).statistics
+    assert 0 < rest["above_chance_low"] < rest["above_chance_high"] < np.inf
 
 
 def test_a_class_that_is_never_predicted_counts_among_those_that_can_be_guessed():
@@ -281,7 +293,7 @@ def test_one_label_is_equalised_by_accuracy_and_several_by_f1():
         assert leakage_amplification(**labels, random_state=0) == values["auto"]
         assert values["auto"] == values[chosen]
         assert values["accuracy"] != values["f1"]
-    with pytest.raises(ValueError, match="equalize must be one of 'f1', 'accuracy', None"):
+    with pytest.raises(ValueError, match="'equalize' parameter of dpa_amplification must be"):
         dpa_amplification(**labels, equalize="auto")
 
 
@@ -447,9 +459,10 @@ def test_permuted_rows_give_the_same_numbers_with_the_same_seed(kind, metric, at
 
 def test_ties_of_tables_are_broken_in_no_direction():
     table = np.array([[[[[3.0, 3.0], [1.0, 5.0], [0.0, 0.0]]]]])
-    assert _most(table)[0, 0, 0].tolist() == [[0.5, 0.5], [0, 1], [0, 1]]
+    assert majority(table)[0, 0, 0].tolist() == [[0.5, 0.5], [0, 1], [0, 1]]
+    assert majority(np.array([[1000.0, 999.0]])).tolist() == [[1, 0]]  # no tie
     thirds = np.full((1, 1, 1, 2, 3), 1 / 3)
-    assert_allclose(_most(_balance(thirds)), 1 / 3, rtol=1e-15)
+    assert_allclose(majority(balance(thirds)), 1 / 3, rtol=1e-15)
 
 
 def test_the_p_value_of_a_constant_model_of_a_coin_is_one():

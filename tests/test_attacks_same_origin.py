@@ -83,13 +83,14 @@ def test_a_perfect_model_amplifies_nothing_after_fit(auditor, attacker, predicte
 
 
 def test_training_labels_change_no_value_of_the_functions():
-    for perfectly in (perfect(TEST), perfect(TEST) | {"y_pred": 1 - TEST["y_true"]}):
+    right = TEST | {"y_pred": TEST["y_true"]}
+    for labels in (right, right | {"y_pred": 1 - TEST["y_true"]}):
         options = {"n_draws": 2, "random_state": 0}
         for metric in (leakage_amplification, dpa_amplification):
-            alone = metric(**perfectly, **options)
-            assert metric(**perfectly, **ALONE, **options) == alone
-    assert leakage_amplification(**perfect(TEST), **ALONE, random_state=0) == 0
-    assert dpa_amplification(**perfect(TEST), **ALONE, random_state=0) == 0
+            alone = metric(**labels, **options)
+            assert metric(**labels, **ALONE, **options) == alone
+    assert leakage_amplification(**right, **ALONE, random_state=0) == 0
+    assert dpa_amplification(**right, **ALONE, random_state=0) == 0
 
 
 def test_functions_learn_from_a_contingency_with_predictions():
@@ -195,29 +196,34 @@ def test_tables_learnt_from_training_rows_are_judged_on_test_rows():
         assert result.table[column].item() == pytest.approx(np.mean(recall), abs=1e-12)
 
 
-def test_training_labels_are_perturbed_as_often_as_the_model_errs_on_them():
-    """A model that only errs on new rows: its training labels must stay as they are."""
+@pytest.mark.parametrize("attacker", ["exact", DecisionTreeClassifier()])
+@pytest.mark.parametrize("errors", [(0.0, 0.4), (0.4, 0.0)])
+def test_labels_of_each_origin_are_perturbed_as_often_as_the_model_errs_there(attacker, errors):
+    """By log loss, which depends on the shares that were learnt, and on the labels judged."""
     rng = np.random.default_rng(6)
-
-    def rows(n, error):
-        group = rng.integers(2, size=n)
-        task = np.where(rng.random(n) < 0.2, group + 1, 0)  # label 0 hides the group
-        wrong = rng.random(n) < error
-        moved = (task + rng.integers(1, 3, size=n)) % 3
-        return group, task, np.where(wrong, moved, task)
-
-    train, test = rows(4000, 0.0), rows(4000, 0.5)
-    cells = [
-        Contingency.from_labels(task, predicted, sensitive_features=group)
-        for group, task, predicted in (train, test)
-    ]
-    auditor = LeakageAuditor(n_draws=40, n_resamples=99, random_state=0).fit(cells[0])
-    result = auditor.audit(cells[1])
-    wrong = (test[1] != test[2]).mean()
-    assert result.statistics["flip_rate"] == pytest.approx(wrong, abs=1e-12)
-    # Errors that depend on nothing reveal nothing beyond equally accurate labels.
-    assert abs(result.value) < 0.015
-    assert result.low < 0 < result.high
+    sides, rates = [], []
+    for error in errors:
+        group = rng.integers(2, size=2000)
+        task = np.where(rng.random(2000) < 0.7, group, rng.integers(3, size=2000))
+        moved = (task + rng.integers(1, 3, size=2000)) % 3
+        sides.append((task, np.where(rng.random(2000) < error, moved, task), group))
+        rates.append((sides[-1][0] != sides[-1][1]).mean())
+    options = {"quality": "inverse_log_loss", "attacker": attacker, "interval": None}
+    exact = attacker == "exact"
+    options |= {"cv": None} if exact else {"n_draws": 60, "random_state": 0}
+    train, test = (Contingency.from_labels(t, p, sensitive_features=a) for t, p, a in sides)
+    result = LeakageAuditor(**options).fit(train).audit(test)
+    tables = []
+    for (task, _, group), rate in zip(sides, rates, strict=True):
+        table = pd.crosstab(task, group).to_numpy() * (1 - rate * 3 / 2)
+        table = table + rate / 2 * np.bincount(group)
+        tables.append(table / table.sum(axis=0))
+    learnt, judged = tables
+    shares = learnt / learnt.sum(axis=1, keepdims=True)
+    expected = -2 / (judged * np.log(shares)).sum()
+    found = result.table["quality_data"].item()
+    assert found == pytest.approx(expected, rel=1e-12 if exact else 0.01)
+    assert result.statistics["flip_rate"] == pytest.approx(rates[1], abs=1e-12)
 
 
 def test_both_attackers_learn_from_the_same_resample():

@@ -96,10 +96,10 @@ def test_lengths_of_a_dict_of_columns_differ():
 def test_no_rows(empty):
     audited = {"y_true": HIRED, "y_pred": HIRED, "sensitive_features": SEX}
     for name, call in (
-        ("y", lambda: fitted(empty, empty)),
+        ("y_train", lambda: fitted(empty, empty)),
         ("y_true", lambda: score(empty, empty, empty)),
         ("y_true", lambda: directional_amplification(empty, empty, sensitive_features=empty)),
-        ("y", lambda: DirectionalAuditor().partial_fit(empty, sensitive_features=empty)),
+        ("y_train", lambda: DirectionalAuditor().partial_fit(empty, sensitive_features=empty)),
         (
             "y_train",
             lambda: directional_amplification(**audited, y_train=empty, sensitive_train=empty),
@@ -251,11 +251,13 @@ def test_missing_labels(hold, missing):
         score(hold(first(missing, HIRED)))
     with raises(r"y_pred has missing values in 1 row, at position 0\. Every audited row needs a"):
         score(HIRED, hold(first(missing, PREDICTED)))
-    with raises(r"sensitive_features has missing values.*missing='drop', or .* missing='group'"):
+    with raises(
+        r"sensitive_features has missing values.*\(missing='drop'\), or .* \(missing='group'\)"
+    ):
         score(sex=hold(first(missing, SEX)))
     with raises(r"sensitive_pred has missing values in 1 row, at position 0\. Every audited row"):
         score(auditor=fitted(direction="T->A"), sensitive_pred=hold(first(missing, SEX)))
-    with raises(r"^y has missing values in 1 row"):
+    with raises(r"^y_train has missing values in 1 row, at position 0\."):
         fitted(hold(first(missing, HIRED)))
 
 
@@ -288,7 +290,7 @@ def test_missing_memberships_and_probabilities(hold):
         count(held)
     with raises(r"y_pred has missing values in 1 row, at position 2"):
         count(TAGS, held)
-    with raises(r"sensitive_features has missing values in 1 row, at .*\(missing= is for columns"):
+    with raises(r"sensitive_features has missing values in 1 row, at .*\(missing is for columns"):
         count(sex=held, groups="indicator", missing="drop")
 
 
@@ -318,7 +320,7 @@ def test_text_that_numpy_made_of_a_missing_value():
 
 
 def test_nothing_is_left():
-    with raises("sensitive_features is missing in every row: nothing is left to audit"):
+    with raises("sensitive_features is missing in every row: there is nothing left to audit"):
         count(sex=[None] * 8, missing="drop")
     with raises("sensitive_features has one group only, 'f'"):
         fitted(sex=SEX[:4] + [None] * 4, missing="drop")
@@ -330,7 +332,7 @@ def test_nothing_is_left():
 @pytest.mark.parametrize("hold", [list, np.array, pd.Categorical, pl.Series])
 def test_one_group(hold):
     sex = hold(["f"] * 8)
-    message = r"sensitive_features has one group only, 'f': amplification is a comparison between"
+    message = r"sensitive_features has one group only, 'f'\. Amplification compares groups"
     for auditor in AUDITORS:
         with raises(message):
             auditor().fit(HIRED, sensitive_features=sex)
@@ -339,7 +341,7 @@ def test_one_group(hold):
     for metric in METRICS:
         with raises(message):
             metric(HIRED, PREDICTED, sensitive_features=sex)
-        with raises(message):
+        with raises(message.replace("features", "train")):
             metric(
                 HIRED, PREDICTED, sensitive_features=SEX, y_train=HIRED, sensitive_train=["f"] * 8
             )
@@ -376,7 +378,7 @@ AGES = [20.5, 21, 35.25, 40, 41.5, 60, 71.5, 80]
     ids=["list", "f8", "f2", "objects", "Decimal", "Series", "Float64", "polars", "pyarrow"],
 )
 def test_continuous_labels(hold):
-    advice = "co-occurrence needs classes: threshold or bin it first"
+    advice = r"this metric needs classes\. Threshold or bin it first"
     with raises(rf"y_true is continuous \(it holds 20\.5, for example\): {advice}"):
         count(hold(AGES))
     with raises(
@@ -399,8 +401,11 @@ def test_a_continuous_column_among_several():
         (first(np.inf, HIRED), "y_true holds infinite values in 1 row, at position 0"),
         (np.array(first(-np.inf, HIRED), object), "y_true holds infinite values in 1 row"),
         (pd.array([np.inf, None, *HIRED[2:]], "Float64"), "y_true holds infinite values"),
-        (np.array(HIRED) * 1j, "y_true holds complex numbers"),
-        (np.array([1j, *HIRED[1:]], object), "y_true holds complex numbers"),
+        (np.array(HIRED) * 1j, "y_true must hold classes or probabilities; got complex numbers"),
+        (
+            np.array([1j, *HIRED[1:]], object),
+            "y_true must hold classes or probabilities; got complex numbers",
+        ),
         ([0.5, "a", *HIRED[2:]], "y_true mixes labels with numbers that are no classes.* 0.5"),
     ],
     ids=["inf", "inf object", "inf Float64", "complex", "complex object", "mixed"],
@@ -423,7 +428,7 @@ def test_numbers_that_are_no_classes(labels, message):
     ids=["sets", "dicts", "Series of lists", "polars lists", "polars structs", "pyarrow lists"],
 )
 def test_several_labels_in_one_cell(labels, seen):
-    with raises(rf"y_true must hold one label a row, and holds {seen}.*MultiLabelBin", TypeError):
+    with raises(rf"y_true must hold one label a row; got {seen}.*MultiLabelBin", TypeError):
         count(labels)
 
 
@@ -448,7 +453,7 @@ def test_generators_are_not_read():
 
 @pytest.mark.parametrize("shape", [(8, 2, 2), (8, 1, 1), ()])
 def test_other_dimensions(shape):
-    with raises(r"y_true must have one or two dimensions, got shape \(" + str(shape)[1:-1]):
+    with raises(r"y_true must have one or two dimensions; got shape \(" + str(shape)[1:-1]):
         count(np.zeros(shape))
     with raises(r"sensitive_features must have one or two dimensions"):
         count(sex=np.zeros(shape))
@@ -457,7 +462,7 @@ def test_other_dimensions(shape):
 @pytest.mark.torch
 def test_tensors_of_other_dimensions():
     torch = pytest.importorskip("torch")
-    with raises(r"y_true must have one or two dimensions, got shape \(8, 2, 2\)"):
+    with raises(r"y_true must have one or two dimensions; got shape \(8, 2, 2\)"):
         count(torch.zeros(8, 2, 2))
 
 
@@ -475,7 +480,7 @@ def test_probabilities_of_several_tasks_in_a_list(library):
 
 
 def test_nested_lists_of_other_dimensions():
-    with raises(r"y_true has 2 columns, so each must be a 0/1 indicator .* it holds \[1\]"):
+    with raises(r"y_true has 2 columns, so each must be a 0/1 indicator .*; got \[1\]"):
         count([[[1], [0]]] * 8)
 
 
@@ -505,7 +510,7 @@ def test_lazy_frames():
     ("columns", "message"),
     [
         ({"sex": "f", "skin": SKIN}, r"sensitive_features\['sex'\] must hold one value a row"),
-        ({"sex": TAGS, "skin": SKIN}, r"\['sex'\] must be one column, got shape \(8, 2\)"),
+        ({"sex": TAGS, "skin": SKIN}, r"\['sex'\] must be one column; got shape \(8, 2\)"),
         ({np.int64(3): TAGS, 4: SKIN}, r"sensitive_features\[3\] must be one column"),
     ],
     ids=["scalar", "table", "numpy key"],
@@ -563,7 +568,7 @@ def test_marginal_groups_of_one_name(people, twice):
     ],
 )
 def test_columns_that_are_no_indicators(matrix, seen):
-    message = rf"has 2 columns, so each must be a 0/1 indicator of one label, but it holds .*{seen}"
+    message = rf"has 2 columns, so each must be a 0/1 indicator of one label; got .*{seen}"
     with raises("y_true " + message):
         count(matrix)
     with raises("sensitive_features " + message):
@@ -583,7 +588,7 @@ def test_the_wrong_number_of_columns():
         score(TAGS, TAGS)
     with raises("y_true is one column of labels, but the training labels had 2 indicator columns"):
         score(auditor=fitted(TAGS))
-    with raises("sensitive_features has 2 columns but sensitive_pred has 1"):
+    with raises("sensitive_features has 2 columns but sensitive_pred is one column"):
         count(sex={"sex": SEX, "skin": SKIN}, sensitive_pred=SEX)
     with raises("sensitive_features has 2 columns but sensitive_pred has 3"):
         count(sex=TAGS, sensitive_pred=np.ones((8, 3)), groups="indicator")
@@ -698,7 +703,7 @@ def test_text_is_not_compared_with_bytes():
 @pytest.mark.parametrize("hold", [list, np.array, pd.Series, pl.Series])
 def test_probabilities_outside_0_and_1(bad, hold):
     soft = hold([bad] + [0.25] * 7)
-    message = rf"must hold labels or probabilities, and {bad} is a probability outside \[0, 1\]"
+    message = rf"must hold labels or probabilities in \[0, 1\]; got {bad}\."
     with raises(f"y_pred {message}.*sigmoid or softmax"):
         score(HIRED, soft)
     with raises(f"sensitive_pred {message}"):
@@ -710,17 +715,17 @@ def test_probabilities_outside_0_and_1(bad, hold):
 def test_infinite_logits():
     with raises("y_pred holds infinite values in 1 row, at position 1"):
         score(HIRED, [0.5, np.inf] + [0.25] * 6)
-    with raises("y_pred must hold labels or probabilities, and inf is a probability outside"):
+    with raises(r"y_pred must hold labels or probabilities in \[0, 1\]; got inf\."):
         count(TAGS, np.full((8, 2), np.inf))
 
 
 def test_probabilities_of_classes_that_do_not_add_up():
     jobs = [0, 1, 2, 1] * 2
-    with raises("y_pred has a column for each of 3 classes, so a row must sum to 1, but one sums"):
+    with raises("y_pred has a column for each of 3 classes, so each row must sum to 1; one sums"):
         count(jobs, np.full((8, 3), 0.9))
-    with raises("so a row must sum to 1, but one sums to 3"):
+    with raises("so each row must sum to 1; one sums to 3"):
         count(jobs, np.ones((8, 3), dtype=int))
-    with raises("sensitive_pred has a column for each of 2 groups, so a row must sum to 1"):
+    with raises("sensitive_pred has a column for each of 2 groups, so each row must sum to 1"):
         count(sensitive_pred=TAGS * 0.3)
 
 
@@ -742,7 +747,7 @@ def test_probabilities_of_an_unknown_class():
 @pytest.mark.parametrize("direction", ["A->T", "T->A", None])
 def test_probabilities_for_sets_of_tasks(direction):
     auditor = MultiAttributeAuditor(direction, interval=None).fit(TAGS, sensitive_features=SEX)
-    message = "multi-attribute amplification counts which labels occur together, and {} holds prob"
+    message = "multi-attribute amplification needs labels, and {} holds probabilities"
     with raises(message.format("y_pred") + ".*Threshold them first"):
         score(TAGS, TAGS * 0.5, auditor=auditor, sensitive_pred=SEX)
     with raises(message.format("sensitive_pred")):
@@ -757,9 +762,12 @@ def test_probabilities_for_sets_of_tasks(direction):
     [
         (
             [-1] + [1] * 7,
-            "is negative in 1 row, at position 0.*count for nothing, but not for less",
+            "must be 0 or more; got negative values in 1 row, at position 0\\.",
         ),
-        ([1, -0.5, -1] + [1] * 5, "is negative in 2 rows, the first at position 1"),
+        (
+            [1, -0.5, -1] + [1] * 5,
+            "must be 0 or more; got negative values in 2 rows, the first at position 1",
+        ),
         ([0] * 8, "is 0 in every row: there is nothing to audit"),
         ([np.inf] + [1] * 7, "is not finite in 1 row, at position 0"),
         ([1e308] * 8, "adds up to more than a float can hold"),
@@ -767,13 +775,13 @@ def test_probabilities_for_sets_of_tasks(direction):
         ([None] + [1] * 7, "has missing values in 1 row, at position 0"),
         (pd.array([None] + [1] * 7), "has missing values in 1 row, at position 0"),
         (pl.Series([None] + [1] * 7), "has missing values in 1 row, at position 0"),
-        (["1"] * 8, "must hold numbers, and holds '1'"),
-        (np.array(["1"] * 8, dtype=object), "must hold numbers, and holds '1'"),
-        ([1] * 7 + ["many"], "must hold numbers, and holds 'many'"),
-        (np.ones(8) * 1j, "must hold numbers, and holds 1j"),
-        (np.ones(8, "m8[D]"), r"must hold numbers, and holds Timedelta\('1 days"),
-        (np.ones((8, 2)), r"must be one column, got shape \(8, 2\)"),
-        (np.ones((8, 1, 1)), r"must have one or two dimensions, got shape \(8, 1, 1\)"),
+        (["1"] * 8, "must hold numbers; got '1'"),
+        (np.array(["1"] * 8, dtype=object), "must hold numbers; got '1'"),
+        ([1] * 7 + ["many"], "must hold numbers; got 'many'"),
+        (np.ones(8) * 1j, "must hold numbers; got 1j"),
+        (np.ones(8, "m8[D]"), r"must hold numbers; got Timedelta\('1 days"),
+        (np.ones((8, 2)), r"must be one column; got shape \(8, 2\)"),
+        (np.ones((8, 1, 1)), r"must have one or two dimensions; got shape \(8, 1, 1\)"),
     ],
     ids=[
         *("negative", "two negative", "zero", "inf", "overflow", "NaN", "None", "NA", "null"),
@@ -790,9 +798,9 @@ def test_weights(weight, message):
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ([3, -2], "column 'n' is negative in 1 row"),
+        ([3, -2], "column 'n' must be 0 or more; got negative values in 1 row"),
         ([3, NAN], "column 'n' has missing values"),
-        (["3", "2"], "column 'n' must hold numbers, and holds '3'"),
+        (["3", "2"], "column 'n' must hold numbers; got '3'"),
     ],
 )
 def test_counts(counts, message):
@@ -803,9 +811,21 @@ def test_counts(counts, message):
 @pytest.mark.parametrize(
     ("columns", "count", "message"),
     [
-        (("sex", "hired", "count"), "n", "no cross table either.*'sex' holds 'f'.* It has 'sex',"),
-        (("group", "task", "count"), "n", "no column 'n', it has 'group', 'task' and 'count': na"),
-        (("sex", "hired", "n"), "cnt", "no column 'cnt', it has 'sex', 'hired' and 'n': name"),
+        (
+            ("sex", "hired", "count"),
+            "n",
+            "or be a cross table .* got the columns 'sex', 'hired' and 'count', and 'f' in",
+        ),
+        (
+            ("group", "task", "count"),
+            "n",
+            r"^count must name a column; there is no column 'n'\. The columns are 'group', 'task'",
+        ),
+        (
+            ("sex", "hired", "n"),
+            "cnt",
+            r"there is no column 'cnt'\. The columns are 'sex', 'hired' and 'n'\.",
+        ),
     ],
     ids=["other names", "another count", "no such count"],
 )
@@ -818,9 +838,9 @@ def test_columns_of_counts_are_named(columns, count, message):
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("x", "no cross table either, .* 1 holds 'x'"),
+        ("x", "or be a cross table .* and 'x' in column 1"),
         (None, "the table of counts has missing values in 1 row, at position 1"),
-        (-1, "the table of counts is negative in 1 row, at position 1"),
+        (-1, "the table of counts must be 0 or more; got negative values in 1 row, at position 1"),
     ],
     ids=["text", "missing", "negative"],
 )
@@ -833,7 +853,7 @@ def test_cells_of_a_cross_table(cell, message):
 
 
 def test_the_prediction_of_the_attribute_is_lacking():
-    message = r"direction='T->A' asks how .* needs that prediction: pass sensitive_pred.*'A->T' is"
+    message = r"'T->A' .* needs the sensitive feature as predicted .* pass sensitive_pred\..*'A->T'"
     with raises(message):
         score(auditor=fitted(direction="T->A"))
     for metric in (directional_amplification, multi_attribute_amplification):
@@ -845,15 +865,15 @@ def test_the_prediction_of_the_attribute_is_lacking():
 def test_the_prediction_of_the_task_is_lacking(auditor):
     auditor = auditor(interval=None).fit(HIRED, sensitive_features=SEX)
     directed = "" if auditor.direction is None else r" \(Only direction='T->A' can do without.\)"
-    with raises(rf"compares the task's labels with their predictions: pass y_pred\.{directed}$"):
+    with raises(rf"compares the labels with their predictions: pass y_pred\.{directed}$"):
         score(HIRED, None, auditor=auditor)
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_half_of_the_training_labels_is_lacking(metric):
-    with raises(r"sensitive_train is None: .* pass both y_train and sensitive_train, or neither"):
+    with raises(r"sensitive_train is None\. Pass both y_train and sensitive_train, or neither"):
         metric(HIRED, PREDICTED, sensitive_features=SEX, y_train=HIRED)
-    with raises("y_train is None: training labels are pairs"):
+    with raises(r"y_train is None\. Pass both y_train and sensitive_train"):
         metric(HIRED, PREDICTED, sensitive_features=SEX, sensitive_train=SEX)
 
 
@@ -891,7 +911,10 @@ def test_wrong_options(option, value, allowed):
 
 @pytest.mark.parametrize("option", ["direction", "ties", "groups", "missing"])
 def test_options_that_are_arrays(option):
-    with pytest.raises(ValueError, match=rf"{option} must be one of '.*Got array\("):
+    with pytest.raises(
+        ValueError,
+        match=rf"The '{option}' parameter of directional_amplification must be .*Got array\(",
+    ):
         directional_amplification(
             HIRED, PREDICTED, sensitive_features=SEX, **{option: np.array(["A->T", "T->A"])}
         )
@@ -938,11 +961,11 @@ def test_base_rates(base, message, direction):
 
 
 def test_signs():
-    with raises(r"sign must hold -1, 0 or 1 for every pair, got 0\.5"):
+    with raises(r"sign must hold -1, 0 or 1 for every pair; got 0\.5"):
         fitted(sign=table([[0.5], [1]]))
     with raises("sign must have a row for every group .* lacks group 'm'"):
         fitted(sign=table([[1]], index=["f"]))
-    with raises(r"sign must be a pandas DataFrame .* Got ndarray instead", TypeError):
+    with raises(r"'sign' parameter .* instance of 'pandas.DataFrame' .* Got array", TypeError):
         directional_amplification(HIRED, PREDICTED, sensitive_features=SEX, sign=np.ones((2, 1)))
 
 
@@ -963,7 +986,7 @@ def test_a_contingency_together_with_labels(others):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_contingency_where_labels_are_needed(metric):
-    with raises(r"y_true must hold one value a row\. Got Contingency instead", TypeError):
+    with raises("A Contingency already holds labels, predictions.*: pass it alone", TypeError):
         metric(CELLS, PREDICTED, sensitive_features=SEX)
 
 
@@ -1097,13 +1120,13 @@ def test_groups_that_only_the_model_sees_are_nothing_to_compare():
 
 def test_attributes_that_are_constant_are_nothing_to_compare():
     both = np.transpose([["f"] * len(SEX), ["old"] * len(SEX)])
-    with raises("sensitive_features has no groups to tell apart"):
+    with raises("sensitive_features has every row in every group"):
         DirectionalAuditor(groups="marginal").fit(HIRED, sensitive_features=both)
 
 
 @pytest.mark.parametrize("groups", [["f", "f"], [], ["x"], "x"])
 def test_a_selection_that_selects_nothing_or_twice(groups):
-    with raises("groups must name some of 'f' and 'm', each once: "):
+    with raises("groups must be some of 'f' and 'm', each once; got "):
         counted(HIRED, SEX).select(groups=groups)
 
 
@@ -1114,10 +1137,16 @@ def test_text_selects_the_group_of_that_name():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"min_size": "2"}, "min_size must be a whole number of 1 or more, got '2'"),
-        ({"min_size": 0}, "min_size must be a whole number of 1 or more, got 0"),
-        ({"max_size": 0}, "max_size must be a whole number of 1 or more, got 0"),
-        ({"min_count": 0}, "min_count must be a number above 0, got 0"),
+        (
+            {"min_size": "2"},
+            "'min_size' parameter .* must be an int in the range \\[1, inf\\)\\. Got '2'",
+        ),
+        (
+            {"min_size": 0},
+            "'min_size' parameter .* must be an int in the range \\[1, inf\\)\\. Got 0",
+        ),
+        ({"max_size": 0}, "'max_size' parameter .* in the range \\[1, inf\\) or None\\. Got 0"),
+        ({"min_count": 0}, "'min_count' parameter .* in the range \\(0\\.0, inf\\)\\. Got 0"),
     ],
 )
 def test_bounds_of_sets_that_are_none(options, message):
@@ -1126,7 +1155,7 @@ def test_bounds_of_sets_that_are_none(options, message):
 
 
 def test_a_concentration_that_is_no_number():
-    with raises("concentration must be 0 or more, got 'a'"):
+    with raises("'concentration' parameter .* in the range \\[0\\.0, inf\\)\\. Got 'a'"):
         differential_fairness_amplification(
             HIRED, PREDICTED, sensitive_features=SEX, concentration="a"
         )
@@ -1136,5 +1165,5 @@ def test_a_table_of_scores_of_their_own_tells_nothing():
     rng = np.random.default_rng(0)
     sex, hired = rng.choice(["f", "m"], 100), rng.integers(0, 2, 100)
     auditor = LeakageAuditor(attacker="exact", interval=None, random_state=0)
-    with pytest.warns(UserWarning, match="of these scores one has 1 rows on average"):
+    with pytest.warns(UserWarning, match="each of these scores has 1 rows on average"):
         auditor.audit(hired, rng.normal(size=(100, 1)), sensitive_features=sex)

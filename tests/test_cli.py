@@ -386,10 +386,10 @@ def test_an_attack_that_does_not_reveal_more_does_not_fail_a_gate(folder, capsys
 
 def test_no_result_is_no_pass(folder, capsys, monkeypatch):
     measure = skbiasamp.DirectionalAuditor._result
-    nothing = {"low": np.nan, "high": np.nan}
 
     def without_interval(self, test):
-        return replace(measure(self, test), **nothing)
+        result = replace(measure(self, test), low=np.nan, high=np.nan)
+        return self._declared(result, test.group_columns)
 
     monkeypatch.setattr(skbiasamp.DirectionalAuditor, "_result", without_interval)
     gate = ("--fail-above", "0.99")
@@ -403,6 +403,63 @@ def test_no_result_is_no_pass(folder, capsys, monkeypatch):
     out, error = gated(capsys, "test.csv", *NAMES, *gate, "--on", "all", code=2)
     # What is exceeded is a failure, whatever else is undefined.
     gated(capsys, "test.csv", *NAMES, "--fail-above", "0", "--on", "all", code=1)
+
+
+OWN = """
+from skbiasamp.metrics._base import BaseAuditor
+from skbiasamp.results import AuditResult
+import pandas as pd
+
+class Share(BaseAuditor):
+    metric = "share"
+    _parameter_constraints = {}
+    interval = None
+    groups, missing, pos_label, confidence_level = "intersection", "error", None, 0.95
+
+    def _value(self, test):
+        return float((test.count("task_pred") - test.count("task")).sum() / test.total)
+
+    def _result(self, test):
+        table = pd.DataFrame({"group": ["(all)"], "task": ["(all)"], "amplification": [0.0]})
+        return self._made(test, value=self._value(test), table=table)
+
+class Needy(Share):
+    def __init__(self, needed):
+        self.needed = needed
+"""
+
+
+def test_a_metric_of_ones_own_is_run_by_its_name(folder, capsys, test):
+    (folder / "own_metric.py").write_text(OWN)
+    chosen = ("--auditor", "own_metric:Share", "--auditor", "skbiasamp:MALSAuditor")
+    report = audited(capsys, "test.csv", *NAMES, *chosen)
+    assert list(report) == ["share", "MALS"]
+    assert report["share"].value == pytest.approx((test["predicted"] - test["hired"]).mean())
+    out, _ = gated(
+        capsys, "test.csv", *NAMES, *chosen, "--fail-above", "0", "--on", "share",
+        "--allow-undefined", code=0,
+    )  # fmt: skip
+    assert "share: no confidence interval" in out
+
+
+@pytest.mark.parametrize(
+    ("named", "reason"),
+    [
+        ("gone_metric:Share", "No module named 'gone_metric'"),
+        ("own_metric:Gone", "has no attribute 'Gone'"),
+        ("own_metric", "got 'own_metric'"),
+        ("own_metric:pd", "must name the class of an auditor"),
+        ("pathlib:Path", "it is no subclass of BaseAuditor"),
+        ("own_metric:Needy", "missing 1 required positional argument: 'needed'"),
+    ],
+)
+def test_a_name_that_is_no_auditor_is_refused(folder, capsys, named, reason):
+    (folder / "own_metric.py").write_text(OWN)
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "test.csv", *NAMES, "--auditor", named])
+    error = " ".join(capsys.readouterr().err.split())
+    assert "--auditor: must name the class of an auditor" in error
+    assert reason in error
 
 
 def test_a_size_fails_only_a_gate_that_names_it(folder, capsys):
@@ -446,7 +503,7 @@ HEAD = "sex,hired,predicted\n"
         ("gone.csv", None, "there is no file gone.csv"),
         ("gone-*.csv", None, "no file matches gone-*.csv"),
         ("folder", lambda path: path.mkdir(), "folder is a folder: name files"),
-        ("data.xlsx", text("x"), "ends in '.xlsx', and files of .csv, .tsv, .parquet can be read"),
+        ("data.xlsx", text("x"), "ends in '.xlsx'; only files of .csv, .tsv, .parquet can be read"),
         ("empty.csv", text(""), "empty.csv is empty"),
         ("empty.parquet", text(""), "empty.parquet is empty"),
         ("head.csv", text(HEAD), "head.csv has no rows"),
@@ -458,14 +515,14 @@ HEAD = "sex,hired,predicted\n"
         (
             "mixed.csv",
             text(f"{HEAD}f,1,1\nm,0,0\nf,yes,1\n"),
-            "--prediction holds numbers (0 and 1) but --target holds text (",
+            "--prediction predicted holds numbers (0 and 1) but --target hired holds text (",
         ),
         (
             "score.csv",
             text(f"{HEAD}f,1,1.7\nm,0,-0.3\n"),
-            "--prediction must hold labels or probabilities, and ",
+            "--prediction predicted must hold labels or probabilities in [0, 1]; got -",
         ),
-        ("one.csv", text(HEAD + "f,1,1\nf,0,0\n" * 9), "--sensitive has one group only, 'f'"),
+        ("one.csv", text(HEAD + "f,1,1\nf,0,0\n" * 9), "--sensitive sex has one group only, 'f'"),
         (
             "holes.csv",
             text(f"{HEAD}f,1,1\n,0,0\nm,0,1\n"),
@@ -504,14 +561,20 @@ def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--weight", "negative"], "--weight is negative in 200 rows"),
-        (["--weight", "sex"], "--weight must hold numbers, and holds"),
+        (
+            ["--weight", "negative"],
+            "--weight negative must be 0 or more; got negative values in 200 rows",
+        ),
+        (["--weight", "sex"], "--weight sex must hold numbers; got 'f'"),
         (["--weight", "age"], "test.csv has no column 'age'. It has"),
         (["--train", "other.csv"], "task 2 is in the audited data but was not in the training"),
         (["--train", "gone.csv"], "there is no file gone.csv"),
         (["--train", "id.csv"], "id.csv has no column 'hired'"),
-        (["--target", "hired", "promoted"], "--target has 2 columns but --prediction is one"),
-        (["--sensitive", "score"], "--sensitive is continuous (it holds "),
+        (
+            ["--target", "hired", "promoted"],
+            "--target hired promoted has 2 columns but --prediction predicted is one",
+        ),
+        (["--sensitive", "score"], "--sensitive score is continuous (it holds "),
         (["--html", "none/page.html"], "there is no folder none to write page.html to"),
         (["--json", "."], ". is a folder: name the file to write"),
     ],
@@ -524,6 +587,38 @@ def test_bad_columns_are_one_clear_line(folder, engine, capsys, arguments, messa
     test.to_csv("other.csv", index=False)
     test[["id"]].to_csv("id.csv", index=False)
     assert message in refused(capsys, "test.csv", *NAMES, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--prediction", "y_pred2"], "test.csv has no column 'y_pred2'"),
+        (["--prediction", "predictd"], "no column 'predictd': did you mean 'predicted'? It has"),
+        (["--train", "y_pred_march.csv"], "y_pred_march.csv has no rows"),
+        (["--train", "sensitive_pred.csv"], "there is no file sensitive_pred.csv"),
+        (["--sensitive", "y_true"], "--sensitive y_true is continuous"),
+        (["--target", "missing='drop'"], "--target missing='drop' is continuous"),
+        (["--target", "{y_pred}"], "--target {y_pred} is continuous"),
+        (["--sensitive", "sex", "y_true"], "--sensitive y_true is continuous"),
+        (["--positive", "y_true"], "--positive must be one of the classes of --target hired, 0"),
+        (["--target", "hired", "sex"], "--target hired sex has 2 columns, so each must be a 0/1"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_names_of_the_reader_are_never_rewritten(folder, engine, capsys, arguments, message, test):
+    of_the_reader = dict.fromkeys(("y_true", "missing='drop'", "{y_pred}"), test["score"])
+    test.assign(**of_the_reader).to_csv("test.csv", index=False)
+    test.iloc[:0].to_csv("y_pred_march.csv", index=False)
+    assert message in refused(capsys, "test.csv", *NAMES, *arguments)
+
+
+def test_findings_name_options(folder, capsys, test):
+    test.assign(score=-test["score"]).to_csv("test.csv", index=False)
+    scores = ("--score", "score", "--positive", "1")
+    assert main(["audit", "test.csv", *NAMES, *scores]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "Pass --train to measure against the labels" in printed
+    assert "If they are scores of '0', pass --positive 0." in printed
 
 
 def test_files_are_of_one_kind(folder, capsys):

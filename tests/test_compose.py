@@ -70,6 +70,18 @@ def by_hand(train, test, predicted):
 # ------------------------------------------------------------------ a plain wrapper
 
 
+UNAUDITED = "AuditedClassifier was fitted without the sensitive feature"
+
+
+def test_a_classifier_that_cannot_audit_says_so_when_it_is_fitted():
+    with pytest.warns(UserWarning, match=UNAUDITED) as caught:
+        AuditedClassifier(tree()).fit(NUMBERS, Y)
+    (warning,) = caught
+    for way in ("Pass sensitive_features", "AuditedClassifier(..., sensitive='sex')", "routing"):
+        assert way in str(warning.message)
+
+
+@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
 def test_without_an_attribute_it_is_the_classifier_inside():
     plain = LogisticRegression().fit(NUMBERS, Y)
     wrapped = AuditedClassifier(LogisticRegression()).fit(NUMBERS, Y)
@@ -82,10 +94,11 @@ def test_without_an_attribute_it_is_the_classifier_inside():
     assert_array_equal(wrapped.classes_, [0, 1])
     assert not hasattr(wrapped, "feature_names_in_")
     assert not hasattr(wrapped, "auditor_")
-    with pytest.raises(ValueError, match="fitted without the protected attribute"):
+    with pytest.raises(ValueError, match="fitted without the sensitive feature"):
         wrapped.audit(NUMBERS, Y, sensitive_features=RACE)
 
 
+@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
 def test_methods_are_there_where_the_inner_estimator_has_them():
     fitted = AuditedClassifier(RidgeClassifier()).fit(NUMBERS, Y)
     assert hasattr(fitted, "decision_function")
@@ -194,6 +207,7 @@ def test_a_function_makes_the_attribute():
     assert model.audit(CODED, Y).value == expected
 
 
+@pytest.mark.filterwarnings(f"ignore:{UNAUDITED}")
 def test_refitting_forgets():
     model = AuditedClassifier(tree(), auditor=QUIET, sensitive="race", drop_sensitive=True)
     model.fit(X.drop(columns="sex"), Y)
@@ -456,7 +470,7 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree(), sensitive="race"),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             ValueError,
-            "came twice: as sensitive='race' and as sensitive_features",
+            "passed twice: as sensitive='race' and as sensitive_features",
         ),
         (
             AuditedClassifier(tree(), drop_sensitive=True),
@@ -480,15 +494,15 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree()),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE).audit(CODED, Y),
             ValueError,
-            "An audit needs the protected attribute of the rows to predict",
+            "needs the sensitive feature in audit. Pass sensitive_features",
         ),
         (
             AuditedClassifier(tree()),
             lambda m: m.fit(CODED, Y, eval_set=3),
             ValueError,
             "got 'eval_set', which it can only pass on under metadata routing. Enable it, "
-            "sklearn.set_config(enable_metadata_routing=True), and let the estimator inside ask "
-            "for it: .set_fit_request(eval_set=True)",
+            "sklearn.set_config(enable_metadata_routing=True), and let the estimator inside "
+            "request it: .set_fit_request(eval_set=True)",
         ),
         (
             AuditedClassifier(KNeighborsClassifier()),
@@ -506,13 +520,13 @@ def test_a_calibrated_classifier_can_be_audited():
             AuditedClassifier(tree(), auditor=DirectionalAuditor),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             TypeError,
-            "DirectionalAuditor is a class: pass an instance, DirectionalAuditor().",
+            "got the class DirectionalAuditor. Pass an instance: DirectionalAuditor().",
         ),
         (
             AuditedClassifier(tree(), auditor=["directional"]),
             lambda m: m.fit(CODED, Y, sensitive_features=RACE),
             TypeError,
-            "an auditor, such as DirectionalAuditor(), and 'directional' has no audit.",
+            "such as DirectionalAuditor(); got 'directional', which has no method audit.",
         ),
         (
             AuditedClassifier(tree(), sensitive=3.5),
@@ -530,7 +544,7 @@ def test_errors_say_what_to_write_instead(model, call, error, message):
 
 def test_missing_values_are_for_the_auditor_to_settle():
     gaps = pd.Series(RACE, dtype=object).where(np.arange(N) != 3)
-    message = r"Leave these rows out with auditor=MALSAuditor\(missing='drop'\), or"
+    message = r"Leave these rows out \(auditor=MALSAuditor\(missing='drop'\)\), or"
     model = AuditedClassifier(tree(), auditor=MALSAuditor(interval=None))
     with pytest.raises(ValueError, match=message):
         model.fit(NUMBERS, Y, sensitive_features=gaps)

@@ -1,14 +1,14 @@
-"""The coverage benchmark runs and shows its tables. Ten data sets judge no coverage."""
+"""The coverage benchmarks run and show their tables. Ten data sets judge no coverage."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[1] / "benchmarks" / "coverage.py"
+BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
+SCRIPT = BENCHMARKS / "coverage.py"
 
-# Rows of each table, all for n = 500: five scenarios with five values, four with four tests, and
-# what the bootstrap draws anew.
-TABLES = {"## Intervals": 5 * 5, "## Tests": 4 * 4, "## Uncertain signs": 2}
+# Rows of each table, all for n = 500: five scenarios with five values, four with four tests, one.
+TABLES = {"## Intervals": 5 * 5, "## Tests": 4 * 4, "## Uncertain signs": 1}
 
 
 def test_the_short_run_shows_every_table():
@@ -24,3 +24,13 @@ def test_the_short_run_shows_every_table():
         for row in rows:
             assert len(row) == len(header)
             assert "nan" not in " ".join(row)
+
+
+def test_the_short_run_counts_false_alarms_of_every_audit():
+    command = [sys.executable, "-X", "utf8", BENCHMARKS / "null.py", "--short", "--n-jobs", "1"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("|")[1].strip() for line in done.stdout.splitlines() if line[:1] == "|"]
+    expected = {"DPA A->T", "DPA T->A", "MALS", "directional A->T", "directional T->A", "leakage"}
+    assert expected | {"gate", "gate --on all", "report"} <= set(rows)
+    assert done.stdout.count(" p |") == len(expected)

@@ -367,13 +367,13 @@ def test_digits_have_the_colour_they_lean_to_as_often_as_asked(correlation):
 @pytest.mark.parametrize(
     ("fetch", "options", "says"),
     [
-        (fetch_compas, {"target": "recid"}, "'is_recid', 'two_year_recid'. Got 'recid'"),
-        (fetch_compas, {"races": ["Klingon"]}, "'African-American'.*'Klingon' is not among them"),
+        (fetch_compas, {"target": "recid"}, "'target' parameter .* a str among .* 'recid'"),
+        (fetch_compas, {"races": ["Klingon"]}, r"'African-American'.*got \['Klingon'\]"),
         (fetch_compas, {"races": []}, r"some of 'African-American'.*got \[\]"),
-        (fetch_imsitu_annotations, {"subset": "dev"}, "'train', 'val', 'test', 'all'. Got 'dev'"),
+        (fetch_imsitu_annotations, {"subset": "dev"}, "'subset' parameter .* a str among .*'dev'"),
         (fetch_imsitu_annotations, {"alpha": 4}, "None, 3, 2, 1. Got 4"),
         (fetch_imsitu_annotations, {"alpha": True}, "None, 3, 2, 1. Got True"),
-        (load_compas_counts, {"subset": "all"}, "'unbalanced', 'balanced'. Got 'all'"),
+        (load_compas_counts, {"subset": "all"}, "'subset' parameter .* a str among .*'all'"),
         (load_colored_digits, {"correlation": 1.5}, "correlation == 1.5, must be <= 1"),
         (make_biased_classification, {"n_groups": 1}, "n_groups == 1, must be >= 2"),
         (make_biased_classification, {"n_tasks": 7}, "n_tasks == 7, must be <= 6"),

@@ -294,14 +294,18 @@ def test_frames_in_memory_keep_their_rows(test):
 @every_engine
 def test_what_is_no_indicator_is_refused(test, engine):
     for column, value, message in (
-        ("t3", 2, "0/1 indicator of one label, but 't3' holds 2"),
-        ("p3", -1, "'p3' holds -1"),
+        (
+            "t3",
+            2,
+            "column 't3' is one of several, so it must be a 0/1 indicator .* got 2",
+        ),
+        ("p3", -1, "column 'p3' is one of several, .* got -1"),
     ):
         wrong = test.copy()
         wrong.loc[17, column] = value
         with pytest.raises(ValueError, match=message):
             Contingency.from_frame(engine(wrong), **MANY)
-    with pytest.raises(ValueError, match=r"'t3' holds 0\.\d"):
+    with pytest.raises(ValueError, match=r"column 't3' .* got 0\.\d"):
         Contingency.from_frame(engine(test.assign(t3=test["s3"])), **MANY)
     for column in ("t3", "p3"):
         holed = test.astype({column: "Int64" if engine is not dask else float})
@@ -395,7 +399,10 @@ def test_fractions_of_weights_and_of_predictions_together_are_refused(test):
 
 @every_engine
 def test_what_is_no_probability_is_refused(test, engine):
-    for value, message in ((1.5, "1.5 in column 's0' is a prob"), (-0.2, "-0.2 in column 's0'")):
+    for value, message in (
+        (1.5, r"^column 's0' .* got 1\.5\."),
+        (-0.2, r"^column 's0' .* got -0\.2\."),
+    ):
         wrong = test.copy()
         wrong.loc[3, "s0"] = value
         with pytest.raises(ValueError, match=message):

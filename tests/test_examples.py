@@ -50,7 +50,7 @@ def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
     matplotlib.pyplot.close("all")
 
     def change(comparison, remedy, measure):
-        rows = comparison.table.set_index(["remedy", "measure"])
+        rows = comparison.table.set_index(["mitigation", "measure"])
         return rows.loc[(remedy, measure), ["change_low", "change_high"]].tolist()
 
     single, multi = "directional A->T", "multi-attribute A->T"
@@ -58,7 +58,7 @@ def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
     page = (FOLDER.parent / "docs" / "mitigation.md").read_text()
     for title, comparison in zip(("COMPAS", "synthetic table"), both, strict=True):
         (block,) = re.findall(rf"\| {title} \|.*\n\|[-|]*\n((?:\|.*\n)+)", page)
-        found = comparison.table.set_index(["remedy", "measure"])
+        found = comparison.table.set_index(["mitigation", "measure"])
         lines = [line.strip("| ").split(" | ") for line in block.splitlines()]
         assert len(lines) == 8
         for remedy, *cells in lines:
@@ -75,7 +75,7 @@ def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
             assert pooled.statistics["signed_mean"] < without.statistics["signed_mean"]
         for measure in ("MALS", "multi-attribute"):
             assert change(comparison, "corpus constraints", measure)[1] < 0
-        values = comparison.table.set_index(["remedy", "measure"])["value"]
+        values = comparison.table.set_index(["mitigation", "measure"])["value"]
         assert abs(values["corpus constraints", "MALS"]) < 0.012  # the margin is 0.01
         lost = values["none", "accuracy"] - values["corpus constraints", "accuracy"]
         assert change(comparison, "corpus constraints", "accuracy")[1] > 0 > -0.01 < -lost
@@ -97,11 +97,11 @@ def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
     for measure in (single, multi):
         assert np.abs(change(on_table, "base-rate thresholds", measure)).max() < 0.003
     for remedy in ("ratio balancer", "data repair", "domain independent"):
-        low, high = on_table.table.set_index(["remedy", "measure"]).loc[
+        low, high = on_table.table.set_index(["mitigation", "measure"]).loc[
             (remedy, single), ["low", "high"]
         ]
         assert low < high < -0.05
-    low, high = on_compas.table.set_index(["remedy", "measure"]).loc[
+    low, high = on_compas.table.set_index(["mitigation", "measure"]).loc[
         ("none", single), ["low", "high"]
     ]
     assert low < 0 < high

@@ -63,7 +63,7 @@ def test_the_guide_shows_the_claims():
             assert found[data, against, name][2] < found[data, noise, name][1]
 
 
-def test_a_critic_takes_off_what_noise_does_not():
+def test_an_adversary_reduces_what_noise_does_not():
     page = definitions("adversarial")
     page["SEEDS"], page["NOISE"] = 1, (0.5, 2)
     found = dict(page["compare"](page["table"], page["SETTINGS"]["table"], 0))

@@ -1,5 +1,7 @@
 """compare_mitigations and its Display: the same folds for all, and nothing hidden from remedies."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,12 +9,18 @@ from numpy.testing import assert_allclose
 from scipy import stats
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, make_scorer
-from sklearn.model_selection import ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skbiasamp import (
     DirectionalAuditor,
@@ -45,7 +53,7 @@ def people():
 
 def values(comparison, remedy, measure, column="value"):
     table = comparison.table
-    return table[(table["remedy"] == remedy) & (table["measure"] == measure)][column].item()
+    return table[(table["mitigation"] == remedy) & (table["measure"] == measure)][column].item()
 
 
 def test_what_is_measured_is_what_happens_on_each_fold(people):
@@ -70,13 +78,13 @@ def test_what_is_measured_is_what_happens_on_each_fold(people):
             )
         folds[name] = pd.DataFrame(rows)
     for row in found.table.itertuples():
-        column = folds[row.remedy][row.measure]
+        column = folds[row.mitigation][row.measure]
         assert row.value == pytest.approx(column.mean())
         inside = stats.ttest_1samp(column, 0).confidence_interval(0.95)
         assert_allclose([row.low, row.high], [inside.low, inside.high])
         change = column - folds["none"][row.measure]
         assert row.change == pytest.approx(change.mean())
-        if row.remedy != "none":
+        if row.mitigation != "none":
             inside = stats.ttest_1samp(change, 0).confidence_interval(0.95)
             assert_allclose([row.change_low, row.change_high], [inside.low, inside.high])
     assert found.scores == ["accuracy", "f1"]
@@ -112,7 +120,7 @@ def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
     )
     for remedy in ("constraints", "groups"):
         passed, by_column = (
-            found.table[found.table["remedy"] == name]["value"]
+            found.table[found.table["mitigation"] == name]["value"]
             for name in (remedy, f"{remedy} by column")
         )
         # Each group is standardised on its own in one of them.
@@ -145,7 +153,7 @@ def test_samplers_in_a_pair_and_in_a_pipeline_of_imblearn_are_the_same(people):
         noise=(),
         random_state=0,
     )
-    by_name = {name: part["value"].to_numpy() for name, part in found.table.groupby("remedy")}
+    by_name = {name: part["value"].to_numpy() for name, part in found.table.groupby("mitigation")}
     assert_allclose(by_name["pair"], by_name["pipeline"], rtol=0, atol=0)
     for name in ("pair", "repeated", "both", "by column"):
         assert values(found, name, "directional A->T", "change_high") < 0
@@ -166,9 +174,9 @@ def test_noise_goes_before_the_last_step(people):
         random_state=0,
     )
     names = ["other", "scaled", "noise 0", "noise 3", "noise 1"]
-    assert found.table["remedy"].unique().tolist() == names
+    assert found.table["mitigation"].unique().tolist() == names
     assert_allclose(found.table["noise"].to_numpy()[::3], [np.nan, np.nan, 0, 3, 1])
-    by_name = {name: part["value"].to_numpy() for name, part in found.table.groupby("remedy")}
+    by_name = {name: part["value"].to_numpy() for name, part in found.table.groupby("mitigation")}
     assert_allclose(by_name["noise 0"], by_name["scaled"], atol=1e-12)
     assert values(found, "noise 0", "accuracy", "change") == pytest.approx(0)
     assert by_name["noise 3"][0] < by_name["noise 1"][0] < by_name["scaled"][0]
@@ -284,6 +292,79 @@ def test_folds_that_overlap_say_less(people):
     assert_allclose(row[["value", "low", "high"]].to_numpy()[0], [one.value, one.low, one.high])
 
 
+def with_text(people):
+    X, y, sex = people
+    job = np.where(X[:, 1] > 0.5, "smith", "nurse")
+    return pd.DataFrame({"test": X[:, 0], "job": job}), y, sex
+
+
+@pytest.mark.parametrize("sparse_columns", [True, False], ids=["sparse", "text"])
+def test_noise_hides_what_text_and_sparse_columns_reveal(people, sparse_columns):
+    X, y, sex = with_text(people)
+    encode = make_column_transformer(
+        (OneHotEncoder(sparse_output=True), ["job"]), remainder="passthrough", sparse_threshold=1
+    )
+    model = make_pipeline(encode, LogisticRegression())
+    if not sparse_columns:  # noise before the last step is then noise on the frame
+        model = make_pipeline("passthrough", model)
+    found = compare_mitigations(X, y, sex, {"none": model}, noise=[0, 8], cv=3, random_state=0)
+    assert values(found, "none", "directional A->T") > 0.05
+    assert values(found, "noise 0", "f1", "change") == 0
+    low, high = (
+        values(found, "noise 8", "directional A->T", f"change_{end}") for end in ("low", "high")
+    )
+    assert low < high < 0
+    assert found.table["error"].isna().all()
+
+
+def test_a_mitigation_that_fails_is_a_row_with_its_error(people):
+    X, y, sex = with_text(people)
+    encode = make_column_transformer((OneHotEncoder(), ["job"]), remainder="passthrough")
+    estimators = {
+        "text": (RatioBalancer(), LogisticRegression()),
+        "none": make_pipeline(encode, LogisticRegression()),
+        "again": make_pipeline(encode, LogisticRegression()),
+    }
+    options = {"noise": (), "cv": 3, "baseline": "none", "random_state": 0}
+    with pytest.warns(FitFailedWarning, match="'text' failed .* could not convert string"):
+        found = compare_mitigations(X, y, sex, estimators, **options)
+    rows = found.table.set_index("mitigation")
+    assert rows.loc["text", "error"].str.startswith("ValueError: could not convert string").all()
+    assert rows.loc["text", "value"].isna().all()
+    assert rows.loc[["none", "again"], "error"].isna().all()
+    assert list(found.audits) == ["none", "again"]
+    assert "\ntext failed: ValueError: could not convert" in repr(found)
+    # Of the model that all others are compared with, an error is an error.
+    with pytest.raises(ValueError, match="could not convert string"):
+        compare_mitigations(X, y, sex, estimators, **options | {"baseline": "text"})
+
+
+def test_a_mitigation_that_changes_nothing_is_named(people):
+    X, y, sex = people
+    forest = RandomForestClassifier(5, random_state=0)
+    estimators = {"none": LogisticRegression(), "same": LogisticRegression(), "forest": forest}
+    splits = list(StratifiedKFold(3).split(X, y))
+    found = compare_mitigations(X, y, sex, estimators, noise=(), cv=splits)
+    assert values(found, "same", "accuracy", "rows_changed") == 0
+    ours, theirs = (cross_val_predict(one, X, y, cv=splits) for one in (forest, estimators["none"]))
+    share = np.mean(ours != theirs)
+    assert values(found, "forest", "accuracy", "rows_changed") == pytest.approx(share)
+    assert repr(found).splitlines()[-1] == (
+        "same changed nothing: its predictions are those of 'none' in every row."
+    )
+
+
+def test_progress_is_shown_on_request(people, capsys):
+    X, y, sex = people
+    options = {"noise": [1], "cv": 2, "random_state": 0}
+    compare_mitigations(X, y, sex, {"none": LogisticRegression()}, **options)
+    assert capsys.readouterr().out == ""
+    compare_mitigations(X, y, sex, {"none": LogisticRegression()}, verbose=1, **options)
+    first, second = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r"\[compare_mitigations\] \(1 of 2\) none: \d+\.\d s", first)
+    assert second.startswith("[compare_mitigations] (2 of 2) noise 1: ")
+
+
 def test_a_comparison_is_read_as_a_table(people):
     X, y, sex = people
     found = compare_mitigations(
@@ -301,7 +382,7 @@ def test_a_comparison_is_read_as_a_table(people):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"baseline": "nothing"}, ValueError, "baseline='nothing' is none of estimators"),
+        ({"baseline": "nothing"}, ValueError, "baseline='nothing' is not in estimators"),
         ({"estimators": {}}, ValueError, "estimators is empty"),
         ({"estimators": {"a": RatioBalancer()}}, TypeError, r"\['a'\] is RatioBalancer\(\)"),
         (
@@ -312,23 +393,23 @@ def test_a_comparison_is_read_as_a_table(people):
         (
             {"auditors": [MALSAuditor(), DirectionalAuditor(direction="T->A")]},
             ValueError,
-            "remedies do not predict it: measure direction='A->T'",
+            "mitigations do not predict it: measure direction='A->T'",
         ),
         ({"stratify": "all"}, ValueError, "stratify"),
         ({"sensitive_features": ["f", "m"]}, ValueError, "sensitive_features has 2 rows but X"),
         ({"sensitive_features": "sex"}, TypeError, "one value a row. Got str instead"),
-        ({"estimators": [LogisticRegression()]}, TypeError, "a dict of remedies .* Got list ins"),
+        ({"estimators": [LogisticRegression()]}, TypeError, "a dict of classifiers .* Got list"),
         ({"estimators": LogisticRegression()}, TypeError, "Got LogisticRegression instead"),
         ({"scoring": [accuracy_score]}, TypeError, "scoring must be the name of a score, a list"),
         (
             {"auditors": MALSAuditor},
             TypeError,
-            r"^auditors must be an auditor, .* MALSAuditor is a class: pass an instance",
+            r"^auditors must be an auditor, .* got the class MALSAuditor\. Pass an instance",
         ),
         (
             {"sensitive_features": [None] + ["f", "m"] * 599 + ["f"]},
             ValueError,
-            r"rows out with auditors=DirectionalAuditor\(missing='drop'\)",
+            r"rows out \(auditors=DirectionalAuditor\(missing='drop'\)\)",
         ),
         ({"scoring": 3}, TypeError, "a dict of scorers by name. Got 3 instead"),
     ],
@@ -419,7 +500,7 @@ def test_remedies_look_different_and_nothing_is_cut_off(plt):
             for k, name in enumerate(names)
             for measure in ("accuracy", "MALS")
         ],
-        columns=["remedy", "noise", "measure", "value", "low", "high"],
+        columns=["mitigation", "noise", "measure", "value", "low", "high"],
     )
     display = MitigationDisplay(table, score="accuracy", amplification="MALS").plot()
     assert display.noise_line_ is None
@@ -450,7 +531,7 @@ def test_what_cannot_be_drawn_is_said(comparison):
         MitigationDisplay.from_result(comparison, amplification="leakage")
     with pytest.raises(TypeError, match="compare_mitigations returned, got DataFrame"):
         MitigationDisplay.from_result(comparison.table)
-    with pytest.raises(ValueError, match="lacks the columns 'remedy'"):
+    with pytest.raises(ValueError, match="lacks the columns 'mitigation'"):
         MitigationDisplay(
-            comparison.table.drop(columns="remedy"), score="accuracy", amplification="MALS"
+            comparison.table.drop(columns="mitigation"), score="accuracy", amplification="MALS"
         )

@@ -267,9 +267,9 @@ def test_in_a_pipeline_of_imbalanced_learn(people):
 
 def test_bad_input(people):
     X, y = people
-    with pytest.raises(ValueError, match=r"needs the protected attribute\. Pass sensitive_"):
+    with pytest.raises(ValueError, match=r"needs the sensitive feature in fit_resample\. Pass"):
         RatioBalancer().fit_resample(X, y)
-    with pytest.raises(ValueError, match="came twice"):
+    with pytest.raises(ValueError, match="passed twice"):
         RatioBalancer(sensitive="sex").fit(X, y, sensitive_features=X["sex"])
     with pytest.raises(ValueError, match="'alpha' parameter of RatioBalancer must be"):
         RatioBalancer(0.9, sensitive="sex").fit(X, y)
@@ -284,7 +284,7 @@ def test_bad_input(people):
     with pytest.raises(ValueError, match="X has no column 'race'"):
         RatioBalancer(sensitive="race").fit(X, y)
     gaps = X["sex"].astype(object).where(np.arange(400) != 3)
-    message = r"position 3\. Leave these rows out, or keep .* of their own, called 'unknown' for ex"
+    message = r"position 3\. Leave these rows out \(before fitting\), or keep .* \(called 'unkn"
     with pytest.raises(ValueError, match=message):
         RatioBalancer().fit_resample(X, y, sensitive_features=gaps)
     assert RatioBalancer().fit_resample(X, y, sensitive_features=gaps.fillna("m"))
@@ -311,7 +311,7 @@ def test_pairs_become_equally_frequent_and_no_row_is_lost(people):
 def test_what_cannot_be_repeated(people):
     pytest.importorskip("imblearn")
     X, y = people
-    with pytest.raises(ValueError, match="several labels a row"):
+    with pytest.raises(ValueError, match="needs one label a row, and y has 2 columns"):
         GroupOverSampler(sensitive="sex").fit(X, np.eye(400, 2, dtype=int))
     with pytest.raises(ValueError, match="such as group 'f' with task 'yes'"):
         GroupOverSampler(sensitive="sex").fit(X, y.where(X["sex"] == "m", "no"))
@@ -413,3 +413,28 @@ def test_noise_keeps_the_names_of_a_frame(people):
     assert list(noisy.columns) == ["skill"]
     with pytest.raises(ValueError, match="'scale' parameter of NoiseRandomizer must be"):
         NoiseRandomizer(-1).fit(people[0][["skill"]])
+
+
+@pytest.mark.parametrize("kind", ["text", "boolean", "sparse"])
+@pytest.mark.parametrize("share", [0.1, 0.7])
+def test_noise_on_any_values_keeps_as_much_correlation_as_gaussian_noise(kind, share):
+    rng = np.random.default_rng(0)
+    n, scale = 20_000, 1.5
+    member, numbers = rng.random(n) < share, rng.normal(size=n)
+    X = {
+        "text": pd.DataFrame({"a": np.where(member, "yes", "no"), "b": numbers}),
+        "boolean": pd.DataFrame({"a": member, "b": numbers}),
+        "sparse": sparse.csr_array(np.column_stack([member * 2.0, np.zeros(n), member])),
+    }[kind]
+    expected = 1 / np.sqrt(1 + scale**2)
+    noisy = NoiseRandomizer(scale, random_state=0).fit(X).transform(X)
+    if kind == "sparse":
+        before, after = (one.toarray()[:, 0] for one in (X, noisy))
+        assert set(after) == {0.0, 2.0}
+        assert noisy.nnz == pytest.approx(X.nnz, rel=0.02)
+    else:
+        yes = X["a"][np.argmax(member)]
+        before, after = ((one["a"] == yes).to_numpy(float) for one in (X, noisy))
+        assert np.corrcoef(X["b"], noisy["b"])[0, 1] == pytest.approx(expected, abs=0.02)
+    assert np.corrcoef(before, after)[0, 1] == pytest.approx(expected, abs=0.02)
+    assert after.mean() == pytest.approx(before.mean(), rel=0.03)

@@ -51,6 +51,7 @@ from skbiasamp import (
 from skbiasamp.datasets import fetch_compas
 from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics import directional_amplification, mals_amplification
+from skbiasamp.mitigation import GroupOverSampler
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -321,6 +322,55 @@ def test_an_auditors_score_is_a_metric_for_make_scorer(routing, fitted):
         assert value == -auditor.score(Y[test], predicted, sensitive_features=GROUP[test])
 
 
+# ------------------------------------------------------------------ samplers
+
+
+def test_a_search_does_not_choose_labels_balanced_before_the_audit():
+    pipeline = pytest.importorskip("imblearn.pipeline")
+    sampler = GroupOverSampler(sensitive="group", random_state=0)
+    search = GridSearchCV(
+        pipeline.Pipeline([("sample", sampler), ("model", audited())]),
+        {"sample": [sampler, "passthrough"]},
+        scoring=amplification_scorer(sensitive="group"),
+        cv=CV,
+    )
+    with (
+        pytest.warns(UndefinedMetricWarning, match=r"step 'sample' resamples .* put it inside"),
+        pytest.warns(UserWarning, match="test scores are non-finite"),
+    ):
+        search.fit(X, Y)
+    sampled, plain = search.cv_results_["mean_test_score"]
+    assert np.isnan(sampled)
+    assert plain < 0
+    assert search.best_params_ == {"sample": "passthrough"}
+    # The fix that the warning names is measured against the labels as they were.
+    inside = audited(pipeline.make_pipeline(sampler, tree()))
+    folds = []
+    for train, test in CV.split(X, Y):
+        model = pipeline.make_pipeline(sampler, tree()).fit(X.iloc[train], Y[train])
+        folds.append(-abs(by_hand(model, train, test)))
+    found = cross_validate(inside, X, Y, scoring=amplification_scorer(), cv=CV)["test_score"]
+    assert_allclose(found, folds)
+    assert np.mean(folds) < -0.01
+
+
+def test_labels_that_are_balanced_cannot_be_amplified():
+    group, label = np.repeat([0, 1], 200), np.tile([0, 1], 200)
+    data = np.column_stack([RNG.normal(size=400), group])
+    model = audited(tree(max_depth=None), sensitive=1).fit(data, label)
+    truth = (group + np.arange(400) % 3 > 1).astype(int)
+    message = r"cannot amplify \(directional A->T\): .* exactly balanced.* put it inside"
+    with pytest.warns(UndefinedMetricWarning, match=message):
+        assert model.audit(data, truth).value == 0
+    assert model.audit(data, label).value == 0  # balanced too: nothing to say
+    for objective in ("closest_to_zero", "lowest"):
+        with pytest.warns(UndefinedMetricWarning, match="NaN: the training labels .* balanced"):
+            assert np.isnan(amplification_scorer(objective=objective)(model, data, truth))
+    # Signs of the audited labels themselves do not depend on training.
+    own = amplification_scorer(DirectionalAuditor(reference="test"))
+    assert own(model, data, truth) < 0
+
+
 @pytest.mark.parametrize(
     ("scorer", "model", "error", "message"),
     [
@@ -328,33 +378,34 @@ def test_an_auditors_score_is_a_metric_for_make_scorer(routing, fitted):
             amplification_scorer(),
             tree(),
             NotFittedError,
-            "this model holds none. Wrap the classifier, AuditedClassifier(classifier, "
+            "this model has none. Wrap the classifier, AuditedClassifier(classifier, "
             "sensitive='sex')",
         ),
         (
             amplification_scorer(),
             audited(sensitive=None),
             NotFittedError,
-            "enable routing, sklearn.set_config(enable_metadata_routing=True)",
+            "enable metadata routing: sklearn.set_config(enable_metadata_routing=True)",
         ),
         (
             amplification_scorer(QUIET, sensitive="group"),
             tree(),
             NotFittedError,
-            "has an auditor that has not seen training labels",
+            "has an auditor without training labels",
         ),
         (
             amplification_scorer(DirectionalAuditor(reference="test")),
             tree(),
             ValueError,
-            "If it is a column of X, name it: amplification_scorer(sensitive='sex'). Otherwise "
-            "enable metadata routing, sklearn.set_config(enable_metadata_routing=True)",
+            "if it is a column of X, name it: amplification_scorer(..., sensitive='sex'). Inside a "
+            "pipeline or a search, name the column, or enable metadata routing: "
+            "sklearn.set_config(enable_metadata_routing=True)",
         ),
         (
             amplification_scorer(),
             audited(auditor=[QUIET, MALSAuditor()]),
             ValueError,
-            "has 2 auditors, and a score is one number: say which",
+            "has 2 auditors, and a score is one number. Pass one of them",
         ),
         (
             amplification_scorer(MALSAuditor(groups="marginal")),
@@ -378,10 +429,11 @@ def test_an_auditors_score_is_a_metric_for_make_scorer(routing, fitted):
             amplification_scorer(objective="best"),
             audited(),
             ValueError,
-            "objective must be one of 'closest_to_zero', 'lowest'",
+            "The 'objective' parameter of AmplificationScorer must be",
         ),
     ],
 )
+@pytest.mark.filterwarnings("ignore:.* was fitted without the sensitive feature")
 def test_scorers_say_what_to_write_instead(scorer, model, error, message):
     with pytest.raises(error) as caught:
         scorer(clone(model).fit(X, Y), X, Y)
@@ -407,9 +459,12 @@ def test_scorers_ask_for_a_fitted_model(model):
 @pytest.mark.parametrize(
     ("auditor", "message"),
     [
-        ("directinal", r"such as DirectionalAuditor\(\), and 'directinal' has no audit\."),
-        (MALSAuditor, r"and MALSAuditor is a class: pass an instance, MALSAuditor\(\)\."),
-        ([MALSAuditor()], "and list has no audit"),
+        (
+            "directinal",
+            r"DirectionalAuditor\(\); got 'directinal', which has no method audit\.",
+        ),
+        (MALSAuditor, r"got the class MALSAuditor\. Pass an instance: MALSAuditor\(\)\."),
+        ([MALSAuditor()], "got list, which has no method audit"),
     ],
     ids=["text", "class", "list"],
 )
@@ -423,7 +478,7 @@ def test_scorers_and_cross_audits_ask_for_an_auditor(auditor, message):
 
 def test_missing_values_are_for_the_auditor_to_settle():
     gaps = pd.Series(GROUP, dtype=object).where(np.arange(N) != 3)
-    message = r"with auditor=DirectionalAuditor\(missing='drop'\), or keep"
+    message = r"\(auditor=DirectionalAuditor\(missing='drop'\)\), or keep"
     with pytest.raises(ValueError, match=message):
         amplification_scorer()(audited().fit(X, Y), X.assign(group=gaps), Y)
     splits = [(np.arange(4, N), np.arange(4))]  # where no training row is missing, too
@@ -444,7 +499,7 @@ def test_metadata_that_does_not_arrive_is_explained():
         )
     model = audited().fit(X, Y)
     scorer = amplification_scorer(sensitive="group")
-    with pytest.raises(ValueError, match="came twice"):
+    with pytest.raises(ValueError, match="passed twice"):
         scorer(model, X, Y, sensitive_features=GROUP)
 
 
@@ -588,9 +643,9 @@ def test_multilabel_frames_and_predicted_attributes():
 
 
 def test_a_cross_audit_says_what_is_missing():
-    with pytest.raises(ValueError, match="cross_audit needs the protected attribute"):
+    with pytest.raises(ValueError, match="cross_audit needs the sensitive feature"):
         cross_audit(tree(), X, Y)
-    with pytest.raises(ValueError, match="stratify must be one of 'task', 'joint'"):
+    with pytest.raises(ValueError, match="'stratify' parameter of cross_audit must be a str"):
         cross_audit(tree(), X, Y, sensitive_features=GROUP, stratify="sex")
     with pytest.raises(ValueError, match="pass sensitive_estimator"):
         cross_audit(tree(), X, Y, sensitive_features=GROUP, auditor=DirectionalAuditor("T->A"))

@@ -47,13 +47,18 @@ def cells(pos_label=None, labels=LABELS, predicted=PREDICTED, **how):
         label_amplification,
     ],
 )
-def test_the_positive_class_and_not_its_name_decides(metric):
-    asked = {"sensitive_features": SEX}
-    found = metric(flipped(LABELS), flipped(PREDICTED), pos_label="a", **asked)
-    assert found == pytest.approx(metric(LABELS, PREDICTED, **asked), abs=1e-12)
-    if metric is not multi_attribute_amplification:  # sets of labels need labels
-        found = metric(flipped(LABELS), P_YES, pos_label="a", **asked)
-        assert found == pytest.approx(metric(LABELS, P_YES, **asked), abs=1e-12)
+@pytest.mark.parametrize("predicted", ["labels", "probabilities"])
+def test_the_positive_class_and_not_its_name_decides(metric, predicted):
+    if metric is multi_attribute_amplification and predicted == "probabilities":
+        pytest.skip("sets of labels need labels")
+    other = flipped(PREDICTED)
+    mine = PREDICTED
+    if predicted == "probabilities":
+        mine = other = P_YES
+    groups = {} if metric is label_amplification else {"sensitive_features": SEX}
+    expected = metric(LABELS, mine, **groups)
+    found = metric(flipped(LABELS), other, pos_label="a", **groups)
+    assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_rates_by_hand_of_the_chosen_class():
@@ -250,7 +255,7 @@ def test_audit_and_the_command_take_the_positive_class(tmp_path, capsys):
     assert skbiasamp.AuditReport.from_json(out).context["tasks"] == [0]
     capsys.readouterr()
     assert main(["audit", str(path), *columns, "--positive", "2"]) == 2
-    assert "--positive must be one of the classes of --target, 0 and 1" in capsys.readouterr().err
+    assert "--positive must be one of the classes of --target t, 0 and 1" in capsys.readouterr().err
 
 
 def reversed_scores(n=200):

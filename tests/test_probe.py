@@ -17,8 +17,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp import LeakageProbe
 
+UNMEASURED = "LeakageProbe was fitted without the sensitive feature"
+
 
 @parametrize_with_checks([LeakageProbe()])
+@pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
 def test_keeps_what_scikit_learn_asks_of_a_transformer(estimator, check):
     check(estimator)
 
@@ -100,6 +103,7 @@ def test_the_sensitive_column_itself_is_not_seen(people):
     assert probe.leakage_ < 0.6
 
 
+@pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
 def test_passes_inside_unions_and_column_transformers(people):
     X = people[["height", "age"]]
     union = FeatureUnion([("a", LeakageProbe()), ("b", LeakageProbe())]).set_output(
@@ -128,18 +132,28 @@ def test_missing_numbers_are_marked_for_attackers(people):
     assert probe.leakage_ > 0.8
 
 
+def test_a_probe_that_measures_nothing_says_so_at_once(people):
+    with pytest.warns(UserWarning, match=UNMEASURED) as caught:
+        make_pipeline(LeakageProbe(), PCA(1)).fit(people[["height", "age"]])
+    (warning,) = caught
+    for way in ("Pass sensitive_features", "LeakageProbe(..., sensitive='sex')", "routing"):
+        assert way in str(warning.message)
+
+
+@pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
 def test_without_an_attribute_it_only_passes(people):
     probe = LeakageProbe().fit(people)
     assert not hasattr(probe, "leakage_")
     assert probe.transform(people) is people
     assert_array_equal(probe.get_feature_names_out(), people.columns)
     for name in ("leakage_", "chance_", "interval_", "attacker_"):
-        with pytest.raises(AttributeError, match=rf"^{name} is there after .*, LeakageProbe"):
+        with pytest.raises(AttributeError, match=rf"^{name} exists after .* LeakageProbe"):
             getattr(probe, name)
     with pytest.raises(AttributeError, match=r"^'LeakageProbe' object has no attribute 'leakage'"):
         _ = probe.leakage
 
 
+@pytest.mark.filterwarnings(f"ignore:{UNMEASURED}")
 def test_a_fit_without_an_attribute_forgets_the_one_before(people):
     probe = LeakageProbe(random_state=0).fit(people, sensitive_features=people["sex"])
     assert probe.leakage_ > 0.5

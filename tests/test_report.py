@@ -5,10 +5,12 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix
 
 import skbiasamp
@@ -21,6 +23,8 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.report.checks import every_check
 from skbiasamp.results import AuditResult
 
 FEW_DRAWS = {"n_resamples": 50, "random_state": 0}
@@ -194,7 +198,9 @@ def test_a_model_that_changes_nothing_is_said_to():
     [
         ({}, "The model amplifies the association: +0.1000 (95 % confidence interval +0.0500 to "
          "+0.1500)."),
-        ({"p_value": 0.07}, "The permutation test is less clear (p = 0.07)."),
+        ({"p_value": 0.07}, "No clear effect: +0.1000 (95 % confidence interval +0.0500 to "
+         "+0.1500), but the predictions do not differ from the labels of the same rows "
+         "(p = 0.07)."),
         (BELOW, "The model reduces the association: -0.1000 (95 % confidence interval -0.1500 to "
          "-0.0500)."),
         ({**AROUND, "p_value": 0.002},
@@ -553,17 +559,89 @@ def test_combined_groups_are_named_with_their_columns(monkeypatch):
     assert repr(again) == repr(report)
 
 
-def test_a_metric_of_ones_own_is_reported_without_being_known():
-    class Half(DirectionalAuditor):
-        metric = "half"
-        question = "Is half of it left?"
-        headline = -1
+class OddsAuditor(CooccurrenceAuditor):
+    """A metric of one's own: how far predictions move the log odds of a task in each group."""
 
-    report = report_of(AMPLIFIED, auditors=[Half(reference="test", **FEW_DRAWS)])
-    assert report.primary == "half A->T"
-    assert report["half A->T"].question == "Is half of it left?"
-    assert report.verdict.startswith("The model amplifies")
-    assert "Is half of it left?" in report.to_html()
+    metric = "odds"
+    question = "Do predictions move the odds?"
+    headline = -1
+    columns: ClassVar = {"odds_labels": "Odds of labels", "odds_model": "Odds of predictions"}
+    percent = False
+
+    def _odds(self, cells, side):
+        rate = cells.rate(side, given="group")
+        return np.log(rate / (1 - rate))
+
+    def _value(self, test):
+        return float((self._odds(test, "task_pred") - self._odds(test, "task")).mean())
+
+    def _measure(self, train, test):
+        raise NotImplementedError
+
+    def _result(self, test):
+        before, after = self._odds(test, "task"), self._odds(test, "task_pred")
+        table = pd.DataFrame({"group": test.groups, "task": test.tasks[0]})
+        table = table.assign(
+            odds_labels=before[:, 0], odds_model=after[:, 0], amplification=(after - before)[:, 0]
+        )
+        value = self._value(test)
+        return self._made(test, value=value, low=value - 0.01, high=value + 0.01, table=table)
+
+
+def test_a_metric_of_ones_own_has_all_that_others_have(tmp_path):
+    report = report_of(AMPLIFIED, auditors=[OddsAuditor(), MALSAuditor(**FEW_DRAWS)])
+    result = report["odds"]
+    rates = report.rates
+    logit = [np.log(rates[end] / (1 - rates[end])) for end in ("base_rate", "predicted_rate")]
+    assert result.value == pytest.approx((logit[1] - logit[0]).mean())
+    # The report: its verdict, summary, sentences, text, notebook, Markdown and JSON.
+    assert report.primary == "odds"
+    assert report.verdict.startswith(f"The model {result.verdict} the association")
+    assert report.summary.loc["odds", "value"] == result.value
+    assert "odds: -0.0400 [-0.0500, -0.0300]" in repr(report)
+    assert "odds" in report._repr_html_()
+    assert f"| odds | {result.verdict} |" in report.to_markdown()
+    again = AuditReport.from_json(report.to_json())
+    assert repr(again) == repr(report)
+    assert again["odds"].columns == OddsAuditor.columns
+    # The page: a section with the columns that the metric declares, as numbers.
+    page = report.to_html()
+    assert again.to_html() == page
+    section = page.split('<h3 id="audit-1-title">odds</h3>')[1].split("</section>")[0]
+    assert "Do predictions move the odds?" in section
+    for before in logit[0]:
+        text = f"{before:.4g}".replace("-", "−")
+        assert f'data-label="Odds of labels" data-value="{before}">{text}<' in section
+    assert "Labels<" not in section
+
+
+def test_a_metric_of_ones_own_can_be_drawn():
+    pytest.importorskip("matplotlib.pyplot")
+    from skbiasamp.plotting import AmplificationDisplay, AmplificationHeatmapDisplay
+
+    result = report_of(AMPLIFIED, auditors=[OddsAuditor()])["odds"]
+    drawn = AmplificationDisplay.from_result(result)
+    assert drawn.ax_.get_title().startswith("odds\n")
+    assert len(drawn.points_.get_offsets()) == 2
+    heat = AmplificationHeatmapDisplay.from_result(result)
+    assert heat.values.to_numpy().ravel().tolist() == result.table["amplification"].tolist()
+
+
+def test_mitigations_are_compared_by_a_metric_of_ones_own():
+    pytest.importorskip("matplotlib.pyplot")
+    from skbiasamp.mitigation import compare_mitigations
+    from skbiasamp.plotting import MitigationDisplay
+
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 600)
+    X = pd.DataFrame({"x": rng.normal(0, 1, 600), "sex": (sex == "m").astype(int)})
+    y = (X["x"] + X["sex"] + rng.normal(0, 1, 600) > 0.5).astype(int)
+    compared = compare_mitigations(
+        X, y, sex, {"none": LogisticRegression(), "blunt": LogisticRegression(C=0.01)},
+        auditors=[OddsAuditor()], cv=2, noise=(), random_state=0,
+    )  # fmt: skip
+    assert compared.amplifications == ["odds"]
+    assert MitigationDisplay.from_result(compared).ax_.get_ylabel() == "odds"
 
 
 # --------------------------------------------------------------------------- findings
@@ -664,6 +742,21 @@ def test_groups_that_are_always_wrong_have_accuracy_0():
         y, predicted, sensitive_features=np.repeat(["f", "m"], 30), random_state=0
     )
     assert report.groups["accuracy"].tolist() == [1, 0]
+
+
+def test_labels_that_are_text_in_a_list_are_no_files(amplified):
+    y, y_pred, group = (list(map(str, one)) for one in counted(AMPLIFIED))
+    report = skbiasamp.audit(
+        y, y_pred, sensitive_features=group, auditors=DirectionalAuditor(**FEW_DRAWS)
+    )
+    assert report["directional A->T"].value == amplified["directional A->T"].value
+
+
+def test_random_numbers_of_the_report_reach_auditors_that_have_none():
+    own = [MALSAuditor(n_resamples=50), DirectionalAuditor(**FEW_DRAWS)]
+    report = report_of(AMPLIFIED, auditors=own)
+    assert [one.params["random_state"] for one in report.values()] == [0, 0]
+    assert own[0].random_state is None
 
 
 def test_there_must_be_something_to_audit():
@@ -969,11 +1062,11 @@ def test_the_schema_page_lists_every_field_and_no_other(everything):
 
 
 def test_the_schema_page_lists_every_topic():
-    source = (Path(skbiasamp.__file__).parent / "report" / "_findings.py").read_text()
-    written = set(re.findall(r'Finding\(\s*"([^"]+)"', source))
-    written |= set(re.findall(r'_flagged\(\s*report,\s*"\w+",\s*"([^"]+)"', source))
-    assert len(written) == 21
-    assert documented("Each of `findings`") == {"topic", "text"} | written
+    topics = [check.topic for check in every_check()]
+    assert len(set(topics)) == len(topics) > 20
+    assert documented("Each of `findings`") == {"topic", "text", "place", *topics}
+    places = [check.place for check in every_check()]
+    assert sorted(places, key=["verdict", "next", "note"].index) == places
 
 
 def test_the_examples_of_the_schema_page_run():

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import skbiasamp
+from skbiasamp import DirectionalAuditor
 from skbiasamp.cli import main
 
 pytest.importorskip("pyarrow")
@@ -148,13 +149,23 @@ def test_the_command_sums_many_tasks_of_many_rows(folder, capsys, monkeypatch):
 def test_what_is_wrong_with_files_is_said(folder, tmp_path):
     with pytest.raises(FileNotFoundError, match="no file matches"):
         skbiasamp.audit(str(tmp_path / "*.parquet"), **ONE)
-    with pytest.raises(ValueError, match="'target' and 'sensitive'"):
+    with pytest.raises(ValueError, match=r"^target= and sensitive= must name"):
         skbiasamp.audit(pattern(folder, "test"))
     with pytest.raises(ValueError, match="has no column 'race'"):
         skbiasamp.audit(pattern(folder, "test"), **ONE | {"sensitive": "race"})
-    with pytest.raises(TypeError, match="labels passed as well"):
+    with pytest.raises(TypeError, match="labels were passed as well"):
         skbiasamp.audit(pattern(folder, "test"), [0, 1], **ONE)
     short = (folder / "test-0.parquet").read_bytes()[:-50]
     (tmp_path / "short.parquet").write_bytes(short)
     with pytest.raises(ValueError, match=r"short.parquet cannot be read as .parquet"):
         skbiasamp.audit(tmp_path / "short.parquet", **ONE)
+
+
+@pytest.mark.parametrize("source", [pattern, paths])
+def test_an_auditor_reads_the_same_files(folder, rows, source):
+    train, test = rows
+    columns = {name: ONE[name] for name in ("target", "sensitive")}
+    auditor = DirectionalAuditor().fit(source(folder, "train"), **columns)
+    value = auditor.score(source(folder, "test"), **columns, prediction=ONE["prediction"])
+    again = DirectionalAuditor().fit(train, **columns)
+    assert value == again.score(test, **columns, prediction=ONE["prediction"])

@@ -42,7 +42,7 @@ def numbers_of(auditor, train, rows):
     return np.append(whole, result.table.select_dtypes("number"))
 
 
-@pytest.mark.parametrize("interval", ["bootstrap", "bca", "analytic"])
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
 @pytest.mark.parametrize("kind", KINDS)
 @settings(max_examples=3)
 @given(seed=st.integers(0, 2**16), random=st.randoms(use_true_random=False))
@@ -54,7 +54,7 @@ def test_the_same_seed_and_rows_give_the_same_numbers_in_any_order(interval, kin
         train["sample_weight"] = known["sample_weight"]
     auditors = [
         DirectionalAuditor("A->T", interval=interval),
-        DirectionalAuditor("T->A", interval=interval, resample="both"),
+        DirectionalAuditor("T->A", interval=interval),
         MALSAuditor(interval=interval),
     ]
     if kind in ("sets", "fractional weights"):

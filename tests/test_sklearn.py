@@ -3,6 +3,7 @@
 from importlib import import_module
 from importlib.util import find_spec
 
+import pytest
 import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -31,6 +32,10 @@ with sklearn.config_context(enable_metadata_routing=True):
 
 def expected_failed(estimator):
     return EXPECTED_FAILED_CHECKS.get(type(estimator).__name__, {})
+
+
+# The checks know of no sensitive features.
+pytestmark = pytest.mark.filterwarnings("ignore:.* was fitted without the sensitive feature")
 
 
 # Three folds, since some of the checks have few rows.

@@ -1,5 +1,7 @@
 """Fractional weights have no unit: only their ratios count."""
 
+import inspect
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -78,7 +80,7 @@ def scaled(rows, times):
 
 def numbers_of(auditor, rows):
     auditor.set_params(interval="analytic" if hasattr(auditor, "reference") else None)
-    train = {"y": rows["y_true"][::-1], "sensitive_features": rows["sensitive_features"]}
+    train = {"y_train": rows["y_true"][::-1], "sensitive_features": rows["sensitive_features"]}
     auditor.fit(**train, sample_weight=rows["sample_weight"][::-1])
     result = auditor.set_params(random_state=0).audit(**rows)
     numbers = result.table.select_dtypes("number").drop(columns="n")
@@ -106,7 +108,8 @@ def test_the_scale_of_fractional_weights_does_not_matter(auditor, kind, times, s
 def test_the_scale_of_fractional_weights_does_not_matter_to_related_measures(
     metric, kind, times, seed
 ):
-    rows = rows_of(kind, seed)
+    taken = inspect.signature(metric).parameters
+    rows = {name: one for name, one in rows_of(kind, seed).items() if name in taken}
     assert metric(**scaled(rows, times)) == pytest.approx(metric(**rows), abs=1e-9)
 
 

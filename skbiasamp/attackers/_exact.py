@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import check_sample_weight
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 
 
 class ExactAttacker(ClassifierMixin, BaseEstimator):

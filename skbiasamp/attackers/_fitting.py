@@ -13,7 +13,7 @@ from sklearn import config_context
 from sklearn.base import clone, is_regressor
 from sklearn.utils.parallel import Parallel, delayed
 
-from skbiasamp._labels import Array, check_instance
+from skbiasamp._input import Array, check_instance
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._networks import draw_rows, import_torch, with_progress
 

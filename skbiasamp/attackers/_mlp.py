@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -15,7 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
+from skbiasamp.attackers._bundle import MLPBundle
 from skbiasamp.attackers._networks import (
     ACTIVATIONS,
     TrainingData,
@@ -24,7 +24,6 @@ from skbiasamp.attackers._networks import (
     find_device,
     hold_out,
     join_equal_rows,
-    predict_outputs,
     train,
 )
 
@@ -360,84 +359,6 @@ class MLPAttacker(BaseEstimator):
         """Return the accuracy of a classifier or R² of a regressor, over rows and true targets."""
         mixin = ClassifierMixin if _classifies(self) else RegressorMixin
         return float(mixin.score(self, X, y, sample_weight))
-
-
-@dataclass(eq=False, repr=False)
-class MLPBundle:
-    """Networks that `MLPAttacker.fit_many` trained at once.
-
-    .. versionadded:: 0.1
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n_classes,), or None
-        The classes; None for regressors.
-    loss_curve : ndarray of shape (n_networks, max_epochs)
-        Mean loss of each epoch's steps, in the unit of the target.
-    validation_curve : ndarray of shape (n_networks, max_epochs), or None
-        Loss on the held-out rows after each epoch; None without `early_stopping`.
-    n_iter : ndarray of shape (n_networks,)
-        Number of epochs that led to the weights.
-    tensors : dict of ndarray of shape (n_networks, ...)
-        The weights as NumPy arrays, on whatever device the networks were trained: `weight0` and
-        `bias0` of the first layer, and so on.
-
-    Examples
-    --------
-    >>> from skbiasamp.attackers import MLPAttacker
-    >>> group = [[0], [0], [1], [1]]
-    >>> tasks = [[0, 0, 1, 1], [1, 1, 0, 0], [1, 1, 1, 1]]
-    >>> networks = MLPAttacker(random_state=0).fit_many(group, tasks, n_rows=400)
-    >>> networks.predict([[0], [1]])
-    array([[0, 1],
-           [1, 0],
-           [1, 1]])
-    >>> networks.loss_curve.shape
-    (3, 100)
-    """
-
-    tensors: dict[str, Array]
-    loss_curve: Array
-    validation_curve: Array | None
-    classes: Array | None
-    _centres: Array
-    _activation: str
-    _device: str
-
-    @property
-    def n_iter(self) -> Array:
-        if self.validation_curve is None:
-            return np.full(len(self), self.loss_curve.shape[1])
-        return self.validation_curve.argmin(axis=1) + 1
-
-    def __len__(self) -> int:
-        return len(self.loss_curve)
-
-    def _outputs(self, X: Any) -> Array:
-        X = check_array(X, dtype=np.float32, input_name="X")
-        n_inputs = self.tensors["weight0"].shape[1]
-        if X.shape[1] != n_inputs:
-            raise ValueError(f"X has {X.shape[1]} features, but the networks expect {n_inputs}.")
-        # Networks that were trained on a GPU also predict without one.
-        device = find_device(self._device, needed=False)
-        return predict_outputs(self._activation, self.tensors, X, device)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class: (n_networks, n_samples, n_classes)."""
-        if self.classes is None:
-            raise AttributeError("Networks with loss='squared_error' have no probabilities.")
-        outputs = self._outputs(X)
-        # Softmax; without the largest output exp cannot overflow.
-        odds = np.exp(outputs - outputs.max(axis=2, keepdims=True))
-        return odds / odds.sum(axis=2, keepdims=True)
-
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row, or a number: (n_networks, n_samples)."""
-        outputs = self._outputs(X)
-        if self.classes is not None:
-            return self.classes[outputs.argmax(axis=2)]
-        mean, scale = self._centres.T[:, :, None]
-        return outputs[:, :, 0] * scale + mean
 
 
 # --------------------------------------------------------------------------- input of fit_many

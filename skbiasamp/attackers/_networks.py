@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 
 if TYPE_CHECKING:
     from skbiasamp.attackers._mlp import MLPAttacker

@@ -1,14 +1,15 @@
-"""AuditedClassifier: a classifier that keeps the books on what it was trained on."""
+"""AuditedClassifier: a classifier that is audited against its own training rows."""
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Self
+import warnings
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
@@ -18,19 +19,36 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
-from skbiasamp._labels import Array, by_auditor, check_auditor, to_native
-from skbiasamp.auditors import DirectionalAuditor
-from skbiasamp.compose._columns import noting_text, sensitive_values, without_sensitive
-from skbiasamp.compose._wrapper import HidingWrapper, fit_params
+from skbiasamp._input import Array, check_auditor, of_auditor, speaking, to_native
+from skbiasamp.compose._sensitive import SENSITIVE, how_to_pass, without
+from skbiasamp.compose._wrapper import SensitiveWrapper
+from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.results import AuditReport, AuditResult
 
+BALANCED = (
+    "the training labels that the auditor counted are exactly balanced, so that no group is "
+    "associated with a task."
+)
+SAMPLER_INSIDE = (
+    "If a sampler resamples the training rows, put it inside: "
+    "AuditedClassifier(make_pipeline(sampler, classifier)). The auditor then counts the labels "
+    "before they are resampled."
+)
 
-class AuditedClassifier(HidingWrapper):
-    """A classifier that can tell whether it amplifies the bias of its own training rows.
 
-    It fits any classifier and, on the same rows, an auditor: in a cross-validation or a search
-    every model is audited against the correlations of its own training fold. Without a
-    protected attribute it is the classifier it wraps.
+def cannot_amplify(auditor: Any, value: float) -> bool:
+    """Return whether a value is 0 only since the training labels have no association."""
+    if getattr(auditor, "reference", "") != "train":
+        return False
+    return bool(value == 0 and (auditor.y_at_.to_numpy() == 0).all())
+
+
+class AuditedClassifier(SensitiveWrapper):
+    """A classifier that can be audited against its own training rows.
+
+    It fits a classifier and, on the same rows, an auditor. In a cross-validation or a search,
+    every model is audited against the correlations of its own training fold. Without a sensitive
+    feature it is the classifier it wraps.
 
     .. versionadded:: 0.1
 
@@ -39,35 +57,33 @@ class AuditedClassifier(HidingWrapper):
     estimator : classifier
         The classifier: binary, multiclass, multilabel; a pipeline; a skorch net.
     auditor : auditor or list of auditors, default=None
-        What measures; None is ``DirectionalAuditor()``.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function that makes the attribute from `X`, such as
-        ``lambda X: X["age"] > 40``. None: it is passed as ``sensitive_features``, also through
-        scikit-learn's metadata routing, which needs no further request.
+        The metrics; None is ``DirectionalAuditor()``.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`, such as ``lambda X: X["age"] > 40``. None: pass ``sensitive_features``,
+        also by metadata routing, where it is requested by default.
     drop_sensitive : bool, default=False
-        Hide these columns from the classifier, as columns of text have to be from most. Data
-        frames to predict may then lack them.
+        True hides these columns from the classifier, as most need if they hold text. Data frames
+        to predict may then lack them.
     sensitive_estimator : classifier, default=None
-        A classifier that learns to predict the attribute from `X` (never from the columns of
-        `sensitive` themselves), for auditors whose direction is "T->A". Predicting a protected
-        attribute is itself questionable: it should be measured where a model does so anyway,
-        and such a model not be built for the measurement's sake [1]_ (Sec. 5.1).
+        A classifier that learns to predict the sensitive feature from `X` without the columns of
+        `sensitive`, for auditors of direction "T->A". Use it to measure models that predict the
+        sensitive feature anyway; do not build one for the measurement's sake [1]_ (Sec. 5.1).
 
     Attributes
     ----------
     estimator_ : classifier
         The fitted classifier.
     auditors_ : dict of str to auditor
-        The fitted auditors by name, such as "directional A->T"; empty where `fit` had no
-        attribute.
+        The fitted auditors by name, such as "directional A->T"; empty if `fit` had no sensitive
+        feature.
     auditor_ : auditor
-        The fitted auditor, where `auditor` is no list.
+        The fitted auditor, if `auditor` is not a list.
     sensitive_estimator_ : classifier or None
-        The fitted classifier of the attribute. The combinations of several columns are its
-        classes, as numbers.
+        The fitted classifier of the sensitive feature. Its classes are numbers if there are
+        several columns.
     classes_, n_features_in_, feature_names_in_
-        Those of the fitted classifier, and of the columns that were hidden from it.
+        Those of the fitted classifier; hidden columns are counted.
 
     See Also
     --------
@@ -110,20 +126,17 @@ class AuditedClassifier(HidingWrapper):
         m     1 200 0.7500    0.5000     1 -0.2500        -0.2500 -0.3100 -0.1927 1.8e-15
     """
 
-    # The attribute is for this class alone; weights are for the classifier inside, and the
-    # auditor follows it.
-    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
     __metadata_request__score: ClassVar = {"sample_weight": UNUSED}
+    _inside: ClassVar[list[str]] = ["estimator", "sensitive_estimator"]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"])],
         "auditor": [HasMethods(["fit", "audit"]), list, None],
-        "sensitive": [str, Integral, list, callable, None],
+        "sensitive": SENSITIVE,
         "drop_sensitive": ["boolean"],
         "sensitive_estimator": [HasMethods(["fit", "predict"]), None],
     }
 
-    estimator_: Any
     auditors_: dict[str, Any]
     sensitive_estimator_: Any
 
@@ -142,55 +155,29 @@ class AuditedClassifier(HidingWrapper):
         self.drop_sensitive = drop_sensitive
         self.sensitive_estimator = sensitive_estimator
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Fit the classifier, and the auditor on the same rows.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Training data.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute, where it is not in `X`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights, for classifier and auditor.
-        **params : dict
-            Metadata that the classifiers inside have requested.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        self._validate_params()
+    def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         features = self._hide(X)
-        auditors = self._auditors()
-        metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        routed = fit_params(self, ["estimator", "sensitive_estimator"], metadata, params)
-        inner = routed["estimator"]
-        attribute = self._attribute(X, sensitive_features)
+        auditors, inner = self._auditors(), routed["estimator"]
+        attribute = self._sensitive(X, sensitive_features, "fit", required=False)
         self.auditors_ = {}
         self.sensitive_estimator_ = None
-        if attribute is not None:
+        if attribute is None:
+            warnings.warn(
+                "AuditedClassifier was fitted without the sensitive feature: it predicts, but it "
+                f"cannot audit. {how_to_pass(type(self).__name__)}",
+                UserWarning,
+                stacklevel=3,
+            )
+        else:
             # First, since it is quick: labels that cannot be audited should not cost a training.
             for name, auditor in auditors.items():
-                with by_auditor(auditor):
+                with speaking(of_auditor(auditor)):
                     self.auditors_[name] = clone(auditor).fit(
                         y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                     )
             self._fit_sensitive(X, attribute, routed["sensitive_estimator"])
-        with noting_text(self, X):
+        with self._noting_text(X):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
-        return self
 
     def audit(
         self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
@@ -204,48 +191,42 @@ class AuditedClassifier(HidingWrapper):
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Their labels.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is not in `X`.
+            Their sensitive feature, if `sensitive` does not name it.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
 
         Returns
         -------
         result : AuditResult or AuditReport
-            A report, with a result by each auditor's name, where `auditor` is a list.
+            A report with one result for each auditor, if `auditor` is a list.
         """
         check_is_fitted(self)
         if not self.auditors_:
             raise ValueError(
-                "This AuditedClassifier was fitted without the protected attribute, so it does "
-                "not know the correlations of its training labels. Fit it with sensitive_features, "
-                "or name the column: AuditedClassifier(..., sensitive='sex')."
+                "This AuditedClassifier was fitted without the sensitive feature, so it does not "
+                "know the correlations of its training labels. Fit it again. "
+                + how_to_pass(type(self).__name__)
             )
         labels = self._labels(X, y, sensitive_features, sample_weight)
         results = {}
         for name, auditor in self.auditors_.items():
-            with by_auditor(auditor):
+            with speaking(of_auditor(auditor)):
                 results[name] = auditor.audit(**labels)
+            if cannot_amplify(auditor, results[name].value):
+                audited = auditor._count_audited(**labels)
+                if auditor._sign(audited).any():
+                    warnings.warn(
+                        f"The model cannot amplify ({name}): {BALANCED} But groups and tasks are "
+                        f"associated in the audited labels. {SAMPLER_INSIDE}",
+                        UndefinedMetricWarning,
+                        stacklevel=2,
+                    )
         if isinstance(self.auditor, list):
             return AuditReport(results)
         return next(iter(results.values()))
 
-    def predict(self, X: Any) -> Any:
-        """Predict with the classifier inside.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
-        """
-        check_is_fitted(self)
-        return self.estimator_.predict(self._features(X))
-
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
-        """Return the classifier's own score, which is its accuracy as a rule.
+        """Return the classifier's own score, usually its accuracy.
 
         Parameters
         ----------
@@ -274,13 +255,13 @@ class AuditedClassifier(HidingWrapper):
         """The fitted auditor."""
         if isinstance(self.auditor, list) or not self.auditors_:
             raise AttributeError(
-                "auditor_ is there after a fit with the protected attribute, where auditor= is no "
-                "list; auditors_ holds those of a list."
+                "auditor_ exists after a fit with the sensitive feature, if auditor= is not a "
+                "list. auditors_ holds the auditors of a list."
             )
         return next(iter(self.auditors_.values()))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say who takes which metadata.
+        """Return which metadata goes to which estimator.
 
         Returns
         -------
@@ -306,29 +287,16 @@ class AuditedClassifier(HidingWrapper):
             named[f"{name} #{twins + 1}" if twins else name] = one
             if one.direction == "T->A" and self.sensitive_estimator is None:
                 raise ValueError(
-                    f"{one} asks how the task biases the prediction of the protected attribute, "
-                    "and nothing predicts it: pass sensitive_estimator, a classifier that learns "
-                    "to. If your model does not predict the attribute, direction='A->T' is the "
-                    "one to measure."
+                    f"{one} needs predictions of the sensitive feature: pass sensitive_estimator, "
+                    "a classifier that learns to predict it. If your model does not predict it, "
+                    "measure direction='A->T'."
                 )
         if not named:
-            raise ValueError("auditor is an empty list: name one auditor or more, or pass None.")
+            raise ValueError("auditor is an empty list: pass one auditor or more, or None.")
         return named
 
-    def _attribute(self, X: Any, sensitive_features: Any) -> Any:
-        """Return the attribute, from wherever it comes, or None."""
-        if self.sensitive is None:
-            return sensitive_features
-        if sensitive_features is not None:
-            raise ValueError(
-                f"The protected attribute came twice: as sensitive={self.sensitive!r} and as "
-                "sensitive_features. Leave one out; under metadata routing, with "
-                ".set_fit_request(sensitive_features=False)."
-            )
-        return sensitive_values(X, self.sensitive)
-
     def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:
-        """Train the classifier of the attribute."""
+        """Train the classifier of the sensitive feature."""
         if self.sensitive_estimator is None:
             return
         table = to_native(attribute, "sensitive_features")
@@ -339,31 +307,28 @@ class AuditedClassifier(HidingWrapper):
             self._combinations = rows.to_numpy(dtype=object)[np.unique(code, return_index=True)[1]]
         else:
             code = np.ravel(table)
-        features = X if self.sensitive is None else without_sensitive(X, self.sensitive)
+        features = self._without_sensitive(X)
         self.sensitive_estimator_ = clone(self.sensitive_estimator).fit(features, code, **params)
 
     def _predict_sensitive(self, X: Any) -> Any:
-        """Return the attribute as predicted, or None where nothing predicts it."""
+        """Return the predicted sensitive feature, or None if nothing predicts it."""
         if self.sensitive_estimator_ is None:
             return None
-        features = X if self.sensitive is None else without_sensitive(X, self.sensitive)
-        predicted = self.sensitive_estimator_.predict(features)
+        predicted = self.sensitive_estimator_.predict(self._without_sensitive(X))
         return predicted if self._combinations is None else self._combinations[predicted]
+
+    def _without_sensitive(self, X: Any) -> Any:
+        named = self.sensitive is not None and not callable(self.sensitive)
+        return without(X, self.sensitive) if named else X
 
     def _labels(
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
     ) -> dict[str, Any]:
         """Return the rows as an auditor takes them."""
-        attribute = self._attribute(X, sensitive_features)
-        if attribute is None:
-            raise ValueError(
-                "An audit needs the protected attribute of the rows to predict: pass "
-                "sensitive_features, or name its column, AuditedClassifier(..., sensitive='sex')."
-            )
         return {
             "y_true": y,
             "y_pred": self.predict(X),
-            "sensitive_features": attribute,
+            "sensitive_features": self._sensitive(X, sensitive_features, "audit"),
             "sensitive_pred": self._predict_sensitive(X),
             "sample_weight": sample_weight,
         }

@@ -1,4 +1,4 @@
-"""LeakageProbe: how well the attribute can be told, at one place of a pipeline."""
+"""LeakageProbe: how well the sensitive feature can be predicted at one place of a pipeline."""
 
 from __future__ import annotations
 
@@ -10,72 +10,67 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
-from skbiasamp.compose._columns import sensitive_values, without_sensitive
-from skbiasamp.compose._wrapper import ROUTING
-from skbiasamp.metrics._attack import Settings
-from skbiasamp.metrics._features import tell_from_features
-from skbiasamp.metrics._predictability import own_generator
+from skbiasamp._warnings import warn
+from skbiasamp.attackers._attack import Settings
+from skbiasamp.attackers._features import attack_features
+from skbiasamp.attackers._qualities import QUALITIES
+from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
 
-_TOLD = ("leakage_", "chance_", "interval_", "attacker_")
+_MEASURED = ("leakage_", "chance_", "interval_", "attacker_")
 # Missing numbers and sparse matrices pass, as everything does.
-_PASS: dict[str, Any] = {
-    "accept_sparse": True,
-    "dtype": None,
-    "ensure_all_finite": False,
-}
+_PASS: dict[str, Any] = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
 
 
-class LeakageProbe(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Pass X through, and measure how well the protected attribute can be told from it.
+class LeakageProbe(SensitiveColumns, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Measure how well the sensitive feature can be predicted from X at this point of a pipeline.
 
-    Two probes show where a pipeline adds or removes what tells of a group: before and after an
-    encoder, a selector, an embedding. Attackers are cross-fitted on the rows that `fit` sees.
+    X is passed on unchanged. Two probes show how much a step adds or removes: before and after
+    an encoder, a selector, an embedding. Attackers are cross-fitted on the rows that `fit` gets.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
-        Who attacks. "auto" is the best table where X has few distinct rows (20 or more alike on
-        average), else a logistic regression of standardised columns.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. Attackers do not see these columns. None: it is passed as
-        ``sensitive_features``, also through scikit-learn's metadata routing.
+        Classifier that tries to predict the sensitive feature. "auto" is the best table if X has
+        few distinct rows (20 or more alike on average), else a logistic regression of
+        standardised columns.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. Attackers do not see named columns. None: pass ``sensitive_features``.
     cv : int, default=5
-        Folds.
+        Number of folds.
     quality : {"accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss"} or \
 callable, default="accuracy"
-        How well the attribute is told.
+        How the attacker's predictions are scored.
     balanced : bool, default=True
-        Whether every group counts the same, so that chance is one over their number.
+        True weights all groups equally, so that chance is 1 / number of groups.
     n_draws : int, default=1
-        Draws of folds that are averaged.
+        Number of random splits into folds that are averaged.
     missing : {"error", "drop", "group"}, default="error"
-        What to do where the attribute is missing.
+        Rows with a missing sensitive feature: "error" raises, "drop" leaves them out, "group"
+        makes them a group of their own.
     confidence_level : float, default=0.95
         Level of the interval.
     n_resamples : int, default=199
-        Draws of the interval.
+        Number of resamples for the interval.
     random_state : int, RandomState, Generator or None, default=None
-        Where random numbers come from.
+        Seed.
     n_jobs : int, default=None
-        Jobs that share the training of attackers.
+        Number of attackers that are trained in parallel.
 
     Attributes
     ----------
     leakage_ : float
-        How well the attribute was told. This and the next three exist where one was given.
+        Score of the attacker. This and the next three exist if `fit` had the sensitive feature.
     chance_ : float
-        How well it is told by who sees nothing.
+        Score of always predicting the most frequent group.
     interval_ : tuple of float
-        The interval of `leakage_`.
+        Confidence interval of `leakage_`.
     attacker_ : str
-        Who attacked.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Their names, where X has names.
+        Name of the attacker.
+    n_features_in_, feature_names_in_
+        As of any estimator.
 
     See Also
     --------
@@ -94,10 +89,12 @@ callable, default="accuracy"
     (0.84, 0.5)
     """
 
+    _always_hides = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
-        "sensitive": [str, Integral, list, tuple, callable, None],
+        "sensitive": SENSITIVE,
         "cv": [Interval(Integral, 2, None, closed="left")],
+        "quality": [StrOptions(set(QUALITIES)), callable],
         "balanced": ["boolean"],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "missing": [StrOptions({"error", "drop", "group"})],
@@ -135,17 +132,17 @@ callable, default="accuracy"
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
-        """Measure, where a protected attribute is given.
+        """Measure how well the sensitive feature can be predicted, if there is one.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Features, as they are at this place. Text and categories are one-hot encoded for the
-            attackers, and missing numbers marked.
+            Features. For the attackers, text and categories are one-hot encoded, and missing
+            numbers are marked.
         y : Ignored
             Here for pipelines.
         sensitive_features : array-like of shape (n_samples,), optional
-            The protected attribute.
+            The sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -153,41 +150,33 @@ callable, default="accuracy"
         """
         self._validate_params()
         validate_data(self, X, **_PASS)
-        for name in _TOLD:  # of an earlier fit
+        for name in _MEASURED:  # by an earlier fit
             self.__dict__.pop(name, None)
-        seen = X
-        if self.sensitive is not None and sensitive_features is None:
-            sensitive_features = sensitive_values(X, self.sensitive)
-            seen = without_sensitive(X, self.sensitive)
+        sensitive_features = self._sensitive(X, sensitive_features, "fit", required=False)
         if sensitive_features is None:
+            warn(
+                "LeakageProbe was fitted without the sensitive feature: it measured nothing. "
+                + how_to_pass(type(self).__name__)
+            )
             return self
-        settings = Settings(
-            self.attacker,
-            self.quality,
-            None,
-            self.balanced,
-            False,
-            self.cv,
-            self.n_draws,
-            n_jobs=self.n_jobs,
-        )
-        told = tell_from_features(
-            seen,
+        found = attack_features(
+            self._hide(X),
             sensitive_features,
-            settings,
-            sample_weight=None,
-            groups="intersection",
+            Settings(
+                self.attacker,
+                self.quality,
+                balanced=self.balanced,
+                cv=self.cv,
+                n_draws=self.n_draws,
+                n_jobs=self.n_jobs,
+            ),
             missing=self.missing,
             n_resamples=self.n_resamples,
             confidence_level=self.confidence_level,
-            rng=own_generator(self.random_state),
+            random_state=self.random_state,
         )
-        self.leakage_, self.chance_, self.interval_ = (
-            told.quality,
-            told.chance,
-            (told.low, told.high),
-        )
-        self.attacker_ = told.attacker
+        self.leakage_, self.chance_ = found.quality, found.chance
+        self.interval_, self.attacker_ = (found.low, found.high), found.attacker
         return self
 
     def transform(self, X: Any) -> Any:
@@ -208,11 +197,9 @@ callable, default="accuracy"
 
     def __getattr__(self, name: str) -> Any:
         why = f"{type(self).__name__!r} object has no attribute {name!r}"
-        if name in _TOLD:
-            why = (
-                f"{name} is there after a fit with the protected attribute: name its column, "
-                "LeakageProbe(sensitive='sex'), or pass it, fit(X, sensitive_features=A). Inside a "
-                f"pipeline, name the column, or enable metadata routing: {ROUTING}."
+        if name in _MEASURED:
+            why = f"{name} exists after a fit with the sensitive feature. " + how_to_pass(
+                type(self).__name__
             )
         raise AttributeError(why, name=name, obj=self)
 

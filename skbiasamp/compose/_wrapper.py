@@ -1,28 +1,31 @@
-"""What classifiers around a classifier share."""
+"""What classifiers around other classifiers share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skbiasamp._labels import quote
-from skbiasamp.compose._columns import names_of, without_sensitive
-
-ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
+from skbiasamp._input import quote
+from skbiasamp.compose._sensitive import ROUTING, SensitiveColumns
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _inner_has(name: str) -> Callable[[Method], Method]:
-    """Let a method exist where the inner estimator has it."""
+    """Let a method exist if the inner estimator has it."""
 
     def check(self: ClassifierWrapper) -> bool:
         getattr(getattr(self, "estimator_", self.estimator), name)
@@ -31,12 +34,49 @@ def _inner_has(name: str) -> Callable[[Method], Method]:
     return available_if(check)
 
 
-class ClassifierWrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """A classifier that is what the one inside is, where it does not say otherwise."""
+class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """A classifier that trains others."""
 
     estimator: Any
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which metadata goes to which estimator.
+
+        Returns
+        -------
+        routing : MetadataRouter
+        """
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        return router.add(estimator=self.estimator, method_mapping=mapping)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = get_tags(self.estimator)
+        tags.transformer_tags = None  # what else it may be, this is a classifier
+        tags.array_api_support = False  # labels are counted on the CPU
+        return tags
+
+
+class ClassifierWrapper(MetaClassifier):
+    """A classifier that does what the one inside does, unless it says otherwise."""
+
     estimator_: Any
-    _saw_X: Any = None  # what X looked like, where `estimator_` saw something else
+    _saw_X: Any = None  # has the number and names of the columns of X, if columns were hidden
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the classifier inside.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict(self._features(X))
 
     @_inner_has("predict_proba")
     def predict_proba(self, X: Any) -> Any:
@@ -77,61 +117,73 @@ class ClassifierWrapper(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     @property
     def n_features_in_(self) -> int:
-        """How many columns `X` had."""
+        """Number of columns of `X`."""
         return (self._saw_X or self.estimator_).n_features_in_
 
     @property
     def feature_names_in_(self) -> Any:
-        """What its columns were named."""
+        """Names of the columns of `X`."""
         return (self._saw_X or self.estimator_).feature_names_in_
-
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Say who takes which metadata.
-
-        Returns
-        -------
-        routing : MetadataRouter
-        """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(estimator=self.estimator, method_mapping=mapping)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = get_tags(self.estimator)
-        tags.transformer_tags = None  # what else it may be, this is a classifier
-        tags.array_api_support = False  # labels are counted on the CPU
-        return tags
 
     def _features(self, X: Any) -> Any:
         """Return what the classifier inside sees of X."""
         return X
 
 
-class HidingWrapper(ClassifierWrapper):
-    """One that can hide the columns of the protected attribute from the classifier inside."""
+class SensitiveClassifier(SensitiveColumns, MetaClassifier):
+    """A classifier that trains others and knows the sensitive feature."""
 
-    sensitive: Any
-    drop_sensitive: bool
-    _hidden: Any = None
+    # The sensitive feature is for this class alone; weights are for the classifier inside.
+    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
+    _inside: ClassVar[list[str]] = ["estimator"]
+    _needs_sensitive: ClassVar[bool] = True
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Training data.
+        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+            The sensitive feature, if `sensitive` does not name it.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows, for all that is fitted.
+        **params : dict
+            Metadata that the classifiers inside have requested.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._validate_params()
+        metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        routed = fit_params(self, self._inside, metadata, params)
+        self._fit(X, y, sensitive_features, routed)
+        return self
+
+    def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+
+class SensitiveWrapper(SensitiveClassifier, ClassifierWrapper):
+    """A wrapper of one classifier, from which it can hide the sensitive columns."""
 
     def _hide(self, X: Any) -> Any:
-        """Return what the classifier inside sees of the training data, now and from now on."""
-        self._saw_X = self._hidden = None
-        if not self.drop_sensitive:
-            return X
-        if self.sensitive is None or callable(self.sensitive):
-            raise ValueError(
-                "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
-                f"{self.sensitive!r} names none. Name the columns, or leave drop_sensitive=False "
-                "if the attribute is not among the features."
-            )
-        self._hidden = names_of(X, self.sensitive)
-        # Keeps count and names of the columns, of which the classifier sees only some.
-        self._saw_X = FunctionTransformer().fit(X)
-        return self._features(X)
-
-    def _features(self, X: Any) -> Any:
-        return X if self._hidden is None else without_sensitive(X, self._hidden, may_lack=True)
+        features = super()._hide(X)
+        self._saw_X = None if self._hidden is None else FunctionTransformer().fit(X)
+        return features
 
 
 def fit_params(
@@ -149,7 +201,7 @@ def fit_params(
     if params:
         raise ValueError(
             f"{who}.fit got {quote(params)}, which it can only pass on under metadata routing. "
-            f"Enable it, {ROUTING}, and let the estimator inside ask for it: "
+            f"Enable it, {ROUTING}, and let the estimator inside request it: "
             f".set_fit_request({next(iter(params))}=True)."
         )
     weight = {"sample_weight": given["sample_weight"]} if "sample_weight" in given else {}
@@ -158,7 +210,7 @@ def fit_params(
         if inner is not None and not has_fit_parameter(inner, "sample_weight"):
             raise TypeError(
                 f"{type(inner).__name__} takes no sample_weight in fit. For a pipeline, make the "
-                f"{who} its last step, or enable metadata routing, {ROUTING}, and let a step ask "
-                "for it: .set_fit_request(sample_weight=True)."
+                f"{who} its last step, or enable metadata routing, {ROUTING}, and let a step "
+                "request it: .set_fit_request(sample_weight=True)."
             )
     return dict.fromkeys(names, weight)

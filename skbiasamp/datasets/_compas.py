@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 from sklearn.utils import Bunch, check_random_state
 
-from skbiasamp._labels import check_option, check_selection
+from skbiasamp._compat import StrOptions, validate_params
+from skbiasamp._input import check_selection
 from skbiasamp.datasets._files import find_file
 
 _FILE = "compas-scores-two-years.csv"
@@ -103,6 +104,7 @@ _COUNTS = {
 }
 
 
+@validate_params({"target": [StrOptions(set(_TARGETS))]})
 def fetch_compas(
     *,
     data_home: str | os.PathLike[str] | None = None,
@@ -169,7 +171,6 @@ def fetch_compas(
     0.056
     """
     races = _KNOWN_RACES if races is None else check_selection(races, _KNOWN_RACES, "race")
-    check_option("target", target, _TARGETS)
     random_state = check_random_state(random_state)
     file = find_file(
         _FILE,
@@ -204,6 +205,7 @@ def fetch_compas(
     )
 
 
+@validate_params({"subset": [StrOptions(set(_COUNTS))]})
 def load_compas_counts(subset: str = "unbalanced") -> Bunch:
     """Load published counts of COMPAS predictions.
 
@@ -236,7 +238,6 @@ def load_compas_counts(subset: str = "unbalanced") -> Bunch:
     >>> round(value, 3)
     -0.038
     """
-    check_option("subset", subset, tuple(_COUNTS))
     rows = [
         (_RACES[cell[0]], _LABELS[cell[1]], _RACES[cell[2]], _LABELS[cell[3]], n)
         for cell, n in _COUNTS[subset].items()

@@ -7,7 +7,8 @@ import os
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skbiasamp._labels import check_option
+from skbiasamp._compat import StrOptions, validate_params
+from skbiasamp._input import check_option
 from skbiasamp.datasets._files import find_file
 
 _SHA256 = {
@@ -40,6 +41,7 @@ in the images identify.
 """
 
 
+@validate_params({"subset": [StrOptions({*_SHA256, "all"})]})
 def fetch_imsitu_annotations(
     *,
     subset: str = "train",
@@ -89,8 +91,7 @@ def fetch_imsitu_annotations(
     >>> (imsitu.sensitive == "man").groupby(imsitu.target).mean().unique()  # doctest: +SKIP
     array([0.5])
     """
-    check_option("subset", subset, (*_SHA256, "all"))
-    check_option("alpha", alpha, (None, 3, 2, 1))
+    check_option("alpha", alpha, (None, 3, 2, 1))  # and True is none of them
     frames = []
     for split in _SHA256 if subset == "all" else [subset]:
         file = find_file(

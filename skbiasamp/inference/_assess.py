@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._sums import generator
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.contingency import Contingency, SideName
@@ -90,26 +90,32 @@ def _test(
 ) -> tuple[Array, float]:
     """Return p-values of every pair and of the value, that the model moves nothing."""
     nothing = np.full(pairs.delta.shape, np.nan), float("nan")
-    same_rows = pairs.own_base or (pairs.rates is not None and pairs.rates.base is not None)
-    tested = pairs if same_rows else paired(test)
+    tested = pairs if _in_rows(pairs) else paired(test)
     rates = tested.rates
     # Where predictions are in the condition, a row's part is no fixed score.
-    fixed = rates is not None and rates.observed[1] != "task_pred"
-    if not fixed or tested.size:
-        if not fixed and (test.soft("task_pred") or test.soft("group_pred")):
-            return nothing
-        if test.summed == "tasks":
-            return normal_p_values(cells, tested), float("nan")
-        p_value, value_p = swap_p_values(tested, paired, test, swaps, **options)
-        return (pair_p_values(cells, tested, changed) if fixed else p_value), value_p
-    value_p = value_p_value(cells, tested, **options)
-    return pair_p_values(cells, tested, changed), value_p
+    fixed = _in_rows(tested) and rates is not None and not rates.observed[1].endswith("_pred")
+    if fixed and not tested.size:
+        value_p = value_p_value(cells, tested, **options)
+        return pair_p_values(cells, tested, changed), value_p
+    p_value, value_p = nothing
+    if not (test.soft("task_pred") or test.soft("group_pred")):
+        if test.summed != "tasks":
+            p_value, value_p = swap_p_values(tested, paired, test, swaps, **options)
+        elif rates is not None and _in_rows(tested):
+            p_value = normal_p_values(cells, tested)  # rows of sums cannot be swapped
+    return (pair_p_values(cells, tested, changed) if fixed else p_value), value_p
+
+
+def _in_rows(pairs: Pairs) -> bool:
+    """Return whether pairs compare what is known of the audited rows alone."""
+    return pairs.own_base or (pairs.rates is not None and pairs.rates.base is not None)
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:
     """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
     few = ~np.isnan(pairs.delta) & ~reliable
-    coins = ~np.isnan(pairs.delta) & ~certain & (pairs.sign != 0)
+    # NaN is no flag.
+    weak = ~np.isnan(pairs.delta) & (certain == 0) & (pairs.sign != 0)
 
     def named(mask: Array) -> str:
         where = list(zip(*np.where(mask), strict=True))
@@ -122,12 +128,12 @@ def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:
             f"{int(few.sum())} of {few.size} pairs rest on fewer than {FEW} rows "
             f"(reliable=False in the table): {named(few)}."
         )
-    if coins.any():
+    if weak.any():
         parts.append(
-            f"{int(coins.sum())} of {coins.size} pairs are so weakly correlated in the training "
+            f"{int(weak.sum())} of {weak.size} pairs are so weakly correlated in the training "
             "labels that their sign is not statistically distinguishable from 0 "
             "(sign_certain=False in the table): "
-            f"{named(coins)}."
+            f"{named(weak)}."
         )
     if parts:
         warn(" ".join(parts), UncertaintyWarning)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._cells import Cells, column, column_scores, pair_scores
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._task_sums import TaskSums, of_one_task
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs

@@ -11,7 +11,7 @@ from scipy import stats
 from sklearn.utils.parallel import Parallel, delayed
 
 from skbiasamp._cells import ordered
-from skbiasamp._labels import Array, check_option
+from skbiasamp._input import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import pair_variances, value_variance
@@ -84,7 +84,7 @@ def bootstrap(
     draws, values, signed = (np.concatenate(part) for part in zip(*parts, strict=True))
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
     low, high = _quantiles(draws, tails)
-    value_low, value_high = _quantiles(values, tails)
+    value_low, value_high = (float(end) for end in _quantiles(values, tails))
     statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
     centre = pairs.moved
     undefined = np.isnan(centre)
@@ -113,7 +113,7 @@ def bootstrap(
         )
     else:
         value_low, value_high = _stretched((value_low, value_high), pairs.value, reach, wide)
-    return Bounds(low, high, float(value_low), float(value_high), statistics)
+    return Bounds(low, high, value_low, value_high, statistics)
 
 
 def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
@@ -185,19 +185,22 @@ def widen_degenerate(
     pair whose sign is 0 is certain: its amplification is 0 whatever the model does.
     """
     alpha = 1 - confidence_level
+    most = np.abs(pairs.slopes)  # a change of a whole rate
     with np.errstate(divide="ignore", invalid="ignore"):
         n = pairs.n * rows_per_weight
-        reach = np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
+        reach = most * np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
     flat = (bounds.high - bounds.low <= 1e-12) & (pairs.slopes != 0)
     sizes = pairs.size
-    floor = 0.0 if sizes else -1.0
-    low = np.where(flat, np.maximum(bounds.low - reach, floor), bounds.low)
-    high = np.where(flat, np.minimum(bounds.high + reach, 1.0), bounds.high)
+    least = 0.0 if sizes else -most
+    # A metric that compares no rates may lie beyond what rates can.
+    low = np.where(flat, np.fmin(bounds.low, np.maximum(bounds.low - reach, least)), bounds.low)
+    high = np.where(flat, np.fmax(bounds.high, np.minimum(bounds.high + reach, most)), bounds.high)
     value_low, value_high = bounds.value_low, bounds.value_high
-    parts = np.where(flat, np.abs(pairs.slopes) * pairs.share * reach, 0.0)
+    parts = np.where(flat, pairs.share * reach, 0.0)
     if value_high - value_low <= 1e-12:
-        total = float(parts.sum() or np.nansum(np.abs(pairs.slopes) * pairs.share * reach))
-        value_low, value_high = max(value_low - total, floor), value_high + total
+        total = float(parts.sum() or np.nansum(pairs.share * reach))
+        floor = 0.0 if sizes else -1.0
+        value_low, value_high = min(value_low, max(value_low - total, floor)), value_high + total
     elif flat.any() and not sizes:
         # Pairs that happen not to vary are as uncertain in the value as they are alone.
         more = float((parts**2).sum()) ** 0.5

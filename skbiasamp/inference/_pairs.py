@@ -9,15 +9,34 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from skbiasamp._labels import Array, Names
+from skbiasamp._input import Array, Names
 from skbiasamp.contingency import Contingency, SideName
 
 
 class Rates(NamedTuple):
-    """Which rates of the audited rows a pair compares, each as (side, given).
+    """Which rates of the audited rows a metric compares.
 
-    A metric that declares them gets exact tests and analytic intervals. `base` is None if the
-    rates to compare with do not come from the audited rows.
+    A metric that declares them in its `Pairs` has analytic intervals and exact tests.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    observed : tuple of two str
+        The rate in the predictions: ``("task_pred", "group")`` is P(predicted task | group).
+    base : tuple of two str, or None
+        The rate that it is compared with, ``("task", "group")`` for example. None: a rate that is
+        not from the audited rows.
+
+    See Also
+    --------
+    skbiasamp.metrics.Pairs : What a metric says about every pair of group and task.
+
+    Examples
+    --------
+    >>> from skbiasamp.metrics import Rates
+    >>> Rates(observed=("task_pred", "group"), base=("task", "group"))
+    Rates(observed=('task_pred', 'group'), base=('task', 'group'))
     """
 
     observed: tuple[SideName, SideName]
@@ -26,22 +45,71 @@ class Rates(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """One number for every pair of group and task, and how they make the value.
+    """What a metric says about every pair of group and task, and how the pairs make its value.
 
     Arrays are groups × tasks, with a leading axis of draws if the contingency was resampled.
 
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    groups, tasks : tuple
+        Names of the rows and columns.
+    n : array
+        Number of rows that each pair's rates are conditioned on.
+    base : array
+        The rate to compare with. NaN: the pair is undefined.
+    observed : array
+        The rate in the predictions. NaN: the pair is undefined.
+    sign : array
+        Sign of the training correlation: −1, 0 or 1.
+    slope : array, default=None
+        What `delta` is multiplied by to give `amplification`. None: `sign`.
+    size : bool, default=False
+        Whether the amplification is the size of the change, without its direction.
+    divisor : float or array, default=None
+        What the sum over pairs is divided by. None: the number of defined pairs.
+    rates : Rates, default=None
+        Which rates are compared, if `base` and `observed` are rates of the contingency. None: the
+        metric has bootstrap intervals and permutation tests only.
+    own_base : bool, default=False
+        Whether `base` is a table of the user's own.
+    onto : callable, default=None
+        Turns a contingency into one whose tasks are those of the pairs, if they are others.
+    undefined_as_zero : bool, default=False
+        Whether undefined pairs count as 0. False: they are left out of the mean.
+    statistics : dict
+        Further numbers, for ``result.statistics``.
+
     Attributes
     ----------
-    n : rows that a pair's rates are conditioned on.
-    base, observed : the rate to compare with, and the rate in the predictions.
-    sign : of the training correlation.
-    slope : how a pair's amplification follows its `delta`; None is `sign`.
-    size : whether the amplification is the size of a change, without its direction.
-    divisor : what the sum over pairs is divided by; None is the number of defined pairs.
-    rates : which rates are compared, if they are rates of the contingency.
-    own_base : whether the rates to compare with are a table of the user's own.
-    onto : turns a contingency into one whose tasks are those of the pairs, if they are others.
-    undefined_as_zero : whether undefined pairs count as 0, rather than being left out.
+    delta : array
+        The change from `base` to `observed`.
+    amplification : array
+        What each pair adds to the value: ``slope * delta``, or its size.
+    value : float or array
+        The sum of the amplifications, divided by `divisor`.
+
+    See Also
+    --------
+    skbiasamp.metrics.CooccurrenceAuditor : The class of metrics that return pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skbiasamp.metrics import Pairs
+    >>> pairs = Pairs(
+    ...     groups=("f", "m"),
+    ...     tasks=("cook",),
+    ...     n=np.array([[40], [40]]),
+    ...     base=np.array([[0.75], [0.25]]),
+    ...     observed=np.array([[1.0], [0.0]]),
+    ...     sign=np.array([[1], [-1]]),
+    ... )
+    >>> pairs.amplification.tolist()
+    [[0.25], [0.25]]
+    >>> pairs.value
+    0.25
     """
 
     groups: Names
@@ -58,6 +126,11 @@ class Pairs:
     onto: Callable[[Contingency], Contingency] | None = None
     undefined_as_zero: bool = False
     statistics: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("n", "base"):  # one number for all groups, or for all tasks, is enough
+            whole = np.broadcast_to(getattr(self, name), np.shape(self.observed))
+            object.__setattr__(self, name, whole)
 
     @cached_property
     def delta(self) -> Array:

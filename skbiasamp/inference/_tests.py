@@ -10,7 +10,7 @@ from scipy import stats
 
 from skbiasamp._cells import ordered, take
 from skbiasamp._draws import flips, swapped
-from skbiasamp._labels import Array, check_option
+from skbiasamp._input import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import pair_variances, value_scores, value_variance
@@ -118,7 +118,7 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
         return None
     side, given = pairs.rates.observed
     role: Any = side.partition("_")[0]
-    if given == "task_pred" or not cells.has(role) or cells.soft(side):
+    if given.endswith("_pred") or not cells.has(role) or cells.soft(side):
         return None
 
     def rows(held: Contingency, name: Any) -> Array:

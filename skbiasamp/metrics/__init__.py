@@ -1,13 +1,13 @@
-"""The metrics as functions: labels in, one number out."""
+"""The metrics: auditors, their values as functions, and what a metric of your own is made of."""
 
-from skbiasamp.metrics._predictability import (
-    dataset_leakage,
-    dpa_amplification,
-    leakage_amplification,
-)
-from skbiasamp.metrics.directional import directional_amplification
-from skbiasamp.metrics.mals import mals_amplification
-from skbiasamp.metrics.multi_attribute import multi_attribute_amplification
+from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.metrics._attack import AttackAuditor
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
+from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
+from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
+from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
+from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.related import (
     bias_disparity,
     differential_fairness_amplification,
@@ -16,6 +16,15 @@ from skbiasamp.metrics.related import (
 )
 
 __all__ = [
+    "AttackAuditor",
+    "CooccurrenceAuditor",
+    "DPAAuditor",
+    "DirectionalAuditor",
+    "LeakageAuditor",
+    "MALSAuditor",
+    "MultiAttributeAuditor",
+    "Pairs",
+    "Rates",
     "bias_disparity",
     "dataset_leakage",
     "differential_fairness_amplification",

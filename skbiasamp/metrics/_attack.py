@@ -1,247 +1,323 @@
-"""Attacks over the cells of a contingency: what is seen, and what is to be told.
-
-Rows are split into folds and drawn anew as counts of cells.
-"""
+"""What the attack metrics share: a pair of attacks, their quality, intervals and table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from abc import abstractmethod
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
-from skbiasamp._cells import positive_position, side_of, take, with_sides
-from skbiasamp._labels import Array, Codes, Labels, Members, Names, Side, codes_of
-from skbiasamp._sums import everywhere, pair_sums
+from skbiasamp._cells import side_of
+from skbiasamp._compat import HasMethods, Interval, StrOptions
+from skbiasamp._input import Array
+from skbiasamp._merging import renamed_onto
+from skbiasamp._words import rate
+from skbiasamp.attackers._attack import Settings, Sides
+from skbiasamp.attackers._draws import own_generator
+from skbiasamp.attackers._pair import Qualities
+from skbiasamp.attackers._qualities import QUALITIES
+from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._quality import Quality
+from skbiasamp.inference import adjust_p_values
+from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
+from skbiasamp.results import AuditResult, conclusion, label_index
 
-# So many 0/1 labels at most are held as all their patterns, so that flips move counts.
-MOST_BITS = 12
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How attackers are trained and judged, and what becomes of their qualities."""
-
-    attacker: Any
-    quality: Quality
-    equalize: str | None
-    balanced: bool
-    normalize: bool
-    cv: int | None
-    n_draws: int
-    fold: bool = False
-    n_jobs: int | None = None
-    verbose: int = 0
+# Names of sides in sentences.
+_SIDES = {
+    "group": "group",
+    "task": "label",
+    "group_pred": "predicted group",
+    "task_pred": "prediction",
+}
 
 
-@dataclass(frozen=True, eq=False)
-class Attack:
-    """What an attacker sees in each cell, and what it has to tell.
+class AttackAuditor(BaseAuditor):
+    """Base of metrics that compare an attack on labels with an attack on predictions.
+
+    An attacker is a classifier that predicts a target from an input. Derive your own metric from
+    this class: `_attacks` says what each attacker's input and target are, `_amplification`
+    compares their qualities. Intervals, tests, reports, plots and scorers then work with it.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(attacker)s
+    quality : str or callable, default="balanced_accuracy"
+        %(quality)s
+    equalize : {"f1", "accuracy", None}, default="accuracy"
+        Labels get random errors until this score of theirs equals the predictions'.
+        %(capped)s
+    %(cv)s
+    %(n_draws)s
+    %(groups)s
+    %(missing)s
+    %(pos_label)s
+    %(attack.interval)s
+    %(confidence_level)s
+    %(attack.n_resamples)s
+    %(attack.adjust)s
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
 
     Attributes
     ----------
-    cells : the rows it is judged on.
-    inputs : the distinct inputs, as numbers.
-    seen : which input each cell has.
-    told : the classes that cells have, for all targets; or numbers.
-    n_classes : of each target; 0 for numbers.
-    names : of the targets.
-    n_bits : of how many 0/1 labels `inputs` holds all patterns; 0 where it does not.
-    soft : whether inputs are scores.
-    lessons : the same attack on training rows, where the attacker learns there.
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.LeakageAuditor : The group is predicted from the predictions.
+    skbiasamp.DPAAuditor : The predictions are predicted from the group, and the reverse.
+
+    Examples
+    --------
+    By which factor do the predictions help an attacker who looks for women?
+
+    >>> import numpy as np
+    >>> from skbiasamp.metrics import AttackAuditor
+    >>> class ExposureAuditor(AttackAuditor):
+    ...     metric = "exposure"
+    ...     question = "Do the predictions help an attacker to find the group?"
+    ...
+    ...     def _attacks(self):
+    ...         return ("task", "group"), ("task_pred", "group")
+    ...
+    ...     def _amplification(self, data, model):
+    ...         return np.log2(model / data)
+    >>> sex = ["f"] * 200 + ["m"] * 200
+    >>> cooks = ([1] * 100 + [0] * 100) * 2
+    >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
+    >>> auditor = ExposureAuditor(cv=None, interval=None)
+    >>> round(auditor.score(cooks, predicted, sensitive_features=sex), 3)
+    0.585
     """
 
-    cells: Contingency
-    inputs: Array
-    seen: Array
-    told: Labels | Array
-    n_classes: int
-    names: Names
-    n_bits: int = 0
-    soft: bool = False
-    lessons: Attack | None = None
+    kind = "attack"
+    # Replication and leakage set these; other metrics need not know them.
+    balanced: bool = False
+    fold: bool = False
+    _scores = True
+    columns: ClassVar[dict[str, str]] = {
+        "quality_data": "From labels",
+        "quality_model": "From the model",
+    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
+        "quality": [StrOptions(set(QUALITIES)), callable],
+        "equalize": [StrOptions({"f1", "accuracy"}), None],
+        "cv": [Interval(Integral, 2, None, closed="left"), None],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+        **COMMON_CONSTRAINTS,
+        "interval": [StrOptions({"bootstrap"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        attacker: Any = "auto",
+        quality: Any = "balanced_accuracy",
+        equalize: str | None = "accuracy",
+        cv: int | None = 5,
+        n_draws: int = 10,
+        groups: str = "intersection",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.attacker = attacker
+        self.quality = quality
+        self.equalize = equalize
+        self.cv = cv
+        self.n_draws = n_draws
+        self.groups = groups
+        self.missing = missing
+        self.pos_label = pos_label
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ what a metric fills in
 
     @property
-    def single(self) -> bool:
-        """Whether every cell is an input of its own."""
-        return len(np.unique(self.seen)) == len(self.seen)
+    def percent(self) -> bool:
+        """Whether the quality of the attacker is a share of rows."""
+        return self.quality in ("accuracy", "balanced_accuracy")
 
-    @cached_property
-    def of_rows(self) -> Array:
-        """The input of each cell."""
-        return self.inputs[self.seen]
+    @abstractmethod
+    def _attacks(self) -> tuple[tuple[SideName, SideName], tuple[SideName, SideName] | None]:
+        """Return (input, target) of the attack on labels, and of the attack on predictions.
 
-    @cached_property
-    def of_classes(self) -> Array:
-        """Every input once for each class, which networks that share inputs can share."""
-        return np.repeat(self.inputs, self.n_classes, axis=0)
+        A side is "group", "task", "group_pred" or "task_pred". Labels that become predictions are
+        perturbed, see `equalize`.
+        """
 
-    def tables(self, weight: Array) -> Array:
-        """Return the weight of each input and class: (..., targets, inputs, classes)."""
-        assert isinstance(self.told, Codes | Members)
-        flat = weight.reshape(-1, weight.shape[-1])
-        n_inputs, width = len(self.inputs), self.told.width
-        inputs = Codes(self.seen, n_inputs)
-        if isinstance(self.told, Codes):
-            sums = pair_sums(inputs, self.told, flat)[:, None]
-        elif self.single:
-            sums = np.zeros((len(flat), width, n_inputs, 2))
-            held = self.told.matrix.T
-            sums[:, :, self.seen, 1] = flat[:, None] * held
-            sums[:, :, self.seen, 0] = flat[:, None] * ~held
-        else:
-            present = pair_sums(inputs, self.told, flat)
-            absent = pair_sums(inputs, everywhere(len(self.seen)), flat) - present
-            sums = np.moveaxis(np.stack([absent, present], axis=-1), 2, 1)
-        return sums.reshape(*weight.shape[:-1], *sums.shape[1:])
+    @abstractmethod
+    def _amplification(self, data: Array, model: Array) -> Array:
+        """Return the formula: how far the quality on predictions exceeds that on labels."""
 
+    def _requires(self) -> tuple[SideName, ...]:
+        model = self._attacks()[1]
+        return tuple(side for side in model or () if side.endswith("_pred"))
 
-# --------------------------------------------------------------------------- making
+    def _equalized(self, test: Contingency) -> str | None:
+        """Return which score of the perturbed labels equals the predictions'."""
+        return self.equalize
 
+    def _more_statistics(
+        self, done: AttackRun, test: Contingency, rng: np.random.Generator
+    ) -> dict[str, float]:
+        """Return what else a result's statistics hold."""
+        return {}
 
-def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
-    """Return predictions as labels of the same kind as the truth.
+    def _sentence(self, result: AuditResult) -> str:
+        model = self._attacks()[1]
+        if model is None:
+            return conclusion(result)
+        known, target = (_SIDES[side] for side in model)
+        return self._compared(result, f"Knowing the {known}, an attacker guesses the {target}")
 
-    `positive` is the position of the class that a single column of scores is about.
-    """
-    if truth.soft or not side.is_matrix or (truth.is_matrix and not side.soft):
-        return side
-    scores = side.labels.dense(slice(None), float)
-    middle = 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
-    if truth.is_matrix:
-        return replace(side, labels=Members(scores >= middle))
-    if scores.shape[1] > 1:
-        codes = scores.argmax(axis=1)
-    else:
-        codes = ((scores[:, 0] >= middle) == (positive != 0)).astype(int)
-    return replace(side, labels=Codes(codes, len(side.names)))
+    # ------------------------------------------------------------------ how it is run
 
+    def _check_groups(self, cells: Contingency) -> None:
+        """With one group there is nothing to predict: a warning says so when it is audited."""
 
-def make_attack(
-    cells: Contingency,
-    seen: SideName,
-    told: SideName,
-    *,
-    flips: bool,
-    train: Contingency | None = None,
-    numbers: bool = False,
-    features: Array | None = None,
-) -> Attack:
-    """Return the attack that tells one side of cells from another.
-
-    `flips` says that the labels that are seen will be perturbed. With `numbers` what is told is
-    taken as numbers, whatever it looks like. `features`, a row a cell, are seen in place of a side.
-    """
-    every = [cells] if train is None else [cells, train]
-    sides = [side_of(one, seen) for one in every]
-    n_bits, soft = 0, sides[0].soft
-    if features is not None:
-        soft = True
-        inputs, joined = np.unique(features, axis=0, return_inverse=True)
-        codes = [joined.reshape(-1)]
-    elif not sides[0].is_matrix:
-        n = len(sides[0].names)
-        inputs = np.eye(n) if n != 2 else np.arange(2.0)[:, None]
-        codes = [codes_of(side) for side in sides]
-    else:
-        matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
-        starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
-        width = sides[0].labels.width
-        if flips and not soft and width <= MOST_BITS:
-            n_bits, powers = width, 1 << np.arange(width)
-            inputs = (np.arange(1 << width)[:, None] & powers > 0).astype(float)
-            joined = np.concatenate([matrix @ powers for matrix in matrices])
-        elif flips:  # each row has its own perturbation
-            inputs = np.concatenate(matrices).astype(float)
-            joined = np.arange(len(inputs))
-        else:
-            inputs, joined = np.unique(np.concatenate(matrices), axis=0, return_inverse=True)
-            inputs, joined = inputs.astype(float), joined.reshape(-1)
-        codes = [joined[low:high] for low, high in pairwise(starts)]
-    role: SideName = "task" if told.startswith("task") else "group"
-    found = []
-    for one, code in zip(every, codes, strict=True):
-        side, truth = side_of(one, told), side_of(one, role)
-        if numbers or truth.soft:
-            attack = Attack(one, inputs, code, as_numbers(side), 0, (role,), n_bits, soft)
-        else:
-            side = hard(side, truth, positive_position(one, role))
-            if side.is_matrix:
-                names, n_classes = (one.tasks if role == "task" else one.groups), 2
-            else:
-                names, n_classes = ("(all)",), len(side.names)
-            attack = Attack(one, inputs, code, side.labels, n_classes, names, n_bits, soft)
-        found.append(attack)
-    return found[0] if train is None else replace(found[0], lessons=found[1])
-
-
-def as_numbers(side: Side) -> Array:
-    if side.is_matrix:
-        if side.labels.width > 1:
-            raise ValueError(
-                f"quality='inverse_rmse' is about one number a row, and there are "
-                f"{side.labels.width} columns: pass one of them, or use another quality."
-            )
-        return side.labels.column(0)
-    if any(isinstance(name, str | tuple) for name in side.names):
-        raise ValueError(
-            f"quality='inverse_rmse' is about numbers, and the labels are {side.names[0]!r}, ...: "
-            "use quality='accuracy'."
+    def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
+        for cells in (test, self.contingency_) if self._fitted else (test,):
+            cells.require_rows(self.metric[:1].upper() + self.metric[1:])
+        settings = Settings(
+            self.attacker,
+            self.quality,
+            self._equalized(test),
+            self.balanced,
+            self.cv,
+            self.n_draws,
+            self.fold,
+            self.n_jobs,
+            self.verbose,
         )
-    return np.array([float(name) for name in side.names])[codes_of(side)]  # type: ignore[arg-type]
+        data, model = self._attacks()
+        pair = make_pair(
+            test, self._training(test), settings, Sides(*data), model and Sides(*model)
+        )
+        return run(pair, rng)
+
+    def _training(self, test: Contingency) -> Contingency | None:
+        """Return the training rows with the classes of the audited ones, which may be more."""
+        if not self._fitted:
+            return None
+        names = (side_of(test, "group").names, side_of(test, "task").names)
+        return renamed_onto(self.contingency_, *names)
+
+    def _amplified(self, qualities: Qualities) -> Array:
+        return np.asarray(self._amplification(qualities.data, qualities.model))
+
+    def _value(self, test: Contingency) -> float:
+        done = self._run(test, own_generator(self.random_state))
+        return float(self._amplified(done.qualities).mean())
+
+    def _result(self, test: Contingency) -> AuditResult:
+        rng = own_generator(self.random_state)
+        done = self._run(test, rng)
+        pair = done.pair
+        amplification = self._amplified(done.qualities)
+        data, model = (one.mean(axis=0) for one in done.qualities[:2])
+        n = int(pair.cells.total) if test.whole else pair.cells.total
+        chance = pair.chance()
+        statistics: dict[str, Any] = {
+            "attacker": done.attacker_name,
+            "input": "scores" if test.soft("task_pred") else "predictions",
+            "chance_data": float(chance.data.mean()),
+            "chance_model": float(chance.model.mean()),
+            **pair.flips,
+        }
+        if len(amplification) > 1:
+            statistics["between_draw_sd"] = float(amplification.mean(axis=1).std(ddof=1))
+        found: dict[str, float] = {}
+        columns: dict[str, Any] = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
+        if self.interval is not None:
+            qualities = done.redrawn(self.n_resamples, rng)
+            redrawn = self._amplified(qualities)
+            values = redrawn.mean(axis=1)
+            tails = ((1 - self.confidence_level) / 2, (1 + self.confidence_level) / 2)
+            above = np.quantile(above_chance(qualities).mean(axis=1), tails)
+            statistics["above_chance_low"], statistics["above_chance_high"] = map(float, above)
+            statistics["standard_error"] = float(values.std(ddof=1))
+            found["low"], found["high"] = (float(end) for end in np.quantile(values, tails))
+            found["p_value"] = float(_p_values(values))
+            columns["low"], columns["high"] = np.quantile(redrawn, tails, axis=0)
+            columns["p_value"] = _p_values(redrawn)
+            columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
+        statistics |= self._more_statistics(done, test, rng)
+        table = self._table(
+            done,
+            test,
+            n=n,
+            quality_data=data,
+            quality_model=model,
+            delta=model - data,
+            amplification=amplification.mean(axis=0),
+            **columns,
+        )
+        value = float(amplification.mean())
+        return self._made(
+            test, value=value, n_samples=n, table=table, statistics=statistics, **found
+        )
+
+    def _table(self, done: AttackRun, test: Contingency, **columns: Any) -> pd.DataFrame:
+        """Return a row for each target; a side that is no target is "(all)"."""
+        names: Any = label_index(done.pair.data.names)
+        on_task = self._attacks()[0][1] == "task"
+        if on_task and len(test.tasks) == 1:
+            names = label_index(test.tasks)
+        every = ["(all)"] * len(names)
+        group, task = (every, names) if on_task else (names, every)
+        return pd.DataFrame({"group": group, "task": task, **columns})
+
+    def _compared(
+        self,
+        result: AuditResult,
+        guessed: str,
+        other: str = "for",
+        equalized: str = "equally accurate random labels",
+    ) -> str:
+        """Return the conclusion, and how well the attacker guesses on both sides."""
+        text = conclusion(result)
+        if np.isnan(result.value):
+            return text
+        data, model = (float(result.table[name].mean()) for name in self.columns)
+        other += f" {equalized if self.equalize is not None else 'the true labels'}"
+        if self.quality == "accuracy":
+            rows = "rows (all groups weighted equally)" if self.balanced else "rows"
+            how = f"correctly for {rate(model)} of {rows}, compared with {rate(data)}"
+        else:
+            name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
+            form = rate if self.quality == "balanced_accuracy" else "{:.4g}".format
+            how = f"with a quality ({name}) of {form(model)}, compared with {form(data)}"
+        return f"{text} {guessed} {how} {other}."
 
 
-def labels_alone(cells: Contingency) -> Contingency:
-    """Return cells without their predictions."""
-    return with_sides(cells, {name: side_of(cells, name) for name in ("group", "task")})
+def above_chance(qualities: Qualities) -> Array:
+    """Return how far attackers on predictions beat the best guess that ignores its input."""
+    model, chance = qualities.model, qualities.chance
+    # Without any error both are infinite.
+    return np.subtract(model, chance, out=np.zeros(model.shape), where=model != chance)
 
 
-def expanded(cells: Contingency) -> Contingency:
-    """Return one cell a row, so that each row can be perturbed by itself."""
-    if not cells.whole or (cells.weight <= 1).all():
-        return cells
-    rows = np.repeat(np.arange(cells.n_cells), cells.weight.astype(int))
-    return take(cells, rows, np.ones(len(rows)))
-
-
-# --------------------------------------------------------------------------- drawing
-
-
-def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator) -> Array:
-    """Put every row into one of the folds at random: (draws, folds, cells), counts of rows."""
-    counts = cells.weight.astype(np.int64) if cells.whole else np.ones(cells.n_cells, np.int64)
-    if 8 * cells.n_cells < counts.sum():
-        shares = np.full(n_folds, 1 / n_folds)
-        folds = rng.multinomial(counts, shares, size=(n_draws, cells.n_cells))
-        return np.moveaxis(folds, -1, 1)
-    owner = np.repeat(np.arange(cells.n_cells), counts)
-    folds = np.empty((n_draws, n_folds, cells.n_cells), dtype=np.int64)
-    for one in folds:
-        code = rng.integers(n_folds, size=len(owner)) * cells.n_cells + owner
-        one[:] = np.bincount(code, minlength=one.size).reshape(one.shape)
-    return folds
-
-
-def redraw(folds: Array, rng: np.random.Generator) -> Array:
-    """Draw the rows of each fold anew, with replacement: a row's duplicates stay in its fold."""
-    sizes = folds.sum(axis=-1)
-    n_cells = folds.shape[-1]
-    if 8 * n_cells < sizes.max(initial=0):
-        shares = folds / np.maximum(sizes, 1)[..., None]
-        shares[sizes == 0] = 1 / n_cells  # of an empty fold nothing is drawn
-        return rng.multinomial(sizes, shares)
-    drawn = np.zeros(folds.shape, dtype=np.int64)
-    for counts, out in zip(folds.reshape(-1, n_cells), drawn.reshape(-1, n_cells), strict=True):
-        owner = np.repeat(np.arange(n_cells), counts)
-        if len(owner):
-            rows = owner[rng.integers(len(owner), size=len(owner))]
-            out[:] = np.bincount(rows, minlength=n_cells)
-    return drawn
-
-
-def weighed(cells: Contingency, counts: Array) -> Array:
-    return counts.astype(float) if cells.whole else counts * cells.weight
+def _p_values(redrawn: Array) -> Array:
+    """Return how rarely other samples fall on the other side of 0: two-sided, never 0."""
+    rarer = np.minimum((redrawn <= 0).sum(axis=0), (redrawn >= 0).sum(axis=0))
+    return np.minimum(2 * (1 + rarer) / (1 + len(redrawn)), 1.0)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
 
 import numpy as np
@@ -16,17 +17,23 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._labels import (
+from skbiasamp._compat import Interval, StrOptions, validate_parameter_constraints
+from skbiasamp._engines import names_of
+from skbiasamp._files import are_files, patterns_of, reading, scan
+from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
     Array,
+    InputTypeError,
     check_frame_columns,
     check_runs,
     check_train,
+    meant,
     quote,
-    renamed,
+    require_group_pred,
     require_groups,
+    require_task_pred,
+    speaking,
 )
 from skbiasamp.contingency import Contingency, SideName, is_contingency
 from skbiasamp.inference import UncertaintyWarning
@@ -85,7 +92,8 @@ class BaseAuditor(ABC, BaseEstimator):
     kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
     direction: str | None = None
     _parameter_constraints: ClassVar[dict[str, Any]]
-    _rates: ClassVar[tuple[str, str]] = ("base", "observed")  # columns of a result's table
+    # What a pair compares: columns of a result's table, and their headings.
+    columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
 
@@ -295,7 +303,7 @@ class BaseAuditor(ABC, BaseEstimator):
         tables = [run.table.set_index(["group", "task"]) for run in runs]
         aligned = [table.reindex(tables[0].index) for table in tables]
         table = runs[0].table.copy()
-        for name in ("n", *self._rates, "delta", "amplification"):
+        for name in ("n", *self.columns, "delta", "amplification"):
             stacked = np.stack([one[name].to_numpy(float) for one in aligned])
             if name == "amplification":
                 table[name], table["low"], table["high"] = across_runs(
@@ -326,10 +334,10 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _learn_or_not(self, y_train: Any, sensitive_train: Any) -> Self:
         """Fit on training labels if there are any, else take the audited labels in their place."""
-        if self._uses_groups:
+        if self._uses_groups and not is_contingency(y_train):
             check_train(y_train, sensitive_train)
         if y_train is not None:
-            with renamed(sensitive_features="sensitive_train"):
+            with speaking(sensitive_features="sensitive_train"):
                 return self.fit(y_train, sensitive_features=sensitive_train)
         if "reference" in self.get_params(deep=False):
             self.set_params(reference="test")
@@ -345,7 +353,7 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return training labels as a contingency; errors name what `fit` calls them."""
         self._validate_params()
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        with renamed(y_true="y_train"):
+        with speaking(y_true="y_train"):
             return self._count(y_train, labels, columns)
 
     def _count_audited(
@@ -406,7 +414,9 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
-        require_predictions(test, self._requires(), what=f"{self.metric} amplification")
+        directed = self.direction is not None
+        what = f"{self.metric} amplification"
+        require_predictions(test, self._requires(), what=what, directed=directed)
 
     def _check_groups(self, cells: Contingency) -> None:
         """Raise if there is nothing to compare."""
@@ -424,6 +434,19 @@ class BaseAuditor(ABC, BaseEstimator):
     def headline(self) -> int:
         """Rank in a report: the lowest that can be measured gives the verdict."""
         return 9
+
+    @property
+    def percent(self) -> bool:
+        """Whether the columns that a pair compares are shares of 1."""
+        return True
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report of these rows runs unasked: none, by default.
+
+        With `scores`, the rows hold scores in place of predictions.
+        """
+        return []
 
     def _sentence(self, result: AuditResult) -> str:
         """Return what a result says; a metric adds who is affected and by how much."""
@@ -458,6 +481,8 @@ class BaseAuditor(ABC, BaseEstimator):
             kind=self.kind,
             question=self.question,
             headline=self.headline,
+            columns=dict(self.columns),
+            percent=self.percent,
             group_columns=tuple(columns or ()),
         )
         return replace(result, sentence=self._sentence(result))
@@ -466,6 +491,11 @@ class BaseAuditor(ABC, BaseEstimator):
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
     """Return an array of groups × tasks as a data frame."""
     return pd.DataFrame(values, label_index(cells.groups), label_index(cells.tasks))
+
+
+def directions_of(test: Contingency) -> list[str]:
+    """Return the directions in which rows have predictions."""
+    return ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
 
 
 def count_labels(
@@ -478,53 +508,60 @@ def count_labels(
     engine: dict[str, Any] | None = None,
     **how: Any,
 ) -> Contingency:
-    """Return labels, the columns of a frame, or a contingency passed in their place, counted.
+    """Return labels, columns of a frame or of files, or a contingency in their place, counted.
 
-    This is the one place where it is decided which of the three it is.
+    This is the one place where it is decided which of them it is.
     """
     named = {name: one for name, one in columns.items() if one is not None}
     unknown = [name for name in columns if name not in COLUMNS]
     if unknown:
-        raise TypeError(
-            f"got an unexpected keyword argument {unknown[0]!r}. Columns of a frame are named by "
-            f"{quote(COLUMNS)}."
+        raise InputTypeError(
+            "got an unexpected keyword argument {seen!r}{meant} Columns of a frame are named by "
+            "{columns}.",
+            seen=unknown[0],
+            meant=meant(unknown[0], COLUMNS),
+            columns=quote(COLUMNS),
         )
-    if named:
+    if named or isinstance(y_true, str | PathLike):
         check_frame_columns(named, labels.values())
-        return Contingency.from_frame(y_true, **named, like=like, **how, **(engine or {}))
+        asked = {**named, "like": like, **how, **(engine or {})}
+        if not are_files(y_true):
+            return Contingency.from_frame(y_true, **asked)
+        with reading(patterns_of(y_true)) as paths:
+            needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
+            return Contingency.from_frame(scan(paths, list(needed)), **asked)
     if not is_contingency(y_true):
         return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
     if any(other is not None for other in labels.values()):
-        raise TypeError(
+        raise InputTypeError(
             "A Contingency already holds labels, predictions, groups and weights: pass it alone."
         )
     cells = y_true.with_positive(how["pos_label"])
     return cells if like is None else cells.conform(like)
 
 
-def read_train(y_train: Any, sensitive_train: Any, **how: Any) -> Contingency | None:
+def read_train(
+    y_train: Any, sensitive_train: Any, columns: dict[str, Any] | None = None, **how: Any
+) -> Contingency | None:
     """Return training labels counted, or None if there are none."""
-    check_train(y_train, sensitive_train)
+    if is_contingency(y_train):
+        return y_train.with_positive(how["pos_label"])
+    if not columns:
+        check_train(y_train, sensitive_train)
     if y_train is None:
         return None
-    with renamed(y_true="y_train", sensitive_features="sensitive_train"):
-        return Contingency.from_labels(y_train, sensitive_features=sensitive_train, **how)
+    labels = {"sensitive_features": sensitive_train}
+    with speaking(y_true="y_train", sensitive_features="sensitive_train"):
+        return count_labels(y_train, labels, columns or {}, **how)
 
 
-def require_predictions(test: Contingency, needed: tuple[SideName, ...], *, what: str) -> None:
+def require_predictions(
+    test: Contingency, needed: tuple[SideName, ...], *, what: str, directed: bool = True
+) -> None:
     """Raise if predictions are needed that the audited rows lack."""
     lacking = [side for side in needed if not test.has(side)]
-    if "task_pred" in lacking:
-        raise ValueError(
-            f"{what} compares the labels with their predictions: pass y_pred. (Only "
-            "direction='T->A' can do without.)"
-        )
-    if lacking:
-        raise ValueError(
-            f"{what} with direction='T->A' (task → group) needs the sensitive feature as predicted "
-            "by the model: pass sensitive_pred. If your model does not predict it, use "
-            "direction='A->T'."
-        )
+    require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
+    require_group_pred(not lacking, metric=what)
 
 
 # --------------------------------------------------------------------------- functions
@@ -553,7 +590,14 @@ class MetricFunction(Protocol):
 # Parameters of an auditor that say nothing about the value.
 _OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust", "reference", "verbose"}
 _OF_DRAWS = {"random_state", "n_jobs"}
-_LABELS = ("sensitive_features", "sensitive_pred", "y_train", "sensitive_train", "sample_weight")
+_LABELS = (
+    "y_pred",
+    "sensitive_features",
+    "sensitive_pred",
+    "y_train",
+    "sensitive_train",
+    "sample_weight",
+)
 
 
 def function_of(
@@ -574,12 +618,15 @@ def function_of(
     options = {key: one for key, one in own.items() if key not in idle and key not in without}
     labels = [one for one in _LABELS if one not in without]
     kinds = inspect.Parameter
+    by_position, by_name = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
     signature = inspect.Signature(
         [
-            kinds("y_true", kinds.POSITIONAL_OR_KEYWORD),
-            kinds("y_pred", kinds.POSITIONAL_OR_KEYWORD, default=None),
-            *(kinds(one, kinds.KEYWORD_ONLY, default=None) for one in labels),
-            *(one.replace(kind=kinds.KEYWORD_ONLY) for one in options.values()),
+            kinds("y_true", by_position),
+            *(
+                kinds(one, by_position if one == "y_pred" else by_name, default=None)
+                for one in labels
+            ),
+            *(one.replace(kind=by_name) for one in options.values()),
         ]
     )
 
@@ -589,6 +636,7 @@ def function_of(
         except TypeError as error:
             raise TypeError(f"{name}() {error}") from None
         chosen = {key: given.pop(key) for key in options if key in given}
+        validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
         made = auditor(**chosen, interval=None)
         made._learn_or_not(given.pop("y_train", None), given.pop("sensitive_train", None))
         return made.score(**given)
@@ -605,17 +653,23 @@ def _function_doc(
 ) -> str:
     """Return the docstring of a metric's function, made of its auditor's."""
     text = sections_of(auditor.__doc__ or "")
+    # A metric, or a kind of metric, may say more about labels than all metrics do.
+    levels = (f"{auditor.metric}.", f"{auditor.kind}.", "")
     entries = [
-        PARAMETERS[one].strip("\n") for one in ("y_true", "y_pred", *labels) if one in PARAMETERS
+        next(PARAMETERS[level + one] for level in levels if level + one in PARAMETERS).strip("\n")
+        for one in ("y_true", *labels)
+        if one in PARAMETERS
     ]
+    name = auditor.__name__
+    public = not name.startswith("_")
     parts = [
         summary,
-        f"This is the value of `{auditor.__name__}`, without confidence interval and tests.",
+        f"This is the value of `{name}`, without confidence interval and tests." * public,
         "Parameters\n----------",
         "\n".join([*entries, entries_of(text["Parameters"], options)]),
         "Returns\n-------\nvalue : float",
-        f"See Also\n--------\nskbiasamp.{auditor.__name__} : The value with a table of pairs, "
-        "interval and tests.",
+        f"See Also\n--------\nskbiasamp.{name} : The value with table, interval and tests."
+        * public,
         *(
             f"{title}\n{'-' * len(title)}\n{text[title]}"
             for title in ("Notes", "References")
@@ -623,4 +677,4 @@ def _function_doc(
         ),
         f"Examples\n--------\n{inspect.cleandoc(example)}",
     ]
-    return "\n\n".join(parts).replace("----------\n\n", "----------\n")
+    return "\n\n".join(filter(None, parts)).replace("----------\n\n", "----------\n")

@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import StrOptions
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp._words import CANNOT, DIRECTION_OF
 from skbiasamp.contingency import Contingency, SideName
@@ -25,6 +25,7 @@ from skbiasamp.metrics._signs import association_sign
 from skbiasamp.results import AuditResult, conclusion, pair_table, uncounted
 
 BASES = ("test", "train")
+LABEL_OF: dict[SideName, SideName] = {"task_pred": "task", "group_pred": "group"}
 
 _NO_INTERVAL = (
     "Each task was summed by itself, so how tasks depend on one another is not known: pairs have "
@@ -37,8 +38,89 @@ _NO_INTERVAL = (
 class CooccurrenceAuditor(BaseAuditor):
     """A metric of pairs of group and task, measured in counts.
 
-    A subclass fills in `_measure`, the formula. Everything else has a default: `_sign` is the sign
-    of the training correlation, `_requires` the predictions that are needed.
+    Subclass this to define a metric of your own. `_measure` is its formula, and all that it needs:
+    intervals, tests, `fit`, `partial_fit`, `score`, `audit`, reports, displays and scorers follow
+    from it.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(groups)s
+    %(reference)s
+    %(missing)s
+    %(pos_label)s
+    %(interval)s
+    %(confidence_level)s
+    %(n_resamples)s
+    %(adjust)s
+    %(random_state)s
+    %(n_jobs)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        The sign of each pair's training correlation: −1, 0 or 1.
+    %(fitted)s
+
+    See Also
+    --------
+    Pairs : What `_measure` returns.
+    Rates : Which rates are compared; a metric that declares them has analytic intervals.
+
+    Notes
+    -----
+    A subclass has these parts. All but the first two have a default.
+
+    ``metric``
+        Its name in results and reports.
+    ``_measure(train, test)``
+        The formula: training labels and audited rows in, `Pairs` out. Both are a `Contingency`.
+        `train` gives the signs, ``self._sign(train)``. The bootstrap passes a `test` with a
+        leading axis of resamples: count from the end, ``axis=-2`` for groups and ``axis=-1`` for
+        tasks.
+    ``question``
+        What the metric asks.
+    ``_requires()``
+        The predictions that it needs: ``("task_pred",)`` by default.
+    ``_sign(labels)``
+        Signs as an array of groups × tasks: those of the correlation of group and task by default.
+    ``_paired(train, test)``
+        `Pairs` that compare the predictions with the labels of the same rows, for the tests: those
+        of ``_measure`` by default. Needed if `base` is not from the audited rows.
+    ``_sign_p_values(labels)``
+        Tests of these signs. Return None if your signs are not those of a correlation.
+
+    Examples
+    --------
+    A model has false positives. Does it have more of them in a group that has the label more often
+    in training?
+
+    >>> import numpy as np
+    >>> from skbiasamp.metrics import CooccurrenceAuditor, Pairs
+    >>> class FalsePositiveAuditor(CooccurrenceAuditor):
+    ...     metric = "false positives"
+    ...
+    ...     def _measure(self, train, test):
+    ...         right = test.both("task").joint("group", "task_pred")
+    ...         wrong = test.joint("group", "task_pred") - right
+    ...         negative = test.count("group")[..., None] - test.joint("group", "task")
+    ...         rate = wrong / negative
+    ...         mean = rate.mean(axis=-2, keepdims=True)
+    ...         return Pairs(
+    ...             test.groups,
+    ...             test.tasks,
+    ...             n=negative,
+    ...             base=mean,
+    ...             observed=rate,
+    ...             sign=self._sign(train),
+    ...         )
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> hired = [1] * 20 + [0] * 20 + [1] * 30 + [0] * 10
+    >>> predicted = [1] * 22 + [0] * 18 + [1] * 35 + [0] * 5
+    >>> auditor = FalsePositiveAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> round(auditor.score(hired, predicted, sensitive_features=sex), 12)
+    0.2
     """
 
     kind = "signed"
@@ -92,9 +174,16 @@ class CooccurrenceAuditor(BaseAuditor):
         """Return the signs of the training correlations, as groups × tasks."""
         return association_sign(labels)
 
-    def _sign_p_values(self, labels: Contingency) -> Array:
-        """Test whether the training correlations can be distinguished from 0."""
+    def _sign_p_values(self, labels: Contingency) -> Array | None:
+        """Test whether the correlations behind the signs can be distinguished from 0, if any are.
+
+        None: the signs are not those of correlations, and no pair is flagged.
+        """
         return sign_p_values(labels, shares=False)
+
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        """Return the labels that a permutation test swaps with their predictions."""
+        return tuple(LABEL_OF[side] for side in self._requires())
 
     # ------------------------------------------------------------------ how it is run
 
@@ -139,6 +228,11 @@ class CooccurrenceAuditor(BaseAuditor):
         else:
             statistics["row_weighted"] = pairs.row_weighted
         found: dict[str, Any] = {}
+        if self.interval == "analytic" and pairs.rates is None:
+            raise ValueError(
+                f"interval='analytic' needs a metric that declares which rates it compares, and "
+                f"{type(self).__name__} declares none. Use interval='bootstrap'."
+            )
         if self.interval is not None:
             sure = assess(
                 partial(self._measure, train, **fixed),
@@ -153,7 +247,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
-            certain = self._sign_p_values(pairs.seen_in(train)) < 1 - self.confidence_level
+            certain = self._sign_certain(train, pairs)
             reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
             columns |= {
                 "low": sure.bounds.low,
@@ -180,6 +274,13 @@ class CooccurrenceAuditor(BaseAuditor):
             **found,
         )
 
+    def _sign_certain(self, train: Contingency, pairs: Pairs) -> Array:
+        """Return whether each pair's sign is that of a correlation, NaN if signs are not."""
+        p_values = self._sign_p_values(pairs.seen_in(train))
+        if p_values is None or p_values.shape != pairs.delta.shape:
+            return np.full(pairs.delta.shape, np.nan)
+        return p_values < 1 - self.confidence_level
+
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""
         if self._fitted:
@@ -190,11 +291,10 @@ class CooccurrenceAuditor(BaseAuditor):
             self._check_groups(test)
         return test
 
-    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
-        """Return the labels that a permutation test swaps with their predictions."""
-        if self.direction is not None:
-            return ("group",) if self.direction == "T->A" else ("task",)
-        return ("task", "group") if test.has("group_pred") else ("task",)
+
+def predicted_labels(test: Contingency) -> tuple[SideName, ...]:
+    """Return the labels that the audited rows have predictions of."""
+    return tuple(label for side, label in LABEL_OF.items() if test.has(side))
 
 
 def _warn_undefined(pairs: Pairs) -> None:
@@ -213,6 +313,8 @@ def describe_undefined(pairs: Pairs) -> str | None:
         return None
     given = "group" if pairs.rates is None else pairs.rates.observed[1]
     condition = "predicted" if given.endswith("_pred") else "audited"
+    # Only a metric that declares its rates says what they are conditioned on.
+    cause = "nothing to measure" if pairs.rates is None else f"no {condition} rows"
     fate = "count as 0" if pairs.undefined_as_zero else "are left out of the mean"
     sides = [(1, "group", pairs.groups), (0, "task", pairs.tasks)]
     # The side that the rates are conditioned on is the likelier cause: it comes first.
@@ -225,7 +327,7 @@ def describe_undefined(pairs: Pairs) -> str | None:
             lost = one_pair if n_pairs == 1 else f"{n_pairs} pairs are NaN and {fate}"
             plural = len(gone) > 1
             return (
-                f"no {condition} rows for {kind}{'s' * plural} {quote(gone)}: "
+                f"{cause} for {kind}{'s' * plural} {quote(gone)}: "
                 f"{'their' if plural else 'its'} {lost}."
             )
     which = [
@@ -233,7 +335,7 @@ def describe_undefined(pairs: Pairs) -> str | None:
         for i, j in zip(*np.where(undefined), strict=True)
     ]
     shown = ", ".join(which[:5]) + (f" and {len(which) - 5} more" if len(which) > 5 else "")
-    return f"{len(which)} pairs of group and task are NaN and {fate}, no {condition} rows: {shown}."
+    return f"{len(which)} pairs of group and task are NaN and {fate}, {cause}: {shown}."
 
 
 # --------------------------------------------------------------------------- sentences

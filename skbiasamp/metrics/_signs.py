@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.contingency import Contingency
 
 

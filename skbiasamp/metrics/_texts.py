@@ -71,6 +71,77 @@ sample_weight : array-like of shape (n_samples,), default=None
 **columns : column name or list of names
     If the first argument is a frame: `target`, `prediction`, `sensitive`, `sensitive_prediction`
     and `weight` name its columns.""",
+    "attacker": """
+attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
+    Classifier that predicts the target from the input. "auto": "exact" if each distinct input has
+    20 rows or more on average, else a logistic regression (a linear one for a continuous target).
+    "exact": the best table of inputs, `ExactAttacker`. "mlp": a small network, `MLPAttacker`. An
+    estimator: any classifier (or regressor) of scikit-learn or skorch, cloned for every draw, fold
+    and target.""",
+    "quality": """
+How the attacker is scored; larger is better. "accuracy": share of rows that it predicts
+correctly. "balanced_accuracy": mean recall of the classes; a guess that ignores its input
+scores 1 / number of classes, and attackers learn with equally weighted classes. "f1": F1,
+averaged over classes. "inverse_rmse": 1 / root mean squared error, for continuous targets.
+"inverse_log_loss": 1 / log loss. A callable gets the positions of the true and the predicted
+classes (and ``sample_weight``, if it takes it); it must never be negative.""",
+    "capped": """
+None: labels stay as they are. A model that is worse than random labels is compared with
+random labels, and a warning says so.""",
+    "cv": """
+cv : int or None, default=5
+    Number of folds of the audited rows: attackers are scored on rows that they did not learn
+    from. None: the closed form of the exact attacker, scored on the rows that it learns from.""",
+    "balanced": """
+balanced : bool, default=True
+    True weights all groups equally when attackers are trained and scored. False leaves the
+    weights of the rows as they are.""",
+    "fold": """
+fold : bool, default=False
+    Only to replicate the authors' code: True replaces an accuracy below 0.5 by 1 − accuracy,
+    which hides attackers below chance.""",
+    "n_draws": """
+n_draws : int, default=10
+    Number of random splits into folds, and of random errors in the labels, that are averaged.""",
+    "verbose": """
+verbose : int, default=0
+    1 shows a progress bar while attackers are trained. 0 shows nothing.""",
+    "attack.interval": """
+interval : {"bootstrap", None}, default="bootstrap"
+    How `audit` computes confidence intervals. "bootstrap": percentiles over draws of folds,
+    random errors and resampled rows; trained attackers are not trained again. None: neither
+    intervals nor p-values.""",
+    "attack.n_resamples": """
+n_resamples : int, default=999
+    Number of draws for the interval.""",
+    "attack.adjust": """
+adjust : {"holm", "fdr", None}, default="holm"
+    How p-values are adjusted for the number of targets. "holm": Holm. "fdr": Benjamini and
+    Hochberg. None: not at all.""",
+    "attack.y_pred": """
+y_pred : array-like, default=None
+    Predicted labels, probabilities, or any scores such as logits.""",
+    "attack.y_train": """
+y_train, sensitive_train : array-like, default=None
+    Labels and sensitive feature of the training rows. If `y_train` is a `Contingency` that has
+    training predictions, both attackers learn from the training rows. Otherwise both are
+    cross-fitted on the audited rows, and training labels do not change the value.""",
+    "dataset leakage.y_train": """
+y_train, sensitive_train : array-like, default=None
+    Labels and sensitive feature that the attacker learns from. None: it is cross-fitted on the
+    audited rows.""",
+    "attack.statistics": """
+`fit` is optional. Both attackers always learn from rows of the same origin. After `fit` with a
+`Contingency` that has training labels and training predictions, both learn from the training
+rows and are scored on the audited rows. Otherwise both are cross-fitted on the audited rows,
+and training labels do not change the value.
+
+``statistics`` of a result holds `chance_data` and `chance_model`, the quality of the best guess
+that ignores its input; `above_chance_low` and `above_chance_high`, the interval of the quality
+of the attacker on predictions minus that of the guess; `flip_rate`, the mean rate of random
+errors in the labels; and `flip_rate_capped`, whether the model is worse than random labels for
+some target. Predictions reveal more than labels only if the value's interval is above 0 and
+`above_chance_low` is above 0 as well.""",
     "fitted": """
 groups_, tasks_ : list
     Groups and tasks of the training labels.
@@ -82,7 +153,7 @@ contingency_ : Contingency
     The training labels, counted.""",
 }
 
-_PLACEHOLDER = re.compile(r"^( *)%\((\w+)\)s$", re.MULTILINE)
+_PLACEHOLDER = re.compile(r"^( *)%\(([\w.]+)\)s$", re.MULTILINE)
 
 
 def filled(text: str) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._compat import StrOptions
-from skbiasamp._labels import DIRECTIONS, Array, check_table
+from skbiasamp._input import DIRECTIONS, Array, InputError, check_table
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._base import function_of
+from skbiasamp.metrics._base import directions_of, function_of
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, largest_change, unmeasured
 from skbiasamp.metrics._signs import association_sign, compare_counts, settled
 from skbiasamp.results import AuditResult, conclusion, labels_of
@@ -152,6 +152,12 @@ class DirectionalAuditor(CooccurrenceAuditor):
         """Rank in a report: the first to read, or after leakage if the group is predicted."""
         return 3 if self.direction == "T->A" else 0
 
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        interval = "analytic" if test.summed == "tasks" else "bootstrap"
+        directions = [] if scores else directions_of(test)
+        return [cls(direction, interval=interval) for direction in directions]
+
     # ------------------------------------------------------------------ the formula
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
@@ -175,7 +181,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return Pairs(
             groups=test.groups,
             tasks=test.tasks,
-            n=np.broadcast_to(n, observed.shape),
+            n=n,
             base=before,
             observed=observed,
             sign=self._sign(train),
@@ -199,17 +205,17 @@ class DirectionalAuditor(CooccurrenceAuditor):
         signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
         return settled(signs, self.ties)
 
-    def _sign_p_values(self, labels: Contingency) -> Array:
+    def _sign_p_values(self, labels: Contingency) -> Array | None:
         if self.sign is not None or not isinstance(self.base, str):
-            return np.zeros((len(labels.groups), len(labels.tasks)))  # the user's own are given
+            return None
         return super()._sign_p_values(labels)
 
     def _validate_params(self) -> None:
         super()._validate_params()
         if self.reference == "test" and isinstance(self.base, str) and self.base == "train":
-            raise ValueError(
-                "base='train' compares predictions with training labels, and there are none: "
-                "pass them (fit, or y_train), or use base='test'."
+            raise InputError(
+                "{base='train'} compares predictions with training labels, and there are none: "
+                "pass them (fit, or {y_train}), or use {base='test'}."
             )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
-import numpy as np
-
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, largest_change, unmeasured
+from skbiasamp.metrics._cooccurrence import (
+    CooccurrenceAuditor,
+    largest_change,
+    predicted_labels,
+    unmeasured,
+)
 from skbiasamp.metrics._signs import over_share
 from skbiasamp.results import AuditResult, conclusion
 
@@ -83,6 +86,16 @@ class MALSAuditor(CooccurrenceAuditor):
     )
     headline = 5
 
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        if scores or not test.has("task_pred"):
+            return []
+        auditor = cls()
+        # Of more pairs than this, permutations are too few for the smallest p-value to stay below
+        # 0.05 once it is multiplied by the number of pairs.
+        many = len(test.groups) * len(test.tasks) > 0.05 * (auditor.n_resamples + 1)
+        return [auditor.set_params(adjust="fdr" if many else "holm")]
+
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         return self._compare(train, test, own=self.reference == "test")
 
@@ -96,7 +109,7 @@ class MALSAuditor(CooccurrenceAuditor):
         return Pairs(
             groups=train.groups,
             tasks=train.tasks,
-            n=np.broadcast_to(test.count("task_pred")[..., None, :], observed.shape),
+            n=test.count("task_pred")[..., None, :],
             base=(test if own else train).rate("group", given="task"),
             observed=observed,
             sign=self._sign(train),
@@ -111,6 +124,9 @@ class MALSAuditor(CooccurrenceAuditor):
 
     def _sign_p_values(self, labels: Contingency) -> Array:
         return sign_p_values(labels, shares=True)
+
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        return predicted_labels(test)
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         return {}

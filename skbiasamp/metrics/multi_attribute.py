@@ -5,20 +5,20 @@ from __future__ import annotations
 from functools import partial
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from skbiasamp._cells import of_sets, unweighted
 from skbiasamp._cells import patterns as patterns_of
 from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._labels import DIRECTIONS, Array, Names, require_labels, too_many_combinations
+from skbiasamp._input import DIRECTIONS, Array, InputError, Names, require_labels
 from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, predicted_labels
 from skbiasamp.metrics._signs import association_sign, over_share, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 
@@ -165,6 +165,14 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         self.min_count = min_count
         self.base = base
 
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        several = len(test.tasks) > 1 and test.classes is None and test.has("task_pred")
+        if scores or not several or test.soft("task_pred") or test.summed is not None:
+            return []
+        # Sets of labels are many, and most of them rare.
+        return [cls(min_count=10, interval="analytic", n_resamples=199, adjust="fdr")]
+
     # ------------------------------------------------------------------ the formula
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
@@ -223,7 +231,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         return Pairs(
             groups=train.groups,
             tasks=set_names(train.tasks, sets),
-            n=np.broadcast_to(n, observed.shape),
+            n=n,
             base=before,
             observed=observed,
             sign=sign,
@@ -256,6 +264,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _sign_p_values(self, labels: Contingency) -> Array:
         return sign_p_values(labels, shares=self.direction is None)
+
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        return predicted_labels(test) if self.direction is None else super()._swaps(test)
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)
@@ -355,7 +366,12 @@ def _frequent_sets(
         level = candidates[often]
         found.append(level)
         if sum(map(len, found)) > _MOST_COMBINATIONS:
-            raise too_many_combinations(_MOST_COMBINATIONS, size)
+            raise InputError(
+                "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
+                "them with {max_size} or {min_count}, or use {combinations='observed'}.",
+                most=_MOST_COMBINATIONS,
+                size=size,
+            )
         known = {row.tobytes() for row in level}
         grown = {
             bigger.tobytes()

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from skbiasamp._compat import Interval
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, InputError, to_native
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics._base import function_of
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, predicted_labels
 from skbiasamp.metrics._signs import compare_counts
 
+SIDES: tuple[SideName, SideName] = ("task", "task_pred")
 
-class BiasDisparityAuditor(CooccurrenceAuditor):
+
+class RelatedAuditor(CooccurrenceAuditor):
+    """A measure whose signs are not those of training correlations."""
+
+    def _sign_p_values(self, labels: Contingency) -> None:
+        return None
+
+    @abstractmethod
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs: the formula."""
+
+
+class BiasDisparityAuditor(RelatedAuditor):
     r"""Audit bias disparity: the relative change of the groups' preferences.
 
     The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`.
@@ -54,7 +68,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
             return _pairs(test, before, after, slope=1 / before)
 
 
-class PercentageAuditor(CooccurrenceAuditor):
+class PercentageAuditor(RelatedAuditor):
     r"""Audit percentage amplification: how far the shares of groups move away from equal.
 
     Parameters
@@ -84,11 +98,14 @@ class PercentageAuditor(CooccurrenceAuditor):
     def _requires(self) -> tuple[SideName, ...]:
         return ()
 
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        return predicted_labels(test)
+
     def _check(self, test: Contingency) -> None:
         if not (test.has("task_pred") or test.has("group_pred")):
-            raise ValueError(
-                "percentage amplification compares labels with predictions: pass y_pred or "
-                "sensitive_pred."
+            raise InputError(
+                "percentage amplification compares labels with predictions: pass {y_pred} or "
+                "{sensitive_pred}."
             )
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
@@ -99,7 +116,7 @@ class PercentageAuditor(CooccurrenceAuditor):
         return _pairs(test, before, np.abs(test.rate(predicted, given=given) - share))
 
 
-class DifferentialFairnessAuditor(CooccurrenceAuditor):
+class DifferentialFairnessAuditor(RelatedAuditor):
     r"""Audit differential fairness: how much the worst ratio between two groups' outcomes grows.
 
     Parameters
@@ -138,6 +155,11 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         missing: str = "error",
         pos_label: Any = None,
         interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         super().__init__(
             groups=groups,
@@ -145,13 +167,18 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
             missing=missing,
             pos_label=pos_label,
             interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
         )
         self.concentration = concentration
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         unit = fixed["rows_per_weight"]
-        before, after = (self._epsilon(test, side, unit) for side in ("task", "task_pred"))
-        return _pairs(test, before, after, names=("(all)",))
+        before, after = (self._epsilon(test, side, unit) for side in SIDES)
+        return _pairs(test, before, after, groups=("(all)",), tasks=("(all)",))
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         # Smoothing adds rows, so fractional weights count as the rows they are worth.
@@ -174,7 +201,7 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
         return np.where(never, 0.0, spread).max(axis=-1)[..., None, None]
 
 
-class LabelAuditor(CooccurrenceAuditor):
+class LabelAuditor(RelatedAuditor):
     r"""Audit label amplification: how much more often the majority class is predicted.
 
     This measure uses no sensitive feature.
@@ -199,30 +226,25 @@ class LabelAuditor(CooccurrenceAuditor):
     _uses_groups = False
 
     def _count(self, y_true: Any, labels: Any, columns: Any, like: Any = None) -> Contingency:
-        # One group for all: this measure only looks at the tasks.
-        labels = {**labels, "sensitive_features": np.zeros(len(to_native(y_true, "y_true")), int)}
+        if not columns and labels["sensitive_features"] is None:
+            one_group = np.zeros(len(to_native(y_true, "y_true")), int)
+            labels = {**labels, "sensitive_features": one_group}
         return super()._count(y_true, labels, columns, like)
 
     def _check_groups(self, cells: Contingency) -> None:
-        """One group is all there is."""
-
-    def _sign(self, labels: Contingency) -> Array:
-        counts, total = labels.count("task"), np.asarray(labels.total)
-        if labels.classes is not None and len(labels.tasks) > 1:
-            most = compare_counts(counts, counts.max(), exact=labels.whole) == 0
-            return np.where(most, 1, 0)[None]
-        return compare_counts(2 * counts, total, exact=labels.whole)[None]
+        """Groups play no part."""
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        sign = self._sign(train)
         one_label = test.classes is not None and len(test.tasks) > 1
-        return _pairs(
-            test,
-            test.rate("task", given="group"),
-            test.rate("task_pred", given="group"),
-            sign=sign,
-            divisor=float(sign.sum()) if one_label else None,
-        )
+        counts, total = train.count("task"), np.asarray(train.total)
+        if one_label:
+            most = compare_counts(counts, counts.max(), exact=train.whole) == 0
+            sign, divisor = most.astype(int), float(most.sum())
+        else:
+            sign, divisor = compare_counts(2 * counts, total, exact=train.whole), None
+        n = np.asarray(test.total)[..., None]
+        before, after = (test.count(side)[..., None, :] / n[..., None] for side in SIDES)
+        return _pairs(test, before, after, sign=sign[None], groups=("(all)",), divisor=divisor)
 
 
 def _pairs(
@@ -231,15 +253,15 @@ def _pairs(
     after: Array,
     *,
     sign: Any = 1,
-    names: tuple[str, ...] | None = None,
+    groups: tuple[str, ...] | None = None,
+    tasks: tuple[str, ...] | None = None,
     **how: Any,
 ) -> Pairs:
-    """Return pairs whose change counts as it is."""
-    groups, tasks = (test.groups, test.tasks) if names is None else (names, names)
-    n = np.asarray(test.total)[..., None, None] if names else test.count("group")[..., None]
+    """Return pairs whose change counts as it is, or by a sign."""
+    n = np.asarray(test.total)[..., None, None] if groups else test.count("group")[..., None]
     return Pairs(
-        groups,
-        tasks,
+        groups or test.groups,
+        tasks or test.tasks,
         n=np.broadcast_to(n, after.shape),
         base=before,
         observed=after,

@@ -1,10 +1,9 @@
-"""AdversarialClassifier: a network whose representation does not tell of the group."""
+"""AdversarialClassifier: a network trained against adversaries that predict the group."""
 
 from __future__ import annotations
 
 import warnings
 from copy import deepcopy
-from math import prod
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -22,120 +21,104 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
-from skbiasamp._labels import Array, check_lengths, to_native
+from skbiasamp._input import Array, check_lengths, to_native
 from skbiasamp.attackers._networks import distinct, find_device, import_torch
-from skbiasamp.compose._columns import names_of, noting_text, without_sensitive
+from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._adversarial_training import (
     Networks,
-    Plan,
     Rows,
-    default_critic,
+    Training,
+    check_outputs,
+    default_adversary,
     default_mask,
     default_predictor,
     find_layers,
-    listen_once,
     outputs_of,
     seeded,
-    train,
 )
-from skbiasamp.mitigation._pairs import find_attribute, read_pairs
+from skbiasamp.mitigation._pairs import read_pairs
 
 
 class AdversarialClassifier(
-    ClassNamePrefixFeaturesOutMixin, ClassifierMixin, TransformerMixin, BaseEstimator
+    SensitiveColumns,
+    ClassNamePrefixFeaturesOutMixin,
+    ClassifierMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
-    """Train a network whose inner representation tells little of the protected attribute.
+    """Train a network against adversaries that predict the sensitive feature from its layers.
 
-    A critic learns to tell the group from what a layer of the network makes of X, and the network
-    learns its task and to be hard to tell from, in turns [1]_. The attribute is needed in
-    training only.
+    The network learns its task and to make the adversary fail, so that its representation
+    reveals less about the group [1]_. The sensitive feature is needed in training only.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     adversary_weight : float, default=1.0
-        λ, how much hiding the group counts beside the task. With 0 this is the network trained
-        alone, and needs no attribute.
+        λ, the weight of the adversaries' loss. 0 trains the network alone, without a sensitive
+        feature.
     module : torch.nn.Module or callable, default=None
-        The network. A module is copied, with the weights it has; a callable, such as a class, is
-        called as ``module(n_features, n_outputs)`` and returns one. It takes float32 rows of
-        `X`, which may have more than two dimensions, and returns logits: one a class, also of
-        two, or one a task of a multilabel `y`. None is an MLP of ``encoder`` and ``head``.
+        The network. A module is copied with its weights; a callable, such as a class, is called
+        as ``module(n_features, n_outputs)`` and returns one. It takes float32 rows of `X`, which
+        may have more than two dimensions, and returns logits: one for each class (also of two),
+        or for each task of a multilabel `y`. None is an MLP of ``encoder`` and ``head``.
     layer : str or list of str, default=None
-        Where the critic listens: the name of a submodule, such as "encoder" or "layers.3", or
-        several, each with a critic of its own. None is "encoder"; with a `mask`, the masked
-        inputs.
-    critic : torch.nn.Module, callable or list of these, default=None
-        The critics, one a layer: modules, or called as ``critic(n_inputs, n_groups)``. They take
-        what the layer gives and return logits of the groups. None is an MLP that standardises
-        what it hears.
+        The submodule whose output the adversary sees, such as "encoder" or "layers.3"; several
+        get an adversary each. None is "encoder"; with a `mask`, the masked inputs.
+    adversary : torch.nn.Module, callable or list of these, default=None
+        One adversary for each layer: modules, or called as ``adversary(n_inputs, n_groups)``.
+        They take the layer's output and return logits of the groups. None is an MLP with 64
+        hidden units that standardises its inputs.
     mask : bool, torch.nn.Module or callable, default=False
-        A network in front of the other, whose output the inputs are multiplied with: adversarial
-        training in the space of images. True is an autoencoder; a callable is called as
-        ``mask(shape)`` with the shape of a row.
+        A network whose output is multiplied with the inputs: adversarial training in the space of
+        images. True is an autoencoder; a callable is called as ``mask(shape)`` with the shape of
+        a row.
     reconstruction_weight : float, default=1.0
-        β, how much it counts that masked inputs stay like the inputs, as the mean absolute
-        difference of a row's elements.
+        β, the weight of the mean absolute difference between inputs and masked inputs.
     hidden_layer_sizes : tuple of int, default=(64,)
-        Widths of the hidden layers of the network by default.
-    critic_hidden_layer_sizes : tuple of int, default=(64,)
-        Widths of the hidden layers of critics by default.
+        Hidden layers of the default network.
     learning_rate : float, default=1e-2
-        Of Adam, for the network.
-    critic_learning_rate : float, default=1e-2
-        Of Adam, for the critics.
-    weight_decay : float, default=0.0
-        What Adam adds of a weight of the network to its gradient.
+        Learning rate of Adam, for network and adversaries.
     batch_size : int, default=128
-        Rows in a step, at least. With at most so many distinct rows, every step sees them all,
-        weighted.
-    predictor_epochs : int, default=30
-        How often the network goes through the rows alone, at first.
-    critic_epochs : int, default=10
-        How often critics then do, alone too: only one that knows something is worth hiding from.
+        Minimum number of rows in a step. If there are at most so many distinct rows, every step
+        takes all of them, weighted.
+    pretrain_epochs, adversary_epochs : int, default=30, 10
+        Epochs of the network alone, and then of the adversaries alone.
     max_epochs : int, default=50
-        How often the network goes through the rows in turns with the critics.
-    critic_steps : int, default=2
-        How many steps critics take for one of the network.
+        Epochs of the network in turns with the adversaries.
+    adversary_steps : int, default=2
+        Steps of the adversaries for each step of the network.
     balance : {"group", "class"}, default="group"
-        What critics' rows are balanced by. "group": every group counts the same, and a label that
-        goes with the group counts as telling of it. "class": every group counts the same within
-        each class, so that only what tells more than the label does has to be hidden.
-    early_stopping : bool, default=False
-        Whether the first phase ends where the loss on held-out rows no longer falls, with the
-        weights that were best. The turns go on to the last: no loss says when they are over.
-    validation_fraction : float, default=0.1
-        Share of the rows that is held out for `early_stopping`.
-    n_iter_no_change : int, default=10
-        How many epochs without a lower loss `early_stopping` waits.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. None: it is passed as ``sensitive_features``, also through
-        metadata routing.
+        "group" weights all groups equally, as in the paper; a label that is associated with the
+        group must then be hidden too. "class" weights them equally within each class, so that
+        only what reveals more than the label does must be hidden.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. None: pass ``sensitive_features``.
     drop_sensitive : bool, default=False
-        Hide these columns from the network. Data frames to predict may then lack them.
+        True hides these columns from the network. Data frames to predict may then lack them.
     device : {"auto", "cpu", "cuda"}, default="auto"
-        Where to train; "auto" takes a GPU where there is one. Nothing here was measured on one.
+        Where to train; "auto" takes a GPU if there is one.
     random_state : int, RandomState instance or None, default=None
-        Where initial weights, the order of rows and dropout come from. torch's own random numbers
-        stay untouched.
+        Seeds initial weights, the order of rows and dropout. torch's own random state is kept.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes; the tasks' positions, of a multilabel `y`.
     groups_ : tuple
-        The groups that critics told apart.
+        The groups.
     module_, mask_ : torch.nn.Module
-        The trained networks, on the CPU; `mask_` is None where there is none.
-    critics_ : list of torch.nn.Module
-        The trained critics.
+        The trained networks, on the CPU; `mask_` is None without a mask.
+    adversaries_ : list of torch.nn.Module
+        The trained adversaries.
     layers_ : tuple of str
-        Where they listened; empty where it was the masked inputs.
+        Their layers; empty for masked inputs.
     history_ : DataFrame
-        An epoch a row: its ``phase`` ("predictor", "critic" or "turns"), the task's mean ``loss``
-        and the critics' mean ``critic_loss``, of which ``log(len(groups_))`` is chance.
+        One row for each epoch: ``phase`` ("predictor", "adversary" or "alternating"), the mean
+        ``loss`` of the task and the mean ``adversary_loss``; a chance adversary has
+        ``log(len(groups_))``.
     n_iter_ : int
         Epochs of the network.
     n_features_in_, feature_names_in_
@@ -144,29 +127,24 @@ class AdversarialClassifier(
     See Also
     --------
     NoiseRandomizer : The baseline to beat.
-    skbiasamp.LeakageProbe : Tells what is left in the representation.
+    skbiasamp.LeakageProbe : Measures how much the representation reveals.
 
     Notes
     -----
-    Critics minimise their cross-entropy ``L_c(c(h), g)``, the network ``L(p(x), y) − λ Σ L_c``,
-    with the sum over critics. Critics' batches have equally many rows of each group, and every
-    group counts the same in the network's. With a mask M, ``x̂ = M(x) · x`` takes the place of x
-    and ``β |x − x̂|`` is added. A `mask` without `layer` makes critics listen to x̂. A mask can
-    only darken: what is left may still be told by who looks closely.
+    Adversaries minimise the cross-entropy ``L_c(c(h), g)``; the network minimises
+    ``L(p(x), y) − λ Σ L_c``. Adversaries' batches have equally many rows of each group, and the
+    groups weigh the same in the network's. With a mask M, ``x̂ = M(x) · x`` replaces x and
+    ``β |x − x̂|`` is added. A mask can only darken: what is left may still reveal the group.
 
-    What it costs: accuracy, where the attribute or what goes with it helped; the more, the
-    greater λ and the more label and attribute go together, since a representation that tells
-    nothing of the group cannot tell everything of the label. What it does not promise: that no
-    one can tell. Stronger attackers than the critic may; measure with a fresh one (`transform`
-    gives the representation, `decision_function` the logits). Training in turns does not
-    converge as training alone does, so results vary more between seeds. A critic that is never
-    wrong gives the network nothing to go by: where `history_` has its loss near 0 to the end, a
-    greater λ or `learning_rate`, another layer or another network may help.
+    The cost is accuracy, more with greater λ and with a stronger association of label and group.
+    Stronger attackers may still predict the group: measure with a fresh one (`transform` gives
+    the representation, `decision_function` the logits). Results vary between seeds, since training
+    in turns need not converge. An adversary whose loss in `history_` stays near 0 gives the
+    network no gradient: try a greater λ or `learning_rate`, another layer or another network.
 
-    Inputs are taken as they are: scale what is neither 0/1 nor a score near it. Equal rows are
-    one row with a weight, so that repeating rows and weighting them are the same. Networks as small
-    as the default gain nothing from several threads: ``torch.set_num_threads(1)``, which is left
-    to you, helps where cores are busy.
+    Scale features that are not near 0 and 1. Equal rows are one row with a weight, so repeating
+    rows and weighting them is the same. Small networks are faster with
+    ``torch.set_num_threads(1)``.
 
     References
     ----------
@@ -183,9 +161,9 @@ class AdversarialClassifier(
     >>> for weight in (0, 1):
     ...     model = AdversarialClassifier(weight, **settings, random_state=0)
     ...     model = model.fit(data.data, data.target, sensitive_features=data.sensitive)
-    ...     heard = LeakageProbe(random_state=0)
-    ...     heard = heard.fit(model.transform(data.data), sensitive_features=data.sensitive)
-    ...     print(f"{model.score(data.data, data.target):.1f} {heard.leakage_:.1f}")
+    ...     probe = LeakageProbe(random_state=0)
+    ...     probe = probe.fit(model.transform(data.data), sensitive_features=data.sensitive)
+    ...     print(f"{model.score(data.data, data.target):.1f} {probe.leakage_:.1f}")
     0.7 0.9
     0.7 0.6
     """
@@ -196,24 +174,18 @@ class AdversarialClassifier(
         "adversary_weight": [Interval(Real, 0, None, closed="left")],
         "module": [callable, None],
         "layer": [str, list, tuple, None],
-        "critic": [callable, list, tuple, None],
+        "adversary": [callable, list, tuple, None],
         "mask": ["boolean", callable],
         "reconstruction_weight": [Interval(Real, 0, None, closed="left")],
         "hidden_layer_sizes": ["array-like"],
-        "critic_hidden_layer_sizes": ["array-like"],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "critic_learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "weight_decay": [Interval(Real, 0, None, closed="left")],
         "batch_size": [Interval(Integral, 2, None, closed="left")],
-        "predictor_epochs": [Interval(Integral, 0, None, closed="left")],
-        "critic_epochs": [Interval(Integral, 0, None, closed="left")],
+        "pretrain_epochs": [Interval(Integral, 0, None, closed="left")],
+        "adversary_epochs": [Interval(Integral, 0, None, closed="left")],
         "max_epochs": [Interval(Integral, 0, None, closed="left")],
-        "critic_steps": [Interval(Integral, 1, None, closed="left")],
+        "adversary_steps": [Interval(Integral, 1, None, closed="left")],
         "balance": [StrOptions({"group", "class"})],
-        "early_stopping": ["boolean"],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
-        "sensitive": [str, Integral, list, tuple, callable, None],
+        "sensitive": SENSITIVE,
         "drop_sensitive": ["boolean"],
         "device": [StrOptions({"auto", "cpu", "cuda"})],
         "random_state": ["random_state"],
@@ -225,23 +197,17 @@ class AdversarialClassifier(
         *,
         module: Any = None,
         layer: Any = None,
-        critic: Any = None,
+        adversary: Any = None,
         mask: Any = False,
         reconstruction_weight: float = 1.0,
         hidden_layer_sizes: Any = (64,),
-        critic_hidden_layer_sizes: Any = (64,),
         learning_rate: float = 1e-2,
-        critic_learning_rate: float = 1e-2,
-        weight_decay: float = 0.0,
         batch_size: int = 128,
-        predictor_epochs: int = 30,
-        critic_epochs: int = 10,
+        pretrain_epochs: int = 30,
+        adversary_epochs: int = 10,
         max_epochs: int = 50,
-        critic_steps: int = 2,
+        adversary_steps: int = 2,
         balance: str = "group",
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
         sensitive: Any = None,
         drop_sensitive: bool = False,
         device: str = "auto",
@@ -250,23 +216,17 @@ class AdversarialClassifier(
         self.adversary_weight = adversary_weight
         self.module = module
         self.layer = layer
-        self.critic = critic
+        self.adversary = adversary
         self.mask = mask
         self.reconstruction_weight = reconstruction_weight
         self.hidden_layer_sizes = hidden_layer_sizes
-        self.critic_hidden_layer_sizes = critic_hidden_layer_sizes
         self.learning_rate = learning_rate
-        self.critic_learning_rate = critic_learning_rate
-        self.weight_decay = weight_decay
         self.batch_size = batch_size
-        self.predictor_epochs = predictor_epochs
-        self.critic_epochs = critic_epochs
+        self.pretrain_epochs = pretrain_epochs
+        self.adversary_epochs = adversary_epochs
         self.max_epochs = max_epochs
-        self.critic_steps = critic_steps
+        self.adversary_steps = adversary_steps
         self.balance = balance
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
         self.sensitive = sensitive
         self.drop_sensitive = drop_sensitive
         self.device = device
@@ -275,18 +235,18 @@ class AdversarialClassifier(
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
     ) -> Self:
-        """Train the network and its critics.
+        """Train the network and its adversaries.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Training data; of more dimensions where `module` takes them.
+            Training data; of more dimensions if `module` takes them.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: classes, or 0/1 indicator columns.
         sample_weight : array-like of shape (n_samples,), optional
-            How often each row counts, for network and critics; rows of no weight are left out.
+            Weights, for network and adversaries; rows of weight 0 are left out.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute, where it is no column of `X`.
+            The sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -295,27 +255,20 @@ class AdversarialClassifier(
         self._validate_params()
         torch = import_torch("AdversarialClassifier")
         device = find_device(self.device, needed=True)
-        if self.drop_sensitive and (self.sensitive is None or callable(self.sensitive)):
-            raise ValueError(
-                "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
-                f"{self.sensitive!r} names none. Name the columns, or leave drop_sensitive=False "
-                "if the attribute is not among the features."
-            )
         given = self.sensitive is not None or sensitive_features is not None
         hides = given or self.adversary_weight > 0
-        if self.drop_sensitive:
-            self._hidden = names_of(X, self.sensitive)
-        with noting_text(self, X):
+        features = self._hide(X)
+        with self._noting_text(X):
             inputs, y = validate_data(
                 self,
-                self._features(X),
+                features,
                 y,
                 dtype=np.float32,
                 multi_output=True,
                 allow_nd=self.module is not None,
                 ensure_min_samples=2 if hides else 1,  # a row of each group
             )
-        attribute = find_attribute(self, X, sensitive_features, "fit") if hides else None
+        attribute = self._sensitive(X, sensitive_features, "fit") if hides else None
         if y.ndim == 2 and y.shape[1] == 1:
             y = column_or_1d(y, warn=True)
         weight = check_sample_weight(
@@ -329,33 +282,32 @@ class AdversarialClassifier(
             )
             group = self._read_groups(target, take_rows(attribute, held))
         self._shape = inputs.shape[1:]
-        start, critics_start, order = np.random.SeedSequence(
+        start, adversaries_start, order = np.random.SeedSequence(
             int(check_random_state(self.random_state).randint(2**31))
         ).spawn(3)
-        # Whoever calls may have switched gradients off.
+        # The caller may have switched gradients off.
         with torch.inference_mode(False), torch.enable_grad(), seeded(_number(start), device):
             rows = _distinct(inputs[held], target, group, weight[held], device)
-            networks, n_heard = self._build(rows, device)
+            networks, n_seen = self._build(rows, device)
             if group is not None:
-                with seeded(_number(critics_start), device):
-                    networks.critics = self._build_critics(networks, n_heard, rows.n_groups, device)
-            told = train(networks, rows, self._plan(), order)
-        self.history_ = pd.DataFrame(told, columns=["phase", "loss", "critic_loss"])
-        self.n_iter_ = int((self.history_["phase"] != "critic").sum())
-        learnt = [*networks.learners, *networks.critics]
+                with seeded(_number(adversaries_start), device):
+                    networks.adversaries = self._build_adversaries(n_seen, rows.n_groups, device)
+            epochs = list(Training(networks, rows, self, order).epochs())
+        self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
+        self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
+        trained = [*networks.learners, *networks.adversaries]
         if not all(
-            torch.isfinite(one).all() for net in learnt for one in net.state_dict().values()
+            torch.isfinite(one).all() for net in trained for one in net.state_dict().values()
         ):
             raise ValueError(
                 "Training diverged: the networks have weights that are not finite. Lower "
-                "learning_rate, critic_learning_rate or adversary_weight, or scale X "
-                "(StandardScaler)."
+                "learning_rate or adversary_weight, or scale X (StandardScaler)."
             )
-        for one in learnt:
+        for one in trained:
             one.cpu().eval()
         self.module_, self.mask_ = networks.predictor, networks.mask
-        self.critics_, self.layers_ = networks.critics, networks.layers
-        self._n_features_out = sum(n_heard)
+        self.adversaries_, self.layers_ = networks.adversaries, networks.layers
+        self._n_features_out = sum(n_seen)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -405,7 +357,7 @@ class AdversarialClassifier(
         return logits[:, 1] - logits[:, 0] if binary else logits
 
     def transform(self, X: Any) -> Array:
-        """Return the representation that critics listen to.
+        """Return the representation that adversaries see.
 
         Parameters
         ----------
@@ -414,8 +366,8 @@ class AdversarialClassifier(
 
         Returns
         -------
-        heard : ndarray of shape (n_samples, n_outputs)
-            What the layers give, flat and side by side; masked inputs where critics heard these.
+        representation : ndarray of shape (n_samples, n_outputs)
+            The outputs of the layers, flat and side by side; or the masked inputs.
         """
         return self._outputs(X)[1]
 
@@ -427,13 +379,10 @@ class AdversarialClassifier(
 
     # ------------------------------------------------------------------ inside
 
-    def _features(self, X: Any) -> Any:
-        return without_sensitive(X, self._hidden, may_lack=True) if self.drop_sensitive else X
-
     def _outputs(self, X: Any) -> tuple[Array, Array]:
         check_is_fitted(self)
         torch = import_torch("AdversarialClassifier")
-        # Networks that were trained on a GPU work without one, too.
+        # Networks that were trained on a GPU work without one.
         device = find_device(self.device, needed=False)
         inputs = validate_data(
             self,
@@ -475,7 +424,7 @@ class AdversarialClassifier(
         return target.reshape(-1)
 
     def _read_groups(self, target: Array, attribute: Any) -> Array:
-        """Return codes of groups, and say what cannot be hidden."""
+        """Return codes of groups; warn or raise if a class reveals them."""
         pairs = read_pairs(self.classes_[target] if self._one_label else target, attribute)
         self.groups_ = pairs.groups
         if self.balance == "class":
@@ -492,39 +441,25 @@ class AdversarialClassifier(
             a, t = np.argwhere(pairs.counts == 0)[0]
             warnings.warn(
                 f"There are no rows of group {pairs.groups[a]!r} with class {pairs.tasks[t]!r}: "
-                "who knows the class knows of the group, and no network can tell the one and hide "
-                "the other.",
+                "the class reveals the group, so no network can predict one and hide the other.",
                 UserWarning,
                 stacklevel=3,
             )
         return pairs.group
 
-    def _plan(self) -> Plan:
-        return Plan(
-            float(self.adversary_weight),
-            float(self.reconstruction_weight),
-            float(self.learning_rate),
-            float(self.critic_learning_rate),
-            float(self.weight_decay),
-            int(self.batch_size),
-            int(self.predictor_epochs),
-            int(self.critic_epochs),
-            int(self.max_epochs),
-            int(self.critic_steps),
-            self.balance == "class",
-            int(self.n_iter_no_change) if self.early_stopping else 0,
-            float(self.validation_fraction),
-        )
-
     def _build(self, rows: Rows, device: Any) -> tuple[Networks, list[int]]:
-        """Return the networks without critics, and how many numbers each layer gives."""
+        """Return the networks without adversaries, and how many numbers each layer gives."""
         n_outputs = len(self.classes_)
         if self.module is None:
-            hidden = _widths("hidden_layer_sizes", self.hidden_layer_sizes)
+            hidden = tuple(self.hidden_layer_sizes)
+            if not all(isinstance(width, int | np.integer) and width >= 1 for width in hidden):
+                raise ValueError(
+                    f"hidden_layer_sizes must be whole numbers from 1 on, got {hidden}."
+                )
             if not hidden:
                 raise ValueError(
                     "hidden_layer_sizes is empty: without a hidden layer there is no "
-                    "representation to listen to. Name one width or more."
+                    "representation. Pass one width or more."
                 )
             predictor = default_predictor(self._shape[0], hidden, n_outputs)
         else:
@@ -536,24 +471,21 @@ class AdversarialClassifier(
             mask = _made("mask", self.mask, self._shape)
         layers = find_layers(predictor, self.layer, masked=mask is not None)
         networks = Networks(predictor.to(device), None if mask is None else mask.to(device), layers)
-        heard = listen_once(networks, rows.inputs[:2], n_outputs)
-        return networks, [prod(one.shape[1:]) for one in heard]
+        return networks, check_outputs(networks, rows.inputs[:2], n_outputs)
 
-    def _build_critics(
-        self, networks: Networks, n_heard: list[int], n_groups: int, device: Any
-    ) -> list[Any]:
-        given = self.critic if isinstance(self.critic, list | tuple) else [self.critic]
-        if len(given) != len(n_heard) and self.critic is not None:
+    def _build_adversaries(self, n_seen: list[int], n_groups: int, device: Any) -> list[Any]:
+        several = isinstance(self.adversary, list | tuple)
+        given = self.adversary if several else [self.adversary]
+        if self.adversary is None:
+            given = [default_adversary] * len(n_seen)
+        if len(given) != len(n_seen):
             raise ValueError(
-                f"There are {len(given)} critics and {len(n_heard)} layers to listen to: pass a "
-                "list with a critic for each."
+                f"adversary has {len(given)} networks for {len(n_seen)} layers: pass a list with "
+                "one for each."
             )
-        hidden = _widths("critic_hidden_layer_sizes", self.critic_hidden_layer_sizes)
-        if self.critic is None:
-            return [default_critic(n, hidden, n_groups).to(device) for n in n_heard]
         return [
-            _made("critic", one, n, n_groups).to(device)
-            for one, n in zip(given, n_heard, strict=True)
+            _made("adversary", one, n, n_groups).to(device)
+            for one, n in zip(given, n_seen, strict=True)
         ]
 
 
@@ -569,13 +501,6 @@ def _made(name: str, given: Any, *sizes: Any) -> Any:
             f"{type(made).__name__}: it must return a torch.nn.Module."
         )
     return made
-
-
-def _widths(name: str, given: Any) -> tuple[int, ...]:
-    widths = tuple(given)
-    if not all(isinstance(width, int | np.integer) and width >= 1 for width in widths):
-        raise ValueError(f"{name} must be whole numbers from 1 on, got {widths}.")
-    return tuple(map(int, widths))
 
 
 def _number(seed: np.random.SeedSequence) -> int:

@@ -1,4 +1,4 @@
-"""RatioBalancer: no group has a task much more often than another."""
+"""RatioBalancer: drops rows until groups have tasks about equally often."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler, draw
 
@@ -21,8 +21,8 @@ _TINY = 1e-9  # below any difference between a count and alpha times another
 class RatioBalancer(Sampler):
     """Drop rows until no group has a task more than `alpha` times as often as another.
 
-    For every task, ``max_a n(a, t) ≤ alpha · min_a n(a, t)``, and as many rows stay as
-    possible. With `alpha=1` every task is equally frequent in every group [1]_ (eq. 2).
+    For every task, ``max_a n(a, t) ≤ alpha · min_a n(a, t)``, and as many rows stay as possible.
+    With `alpha=1` every task is equally frequent in every group [1]_ (eq. 2).
 
     .. versionadded:: 0.1
 
@@ -30,24 +30,22 @@ class RatioBalancer(Sampler):
     ----------
     alpha : float, default=1.0
         The largest ratio that is left, at least 1.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. It stays in `X`. None: it is passed as
-        ``sensitive_features``, also through metadata routing.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. It stays in `X`. None: pass ``sensitive_features``.
     unpaired : {"error", "drop"}, default="error"
-        What to do with a task that some group never has. No ratio can be kept there but by
-        dropping all of its rows.
+        Tasks that some group never has: "error" raises, "drop" drops all of their rows.
     random_state : int, RandomState instance or None, default=None
-        Which rows stay of those that are alike in group and labels.
+        Seeds which rows stay of those with equal group and labels.
 
     Attributes
     ----------
     sample_indices_ : ndarray of shape (n_kept,)
-        Positions of the rows that stay, in their order.
+        Positions of the rows that stay, in order.
     counts_ : DataFrame
-        How many rows of each group (rows) and task (columns) stay.
+        Number of rows of each group (rows) and task (columns) that stay.
     n_upper_ : int
-        No choice of rows that keeps the ratio has more than this many.
+        Upper bound of the number of rows that can stay.
     n_features_in_, feature_names_in_
         As of any estimator.
 
@@ -58,14 +56,14 @@ class RatioBalancer(Sampler):
 
     Notes
     -----
-    Of one label a row, the best choice is simple, and found: each class is cut on its own. Of
-    several labels a row, a linear program over the distinct label sets is rounded; a few rows
-    less than `n_upper_` remain (tens, of tens of thousands).
+    With one label a row the result is optimal: each class is cut on its own. With several labels a
+    row, a linear program over the distinct label sets is rounded, and stays a few rows below
+    `n_upper_` (tens, of tens of thousands).
 
-    What it costs: rows, and with them accuracy; the more, the rarer the rarest pair. With
-    `alpha=1`, 14,684 of 24,301 images remain of imSitu, and the paper's model loses 5 points
-    of F1. What it does not do: features that tell of the group and are no labels stay
-    unbalanced, and models go on using them; bias amplification was hardly reduced in the paper.
+    The cost is rows, and with them accuracy: the more, the rarer the rarest pair. With `alpha=1`,
+    14,684 of 24,301 images remain of imSitu, and the paper's model loses 5 percentage points of
+    F1. Features that reveal the group stay unbalanced, and models go on using them: bias
+    amplification was hardly reduced in the paper.
 
     References
     ----------
@@ -113,8 +111,8 @@ class RatioBalancer(Sampler):
     def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
         if self.unpaired == "error":
             pairs.require_all(
-                why="no ratio can be kept but by dropping the task's rows altogether. Do that "
-                "with unpaired='drop', or merge groups or tasks."
+                why="the ratio can only be kept by dropping all rows of the task. Do that with "
+                "unpaired='drop', or merge groups or tasks."
             )
         available = np.bincount(pairs.cell)
         first = np.unique(pairs.cell, return_index=True)[1]
@@ -133,9 +131,9 @@ class RatioBalancer(Sampler):
 
 
 def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> tuple[Array, int]:
-    """Return how many rows of each cell to keep, and how many cannot be exceeded.
+    """Return how many rows of each cell to keep, and an upper bound of their sum.
 
-    A linear program says it but for fractions, of which there are no more than constraints.
+    The solution of a linear program has no more fractions than constraints.
     """
     n_tasks, n_cells = member.shape[1], len(available)
     each: list[Any] = [
@@ -181,7 +179,7 @@ def _excess(table: Array, alpha: float) -> Array:
 
 
 def _drop(quota: Array, within: Array, member: Array, alpha: float) -> Array:
-    """Take rows away, the one that mends most first, until every ratio is kept."""
+    """Drop rows, the one that reduces the excess most first, until every ratio is kept."""
     quota = quota.copy()
     while True:
         table = (within * quota) @ member
@@ -196,7 +194,7 @@ def _drop(quota: Array, within: Array, member: Array, alpha: float) -> Array:
 
 
 def _refill(quota: Array, available: Array, within: Array, member: Array, alpha: float) -> Array:
-    """Put rows back for which there is room in every task."""
+    """Put rows back while every ratio is kept."""
     quota = quota.copy()
     while True:
         table = (within * quota) @ member

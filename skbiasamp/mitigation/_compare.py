@@ -1,8 +1,10 @@
-"""compare_mitigations: what remedies take off amplification, and what they cost."""
+"""compare_mitigations: the effect of mitigations on amplification, and their cost."""
 
 from __future__ import annotations
 
 import inspect
+import time
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -11,6 +13,7 @@ import numpy as np
 import pandas as pd
 import sklearn
 from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
@@ -18,17 +21,17 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     check_auditor,
     check_lengths,
     check_option,
     quote,
-    renamed,
+    speaking,
     to_native,
 )
-from skbiasamp.auditors import DirectionalAuditor
-from skbiasamp.compose import ClassifierWrapper
+from skbiasamp.compose._wrapper import ClassifierWrapper
+from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
 from skbiasamp.model_selection._cross_audit import STRATIFY, joint_strata, over_folds, splitter
@@ -36,25 +39,25 @@ from skbiasamp.model_selection._cross_audit import STRATIFY, joint_strata, over_
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MitigationComparison:
-    """Remedies side by side, as `compare_mitigations` makes it.
+    """Mitigations side by side, as returned by `compare_mitigations`.
 
     Attributes
     ----------
     table : DataFrame
-        One row a remedy and a measure: ``remedy``, ``noise`` (its scale; NaN for what is no
-        noise), ``measure``, the mean over folds as ``value`` with ``low`` and ``high``, and how
-        much that is more than the baseline's on the same folds, ``change``, with ``change_low``
-        and ``change_high``.
-    scores : list of str
-        The measures that are scores.
-    amplifications : list of str
-        The measures that are amplifications.
+        One row for each mitigation and measure: ``mitigation``, ``noise`` (its scale, NaN if it is
+        not noise), ``measure``, the mean over folds ``value`` with its interval ``low`` and
+        ``high``, the difference from the baseline on the same folds ``change`` with its interval
+        ``change_low`` and ``change_high``, ``rows_changed`` (share of held-out rows predicted
+        otherwise than by the baseline: 0 if the mitigation changed nothing), and ``error`` (why
+        the mitigation could not be trained, else None).
+    scores, amplifications : list of str
+        Which measures are scores, and which are amplifications.
     baseline : str
-        The remedy that is none.
+        The model without mitigation.
     confidence_level : float
-        The level of the intervals.
+        Level of the intervals.
     audits : dict of str to dict of str to CrossAuditResult
-        The audits of each remedy, by the auditor's name.
+        The audits of each mitigation that could be trained, by the auditor's name.
 
     Examples
     --------
@@ -74,7 +77,7 @@ class MitigationComparison:
     ... )
     >>> found.scores, found.amplifications, found.baseline
     (['accuracy', 'f1'], ['directional A->T'], 'none')
-    >>> changes = found.table[found.table["remedy"] == "balanced"]
+    >>> changes = found.table[found.table["mitigation"] == "balanced"]
     >>> changes[["measure", "change", "change_low", "change_high"]].round(2)
                 measure  change  change_low  change_high
     3          accuracy   -0.04       -0.06        -0.01
@@ -92,22 +95,26 @@ class MitigationComparison:
     def __repr__(self) -> str:
         cells = self.table.assign(
             cell=[
-                f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
+                "failed" if row.error else f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
                 for row in self.table.itertuples(index=False)
             ]
         )
-        wide = cells.pivot(index="remedy", columns="measure", values="cell")
-        order = self.table["remedy"].unique(), self.scores + self.amplifications
-        return wide.loc[order].rename_axis(index=None, columns=None).to_string()
+        wide = cells.pivot(index="mitigation", columns="measure", values="cell")
+        order = self.table["mitigation"].unique(), self.scores + self.amplifications
+        lines = [wide.loc[order].rename_axis(index=None, columns=None).to_string()]
+        ends = self.table.drop_duplicates("mitigation")
+        for name, changed, error in ends[["mitigation", "rows_changed", "error"]].to_numpy():
+            if error:
+                lines.append(f"{name} failed: {error}")
+            elif name != self.baseline and changed == 0:
+                lines.append(
+                    f"{name} changed nothing: its predictions are those of {self.baseline!r} in "
+                    "every row."
+                )
+        return "\n".join(lines)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a remedy and a measure.
-
-        Returns
-        -------
-        frame : DataFrame
-            A copy of ``table``.
-        """
+        """Return a copy of ``table``."""
         return self.table.copy()
 
 
@@ -126,56 +133,59 @@ def compare_mitigations(
     groups: Any = None,
     confidence_level: float = 0.95,
     n_jobs: int | None = None,
+    verbose: int = 0,
     random_state: Any = None,
 ) -> MitigationComparison:
-    """Tell what remedies take off amplification, and what they cost.
+    """Compare mitigations: how much they reduce amplification, and what they cost.
 
-    All are trained and audited on the same folds. Beside them stands the baseline with growing
-    noise, which takes off amplification too, and accuracy with it: a remedy is worth its name
-    where it does better than that [1]_.
+    All models are trained and audited on the same folds. Noise on the features reduces
+    amplification too, and costs accuracy; a mitigation should do better than that [1]_.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
-    X : array-like or data frame of shape (n_samples, n_features)
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Data.
     y : array-like of shape (n_samples,) or (n_samples, n_tasks)
         Labels.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute. Remedies that ask for it get it, in training and in prediction,
-        also inside pipelines; those that find it in a column of `X` by ``sensitive=`` take it
-        from there.
+        The sensitive feature. It is passed to every estimator and pipeline step that requests it
+        and has no ``sensitive=`` of its own.
     estimators : dict of str to classifier
-        The remedies by name, and the classifier without any. A pipeline of imbalanced-learn may
-        have samplers; a pair ``(sampler, classifier)`` needs none.
+        The classifier without mitigation, and the mitigations, by name. A pair
+        ``(sampler, classifier)`` resamples the training rows; so do pipelines of imbalanced-learn.
     auditors : auditor or list of auditors, default=None
-        What measures; None is ``DirectionalAuditor()``. Not of direction "T->A": remedies do not
-        predict the attribute.
+        The metrics; None is ``DirectionalAuditor()``. Direction "T->A" cannot be compared, since
+        mitigations do not predict the sensitive feature.
     cv : int, cross-validation splitter or iterable of splits, default=5
-        The folds. A number makes shuffled ones.
+        The folds. An integer makes shuffled ones.
     baseline : str, default=None
-        Which of `estimators` is without remedy; None is the first.
+        Name of the classifier without mitigation; None is the first.
     noise : sequence of float, default=(0.25, 0.5, 1, 2, 4)
-        How much noise `NoiseRandomizer` adds to what the baseline's last step sees. Empty: no
-        noise, for what takes no numbers.
+        Scales of `NoiseRandomizer`, put before the last step of the baseline. Empty: no noise.
     scoring : str, callable, list or dict, default=None
-        What else is scored on the held-out rows, as for `cross_audit`; None is accuracy (of
-        several tasks, of whole label sets) and F1 (the mean over classes or tasks).
+        Scores on the held-out rows, as for `cross_audit`. None is accuracy (of several tasks, of
+        whole label sets) and F1 (the mean over classes or tasks).
     stratify : {"task", "joint"}, default="task"
-        Whether folds have equal shares of each class of `y`, or of each pair of group and class.
+        "task" gives folds equal shares of each class of `y`; "joint", of each pair of group and
+        class.
     groups : array-like of shape (n_samples,), default=None
         For splitters that keep rows together, such as ``GroupKFold``.
     confidence_level : float, default=0.95
         Level of the intervals.
     n_jobs : int, default=None
-        Jobs that share the folds.
+        Number of folds that are trained in parallel.
+    verbose : int, default=0
+        1 prints a line after each mitigation.
     random_state : int, RandomState instance or None, default=None
-        Where seeds come from. The numbers do not depend on `n_jobs`.
+        Seeds folds and estimators. The numbers do not depend on `n_jobs`.
 
     Returns
     -------
     comparison : MitigationComparison
+        A mitigation that raises an error gets a ``FitFailedWarning`` and rows with its ``error``;
+        the others are kept. An error of the baseline is raised.
 
     See Also
     --------
@@ -184,9 +194,9 @@ def compare_mitigations(
 
     Notes
     -----
-    Intervals are those of `cross_audit`, for models trained on other samples of this size. Of
-    two remedies on the same folds the difference is known better than either, which is why
-    ``change`` has an interval of its own.
+    Intervals are those of `cross_audit`, for models trained on other samples of this size. On the
+    same folds, the difference between two models is known better than either value: ``change``
+    has an interval of its own.
 
     References
     ----------
@@ -194,7 +204,7 @@ def compare_mitigations(
 
     Examples
     --------
-    Men are hired more often. Of skill little is known, but height tells who is a man:
+    Men are hired more often. Of skill little is known, but height reveals the sex:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
@@ -225,17 +235,19 @@ def compare_mitigations(
     check_lengths({"X": range(_n_rows(X)), **read})
     if not isinstance(estimators, Mapping):
         raise TypeError(
-            "estimators must be a dict of remedies by name, such as {'none': LogisticRegression(), "
-            "'balanced': (RatioBalancer(), LogisticRegression())}. Got "
+            "estimators must be a dict of classifiers by name, such as {'none': "
+            "LogisticRegression(), 'balanced': (RatioBalancer(), LogisticRegression())}. Got "
             f"{type(estimators).__name__} instead."
         )
     if not estimators:
-        raise ValueError("estimators is empty: name a classifier without remedy, and some with.")
+        raise ValueError(
+            "estimators is empty: pass a classifier without mitigation, and some with one."
+        )
     baseline = next(iter(estimators)) if baseline is None else baseline
     if baseline not in estimators:
         raise ValueError(
-            f"baseline={baseline!r} is none of estimators, which are {quote(list(estimators))}: "
-            "name the one without remedy."
+            f"baseline={baseline!r} is not in estimators, which has {quote(list(estimators))}. "
+            "Pass the name of the classifier without mitigation."
         )
     if auditors is None:
         auditors = DirectionalAuditor()
@@ -243,53 +255,89 @@ def compare_mitigations(
     backwards = [one for one in auditors if one.direction == "T->A"]
     if backwards:
         raise ValueError(
-            f"{backwards[0]} asks how the task biases the prediction of the protected attribute, "
-            "and remedies do not predict it: measure direction='A->T'."
+            f"{backwards[0]} needs predictions of the sensitive feature, and mitigations do not "
+            "predict it: measure direction='A->T'."
         )
     scoring = _scorers(scoring)
     noisy = {f"noise {scale:g}": (scale, _noisy(estimators[baseline], scale)) for scale in noise}
     entries = {name: (np.nan, one) for name, one in estimators.items()} | noisy
+    parts = {name: _parts(name, one) for name, (_, one) in entries.items()}
     rng = check_random_state(random_state)
     strata = y if stratify == "task" else joint_strata(y, sensitive_features)
     splits = list(splitter(cv, strata, rng).split(X, strata, groups))
     seed = rng.randint(2**31 - 1)
     data = _Data(X, sensitive_features)
     audits: dict[str, dict[str, CrossAuditResult]] = {}
-    for name, (_, remedy) in entries.items():
-        with renamed(**{"auditor=": "auditors="}):
-            found = cross_audit(
-                _Informed(*_parts(name, remedy), data=data),
-                np.arange(_n_rows(X))[:, None],
-                y,
-                sensitive_features=sensitive_features,
-                auditor=auditors,
-                cv=splits,
-                scoring=scoring,
-                n_jobs=n_jobs,
-                random_state=seed,  # the same draws for all
+    errors: dict[str, str] = {}
+    # The baseline first: if it fails there is nothing to compare with.
+    for step, name in enumerate(dict.fromkeys([baseline, *entries])):
+        start = time.perf_counter()
+        try:
+            with speaking(auditor="auditors"):
+                found = cross_audit(
+                    _Informed(*parts[name], data=data),
+                    np.arange(_n_rows(X))[:, None],
+                    y,
+                    sensitive_features=sensitive_features,
+                    auditor=auditors,
+                    cv=splits,
+                    scoring=scoring,
+                    n_jobs=n_jobs,
+                    random_state=seed,  # the same draws for all
+                )
+            assert isinstance(found, dict)
+            audits[name] = found
+        except Exception as error:
+            if name == baseline:
+                raise
+            errors[name] = f"{type(error).__name__}: {error}"
+            warnings.warn(
+                f"{name!r} failed and is left out of the comparison. {errors[name]}",
+                FitFailedWarning,
+                stacklevel=2,
             )
-        assert isinstance(found, dict)
-        audits[name] = found
+        if verbose:
+            took = f"{'failed, ' * (name in errors)}{time.perf_counter() - start:.1f} s"
+            print(f"[compare_mitigations] ({step + 1} of {len(entries)}) {name}: {took}")
     scores, amplifications = list(scoring), list(audits[baseline])
     overlap = bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
     folds = {name: _of_folds(found, scores) for name, found in audits.items()}
     rows = []
     for name, (scale, _) in entries.items():
         for measure in scores + amplifications:
+            row = {"mitigation": name, "noise": scale, "measure": measure}
+            rows.append(row | dict.fromkeys(_NUMBERS, np.nan) | {"error": errors.get(name)})
+            if name in errors:
+                continue
             table, reference = folds[name], folds[baseline]
             change = table.assign(**{measure: table[measure] - reference[measure]})
-            value, low, high = over_folds(table, measure, confidence_level, overlap=overlap)
-            more, least, most = over_folds(change, measure, confidence_level, overlap=overlap)
-            rows.append((name, scale, measure, value, low, high, more, least, most))
-    columns = ["remedy", "noise", "measure", "value", "low", "high"]
+            found_here = [
+                *over_folds(table, measure, confidence_level, overlap=overlap),
+                *over_folds(change, measure, confidence_level, overlap=overlap),
+                _share_changed(audits[name], audits[baseline]),
+            ]
+            rows[-1] |= dict(zip(_NUMBERS, found_here, strict=True))
     return MitigationComparison(
-        table=pd.DataFrame(rows, columns=[*columns, "change", "change_low", "change_high"]),
+        table=pd.DataFrame(rows),
         scores=scores,
         amplifications=amplifications,
         baseline=baseline,
         confidence_level=confidence_level,
-        audits=audits,
+        audits={name: audits[name] for name in entries if name in audits},
     )
+
+
+_NUMBERS = ("value", "low", "high", "change", "change_low", "change_high", "rows_changed")
+
+
+def _share_changed(
+    audits: dict[str, CrossAuditResult], baseline: dict[str, CrossAuditResult]
+) -> float:
+    """Return the share of held-out rows whose predictions differ."""
+    ours, theirs = (
+        np.concatenate(next(iter(one.values())).predictions) for one in (audits, baseline)
+    )
+    return float(np.mean((ours != theirs).reshape(len(ours), -1).any(axis=1)))
 
 
 class _Data:
@@ -304,14 +352,14 @@ class _Data:
 
 
 class _Informed(ClassifierWrapper):
-    """A classifier of row numbers: it finds there whatever the remedy inside asks for."""
+    """A classifier of row numbers: it passes rows and sensitive feature to the mitigation."""
 
     def __init__(self, sampler: Any, estimator: Any, *, data: _Data) -> None:
         self.sampler = sampler
         self.estimator = estimator
         self.data = data
 
-    # Nothing is routed to the remedy: it gets its attribute from the data.
+    # Nothing is routed to the mitigation: the sensitive feature comes from the data.
     get_metadata_routing = BaseEstimator.get_metadata_routing
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -319,19 +367,19 @@ class _Informed(ClassifierWrapper):
         with sklearn.config_context(enable_metadata_routing=True):
             if self.sampler is not None:
                 sampler = clone(self.sampler)
-                asked = inspect.signature(sampler.fit_resample).parameters
-                asks = "sensitive_features" in asked and not _finds(sampler)
-                features, y = sampler.fit_resample(features, y, **self._attribute(rows, asks))
+                known = inspect.signature(sampler.fit_resample).parameters
+                requests = "sensitive_features" in known and not _finds(sampler)
+                features, y = sampler.fit_resample(features, y, **self._attribute(rows, requests))
                 rows = rows[getattr(sampler, "sample_indices_", slice(None))]
-            asks = _asks(self.estimator, "fit")
+            requests = _requests(self.estimator, "fit")
             self.estimator_ = clone(self.estimator)
-            self.estimator_.fit(features, y, **self._attribute(rows, asks))
+            self.estimator_.fit(features, y, **self._attribute(rows, requests))
         return self
 
     def predict(self, X: Any) -> Any:
         check_is_fitted(self)
         with sklearn.config_context(enable_metadata_routing=True):
-            given = self._attribute(np.ravel(X), _asks(self.estimator, "predict"))
+            given = self._attribute(np.ravel(X), _requests(self.estimator, "predict"))
             return self.estimator_.predict(self._features(X), **given)
 
     def _features(self, X: Any) -> Any:
@@ -341,40 +389,40 @@ class _Informed(ClassifierWrapper):
         return {"sensitive_features": take_rows(self.data.attribute, rows)} if asked else {}
 
 
-def _asks(estimator: Any, method: str) -> bool:
-    """Tell whether a method, or one inside it, takes the attribute and has it from nowhere else."""
+def _requests(estimator: Any, method: str) -> bool:
+    """Return whether a method requests the sensitive feature and does not find it in a column."""
     asked = get_routing_for_object(estimator).consumes(method, ["sensitive_features"])
     return bool(asked) and not _finds(estimator)
 
 
 def _finds(estimator: Any) -> bool:
-    """Tell whether an estimator finds the attribute in a column by itself."""
+    """Return whether an estimator, or one inside it, has `sensitive`."""
     return any(
         name.rpartition("__")[2] == "sensitive" and value is not None
         for name, value in estimator.get_params(deep=True).items()
     )
 
 
-def _parts(name: str, remedy: Any) -> tuple[Any, Any]:
+def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
     """Return a sampler, if there is one, and a classifier."""
-    sampler, estimator = remedy if isinstance(remedy, tuple) else (None, remedy)
+    sampler, estimator = mitigation if isinstance(mitigation, tuple) else (None, mitigation)
     if not hasattr(estimator, "predict") or (sampler and not hasattr(sampler, "fit_resample")):
         raise TypeError(
-            f"estimators[{name!r}] is {remedy!r}, which does not predict. Pass a classifier, or "
-            "with a sampler a pair: (RatioBalancer(), LogisticRegression())."
+            f"estimators[{name!r}] is {mitigation!r}, which does not predict. Pass a classifier, "
+            "or a pair of sampler and classifier: (RatioBalancer(), LogisticRegression())."
         )
     return sampler, estimator
 
 
-def _noisy(remedy: Any, scale: float) -> Any:
+def _noisy(mitigation: Any, scale: float) -> Any:
     """Return the same with noise before the last step."""
-    if isinstance(remedy, tuple):
-        return (*remedy[:-1], _noisy(remedy[-1], scale))
+    if isinstance(mitigation, tuple):
+        return (*mitigation[:-1], _noisy(mitigation[-1], scale))
     noise = NoiseRandomizer(scale)
-    if not isinstance(remedy, Pipeline):
-        return make_pipeline(noise, remedy)
-    steps = [*remedy.steps[:-1], ("noiserandomizer", noise), remedy.steps[-1]]
-    return clone(remedy).set_params(steps=steps)
+    if not isinstance(mitigation, Pipeline):
+        return make_pipeline(noise, mitigation)
+    steps = [*mitigation.steps[:-1], ("noiserandomizer", noise), mitigation.steps[-1]]
+    return clone(mitigation).set_params(steps=steps)
 
 
 def _scorers(scoring: Any) -> dict[str, Any]:

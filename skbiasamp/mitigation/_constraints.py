@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 
-# The maximum over predictions is smoothed, less and less, so that its gradient tells where to go.
+# The maximum over predictions is smoothed, less and less, so that it has a gradient.
 _TEMPERATURES = (1.0, 0.3, 0.1, 0.03)
 _MOST_STEPS = 50  # at each
 _CLOSE = 1e-3  # scores that differ by less are the same
@@ -58,7 +58,7 @@ def constrain(scores: Array, group: Array, bounds: Bounds, *, exclusive: bool) -
     if exclusive and broken.any():
         shifts = _shifts(scores, group, within, bounds)
         shifted = scores + shifts[group]
-        chosen = _mend(choose(shifted, exclusive=True), shifted, group, within, bounds)
+        chosen = _fix(choose(shifted, exclusive=True), shifted, group, within, bounds)
     elif not exclusive:
         for task in np.flatnonzero(broken):  # each stands alone
             chosen[:, task], shifts[:, task] = _best_of_one(
@@ -155,8 +155,8 @@ def _changes(table: Array, bounds: Bounds) -> tuple[Array, Array, Array]:
     return excess, less, more
 
 
-def _mend(chosen: Array, scores: Array, group: Array, within: Array, bounds: Bounds) -> Array:
-    """Move rows to other tasks where it mends most for its score; else several at once."""
+def _fix(chosen: Array, scores: Array, group: Array, within: Array, bounds: Bounds) -> Array:
+    """Move rows to other tasks until all bounds are kept, those first that cost least score."""
     every = np.arange(len(scores))
     while True:
         table = within @ chosen
@@ -176,16 +176,16 @@ def _mend(chosen: Array, scores: Array, group: Array, within: Array, bounds: Bou
                 untouched[[now[row], to[row]]] = False
                 chosen[row, now[row]], chosen[row, to[row]] = False, True
         if untouched.all():
-            better = _mend_one(chosen, scores, group, within, bounds)
+            better = _fix_one_task(chosen, scores, group, within, bounds)
             if better is None:
                 return chosen
             chosen = better
 
 
-def _mend_one(
+def _fix_one_task(
     chosen: Array, scores: Array, group: Array, within: Array, bounds: Bounds
 ) -> Array | None:
-    """Bring one task within bounds by several moves that harm no other; None where none do."""
+    """Bring one task within bounds by moving several rows without harm to other tasks, or None."""
     table = within @ chosen
     for task in np.flatnonzero(bounds.excess(table)):
         for step in _steps(table[:, task], bounds.low[:, task], bounds.high[:, task]):
@@ -224,7 +224,7 @@ def _move(
     *,
     joins: bool,
 ) -> bool:
-    """Move a row of the group into the task, or out of it, if another task can do with it."""
+    """Move a row of the group into the task, or out of it, if no other task gets worse."""
     _, less, more = _changes(within @ chosen, bounds)
     now = chosen.argmax(axis=1)
     if joins:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
-from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, Interval, check_sample_weight
-from skbiasamp._labels import Array, quote
-from skbiasamp.compose import HidingWrapper, fit_params
-from skbiasamp.compose._columns import noting_text
+from skbiasamp._input import Array, quote
+from skbiasamp.compose._sensitive import SENSITIVE
+from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.mitigation._constraints import Bounds, choose, constrain
-from skbiasamp.mitigation._pairs import find_attribute, read_groups, read_pairs
+from skbiasamp.mitigation._pairs import read_groups, read_pairs
 from skbiasamp.model_selection._responses import task_scores
 
 _CERTAIN = 1e-9
@@ -28,21 +27,21 @@ _CERTAIN = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedPredictions:
-    """Predictions of a batch, and what was done to them.
+    """Predictions of a batch, and how they were changed.
 
     Attributes
     ----------
     y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
         The predictions.
     table : DataFrame
-        One row a pair: ``group``, ``task``, ``target`` (the group's share of the task in
-        training), its share of the task's predictions ``before`` and ``after`` (NaN where
-        nothing is predicted), and whether the task's bounds are ``met``.
+        One row for each pair: ``group``, ``task``, ``target`` (the group's share of the task in
+        training), its share of the task's predictions ``before`` and ``after`` (NaN if nothing is
+        predicted), and whether the bounds of the task are ``met``.
     shifts : DataFrame
-        Groups × tasks: what the multipliers add to scores (log-odds of binary labels and of
-        several a row, log-probabilities of classes); below 0 where a group is held back.
+        Groups × tasks: added to scores (log-odds of binary labels and of several a row,
+        log-probabilities of classes); below 0 for a group that had too many predictions.
     n_changed : int
-        How many rows are predicted otherwise than by the classifier alone.
+        Number of rows predicted otherwise than by the classifier alone.
     """
 
     y_pred: Array
@@ -51,12 +50,12 @@ class ConstrainedPredictions:
     n_changed: int
 
 
-class CorpusConstraintClassifier(HidingWrapper):
+class CorpusConstraintClassifier(SensitiveWrapper):
     """Predict so that each group has its training share of every task's predictions.
 
     Reducing bias amplification (RBA) by corpus-level constraints [1]_: of all predictions of a
-    batch that keep, for every task, the group's shares within `margin` of those of the training
-    labels, those with the best sum of scores. Lagrangian multipliers shift the scores.
+    batch that keep every group's share of every task within `margin` of its share in training,
+    choose those with the best sum of scores. Lagrangian multipliers shift the scores.
 
     .. versionadded:: 0.1
 
@@ -65,51 +64,43 @@ class CorpusConstraintClassifier(HidingWrapper):
     estimator : classifier
         The classifier, with ``predict_proba``: binary, multiclass, multilabel.
     margin : float, default=0.05
-        How far a group's share of a task's predictions may be from its share in training.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. None: it is passed as ``sensitive_features``, to `fit` and
-        to `predict`, also through metadata routing.
+        Largest difference between a group's share of a task's predictions and its training share.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. None: pass ``sensitive_features``, to `fit` and to `predict`.
     drop_sensitive : bool, default=False
-        Hide these columns from the classifier inside, as columns of text have to be from most.
-        `DomainIndependentClassifier` always hides them.
+        True hides these columns from the classifier inside, as most need if they hold text.
 
     Attributes
     ----------
     estimator_ : classifier
         The fitted classifier.
     ratios_ : DataFrame
-        Groups × tasks: the group's share of the rows that have the task, in training.
+        Groups × tasks: the group's share of the training rows that have the task.
     groups_ : tuple
         The groups.
     classes_, n_features_in_, feature_names_in_
-        Those of the fitted classifier, and of the columns that were hidden from it.
+        Those of the fitted classifier; hidden columns are counted.
 
     See Also
     --------
-    DomainIndependentClassifier : Does not need the attribute to predict.
+    DomainIndependentClassifier : Does not need the sensitive feature to predict.
 
     Notes
     -----
-    With ``k(a, t)`` predictions of task `t` in group `a` and ``r(a, t)`` the training share, the
+    With ``k(a, t)`` predictions of task `t` in group `a` and the training share ``r(a, t)``, the
     constraints are ``|k(a, t) − r(a, t) Σ_b k(b, t)| ≤ margin Σ_b k(b, t)``. Binary labels and
-    several a row are solved exactly, task by task. Of classes that exclude each other, the
-    Lagrangian dual is minimised with a maximum over predictions that is smoothed less and less,
-    and the few rows that are undecided at the end are moved one by one where that costs least
-    score.
+    several a row are solved exactly, task by task. For exclusive classes, the Lagrangian dual is
+    minimised with a smoothed maximum, and the few undecided rows are moved one by one if that
+    costs least score: more than 95 % of random problems with a solution are solved
+    (``tests/test_mitigation_classifiers.py``). If not, as when a group is not in the batch, a
+    ``ConvergenceWarning`` names the tasks, and `constrain` returns the shares reached. A task
+    that is never predicted breaks no bound, so rare ones may vanish.
 
-    Of random problems that have a solution, all of binary labels and of several labels a row
-    are solved, and more than 95 % of those of exclusive classes
-    (``tests/test_mitigation_classifiers.py``). It cannot be met where a group is not in the
-    batch, and perhaps not where classes have few rows. Then a ``ConvergenceWarning`` names the
-    tasks, and `constrain` says how near they came. A task that is never predicted breaks no
-    bound, so rare ones may vanish.
-
-    What it costs: accuracy, where labels of the batch differ from those of training; and it
-    treats people of different groups with the same scores differently, which may be forbidden.
-    It needs the attribute to predict. A row's prediction depends on the rest of its batch, and
-    the larger the batch, the better. It keeps the shares of groups in tasks, the sense of
-    amplification of [1]_; others, such as that of several tasks at once, may rise.
+    The cost is accuracy, if labels of the batch differ from those of training. People of
+    different groups with the same scores are treated differently, which may be forbidden. A row's
+    prediction depends on the rest of its batch: larger batches are better. The constraints concern
+    shares of groups in tasks, as in [1]_; other amplifications may rise.
 
     References
     ----------
@@ -118,8 +109,8 @@ class CorpusConstraintClassifier(HidingWrapper):
 
     Examples
     --------
-    Two thirds of those who were hired are men. A model that is given a poor test of skill, and
-    the sex, hires four men in five:
+    Two thirds of those who were hired are men. Of those whom a model with a poor test of skill
+    hires, four in five are:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
@@ -137,14 +128,13 @@ class CorpusConstraintClassifier(HidingWrapper):
     1     m     1    0.67    0.79   0.72  True
     """
 
-    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
     __metadata_request__predict: ClassVar = {"sensitive_features": True}
     __metadata_request__score: ClassVar = {"sensitive_features": True}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict_proba"])],
         "margin": [Interval(Real, 0, 1, closed="left")],
-        "sensitive": [str, Integral, list, callable, None],
+        "sensitive": SENSITIVE,
         "drop_sensitive": ["boolean"],
     }
 
@@ -163,41 +153,11 @@ class CorpusConstraintClassifier(HidingWrapper):
         self.sensitive = sensitive
         self.drop_sensitive = drop_sensitive
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Fit the classifier, and learn the training shares.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Training data.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute, where it is no column of `X`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights, for classifier and shares.
-        **params : dict
-            Metadata that the classifier inside has requested.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        self._validate_params()
-        metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        inner = fit_params(self, ["estimator"], metadata, params)["estimator"]
-        attribute = find_attribute(self, X, sensitive_features, "fit")
+    def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
+        inner = routed["estimator"]
+        attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
-        with noting_text(self, X):
+        with self._noting_text(X):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
         pairs = read_pairs(y, attribute)
         weight = inner.get("sample_weight")
@@ -209,17 +169,16 @@ class CorpusConstraintClassifier(HidingWrapper):
         self._binary = pairs.one_label and len(pairs.tasks) == 2
         self.ratios_ = pairs.frame(_shares(counts)).iloc[:, int(self._binary) :]
         self.groups_ = pairs.groups
-        return self
 
     def constrain(self, X: Any, *, sensitive_features: Any = None) -> ConstrainedPredictions:
-        """Predict, and say what was done.
+        """Predict, and return what was changed.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to predict: a batch.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is no column of `X`.
+            Their sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -227,7 +186,7 @@ class CorpusConstraintClassifier(HidingWrapper):
         """
         check_is_fitted(self)
         scores = self._scores(X)
-        attribute = find_attribute(self, X, sensitive_features, "predict")
+        attribute = self._sensitive(X, sensitive_features, "predict")
         group = read_groups(attribute, len(scores), self.groups_)
         ratio = self.ratios_.to_numpy()
         low, high = np.maximum(ratio - self.margin, 0), np.minimum(ratio + self.margin, 1)
@@ -265,7 +224,7 @@ class CorpusConstraintClassifier(HidingWrapper):
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to predict: a batch.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is no column of `X`.
+            Their sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -275,11 +234,10 @@ class CorpusConstraintClassifier(HidingWrapper):
         unmet = found.table.loc[~found.table["met"], "task"].unique()
         if len(unmet):
             warnings.warn(
-                f"No predictions of these {len(found.y_pred):,} rows were found in which groups "
-                f"have their training shares, to within {self.margin:g}, of {len(unmet)} of "
-                f"{self.ratios_.shape[1]} tasks: {quote(unmet.tolist())}. Larger batches, in "
-                "which every group is, or a larger margin make it possible; constrain(X) says "
-                "how near they came.",
+                f"In these {len(found.y_pred):,} rows, groups do not have their training shares "
+                f"(within {self.margin:g}) of {len(unmet)} of {self.ratios_.shape[1]} tasks: "
+                f"{quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
+                "margin; constrain(X) returns the shares reached.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -299,7 +257,7 @@ class CorpusConstraintClassifier(HidingWrapper):
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is no column of `X`.
+            Their sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -322,6 +280,6 @@ class CorpusConstraintClassifier(HidingWrapper):
 
 
 def _shares(table: Array) -> Array:
-    """Return each group's share of a task's predictions, NaN where nothing is predicted."""
+    """Return each group's share of a task's predictions, NaN if nothing is predicted."""
     total = table.sum(axis=0)
     return table / np.where(total > 0, total, np.nan)

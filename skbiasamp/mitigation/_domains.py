@@ -1,63 +1,60 @@
-"""DomainIndependentClassifier: one classifier a group, and the sum of what they say."""
+"""DomainIndependentClassifier: one classifier for each group, and their sum."""
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 import sklearn
 from scipy.sparse import issparse
 from scipy.special import expit, logit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multioutput import MultiOutputClassifier
-from sklearn.utils import assert_all_finite, get_tags
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
+from sklearn.utils import assert_all_finite
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
-from skbiasamp._labels import Array, quote, to_native
-from skbiasamp.compose import fit_params
-from skbiasamp.compose._columns import names_of, without_sensitive
-from skbiasamp.mitigation._pairs import Pairs, find_attribute, named, read_pairs
+from skbiasamp._input import Array, quote, to_native
+from skbiasamp.compose._sensitive import SENSITIVE
+from skbiasamp.compose._wrapper import SensitiveClassifier
+from skbiasamp.mitigation._pairs import Pairs, named, read_pairs
 from skbiasamp.model_selection._responses import task_scores
 
 _CERTAIN = 1e-9
 
 
-class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Train a classifier for each group, and predict with all of them together.
+class DomainIndependentClassifier(SensitiveClassifier):
+    """Train a classifier for each group, and combine their predictions for everybody.
 
-    Inside a group nothing can be learned from the group, so what each classifier knows of a task
-    owes nothing to how often the groups have it; their sum needs no attribute to predict [1]_.
+    Inside a group, a classifier cannot learn how often the groups have a task. The sum of all
+    needs no sensitive feature to predict [1]_.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     estimator : classifier
-        What is trained in each group, with ``predict_proba``: binary, multiclass, multilabel. A
-        representation that all groups share is a step before this one in a pipeline.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. The classifiers do not see these columns, which other
-        wrappers hide with ``drop_sensitive=True`` only, and data frames to predict may lack
-        them. None: it is passed to `fit` as ``sensitive_features``, also through metadata
-        routing.
+        The classifier trained in each group, with ``predict_proba``: binary, multiclass,
+        multilabel. A representation that all groups share is a step before, in a pipeline.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. Named columns are always hidden from the classifiers, and data frames to
+        predict may lack them. None: pass ``sensitive_features`` to `fit`.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
-        How the classifiers' probabilities are made comparable, by cross-validation in each
-        group; of several tasks, each is then trained on its own. None takes them as they are.
+        How the classifiers' probabilities are made comparable, by cross-validation in each group
+        (of several tasks, each on its own). None takes them as they are.
     combine : {"score", "probability"}, default="score"
-        What is summed: log-probabilities (of several tasks: log-odds), as in the paper, or
-        probabilities.
+        "score" sums log-probabilities (of several tasks: log-odds), as in the paper;
+        "probability" sums probabilities.
     group_prior : {"uniform", "training"} or dict, default="uniform"
-        What each group's classifier weighs: all the same, as in the paper; as much as the group
-        has rows (by weight, where there are weights); or by a number for each group.
+        Weights of the classifiers: "uniform" are equal ones, as in the paper; "training" the
+        group's share of the training rows; a dict has a number for each group.
     n_jobs : int, default=None
-        Jobs that share the groups.
+        Number of groups that are trained in parallel.
 
     Attributes
     ----------
@@ -67,26 +64,24 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         The groups, in the same order.
     group_prior_ : Series
         The weight of each.
-    classes_ : ndarray of shape (n_classes,), or what a multilabel `estimator` has
+    classes_ : ndarray of shape (n_classes,), or as of a multilabel `estimator`
         The classes.
     n_features_in_, feature_names_in_
-        As of any estimator, with the columns that are hidden.
+        As of any estimator; hidden columns are counted.
 
     See Also
     --------
-    CorpusConstraintClassifier : Keeps the groups' training shares; needs the attribute to predict.
+    CorpusConstraintClassifier : Keeps the groups' training shares; needs the group to predict.
 
     Notes
     -----
-    With ``p_a(t | x)`` the probability that group `a`'s classifier gives, and weights ``w_a``, the
-    prediction is the task that has most of ``Σ_a w_a log p_a(t | x)``, or of
+    With the probability ``p_a(t | x)`` of group `a`'s classifier and weights ``w_a``, the
+    prediction is the task with the largest ``Σ_a w_a log p_a(t | x)``, or
     ``Σ_a w_a p_a(t | x)``.
 
-    What it costs: each classifier has only its group's rows, so that rare groups and rare tasks
-    are learned worse; and the sum gives up what the attribute itself tells of the label, by
-    design. What it does not do: where a group's features are distributed otherwise, for example
-    by a proxy of the attribute, its members go on being predicted otherwise. It makes the
-    predictions of groups no more alike than the features are.
+    The cost: each classifier has only its group's rows, so rare groups and tasks are learned
+    worse, and what the group itself says about the label is not used. Predictions still differ
+    between groups whose features differ.
 
     References
     ----------
@@ -95,8 +90,8 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
 
     Examples
     --------
-    Of equal skill, men are hired more often. Height tells of the sex, and of nothing else that
-    matters; one classifier for all learns that the tall are hired:
+    With equal skill, men are hired more often. Height only reveals the sex; one classifier for all
+    learns to hire the tall:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
@@ -116,11 +111,11 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
     0.79, hires 0.49 of women, 0.49 of men
     """
 
-    __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
+    _always_hides = True
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict_proba"]), HasMethods(["fit", "predict"])],
-        "sensitive": [str, Integral, list, callable, None],
+        "sensitive": SENSITIVE,
         "calibration": [StrOptions({"sigmoid", "isotonic"}), None],
         "combine": [StrOptions({"score", "probability"})],
         "group_prior": [StrOptions({"uniform", "training"}), dict],
@@ -144,38 +139,8 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         self.group_prior = group_prior
         self.n_jobs = n_jobs
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        sensitive_features: Any = None,
-        sample_weight: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Fit a classifier in each group.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Training data.
-        y : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute, where it is no column of `X`.
-        sample_weight : array-like of shape (n_samples,), optional
-            Weights.
-        **params : dict
-            Metadata that the classifier inside has requested.
-
-        Returns
-        -------
-        self : object
-            The fitted classifier.
-        """
-        self._validate_params()
-        metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        inner = fit_params(self, ["estimator"], metadata, params)["estimator"]
+    def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
+        inner = routed["estimator"]
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -187,17 +152,15 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         X = X if hasattr(X, "shape") and not issparse(X) else checked
         y = y if hasattr(y, "shape") else np.asarray(y)
         assert_all_finite(np.asarray(to_native(y, "y")), input_name="y")
-        attribute = find_attribute(self, X, sensitive_features, "fit")
-        by_column = self.sensitive is not None and not callable(self.sensitive)
-        self._hidden = names_of(X, self.sensitive) if by_column else None
-        features = self._features(X)
+        attribute = self._sensitive(X, sensitive_features, "fit")
+        features = self._hide(X)
         pairs = read_pairs(y, attribute)
         _require_both(pairs)
         self.groups_, self._one_label = pairs.groups, pairs.one_label
         self.group_prior_ = self._prior(pairs, inner.get("sample_weight"))
         members = [np.flatnonzero(one) for one in pairs.within(pairs.group)]
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit)(
+            delayed(_fit_group)(
                 self._head(pairs, rows, weighted="sample_weight" in inner),
                 take_rows(features, rows),
                 take_rows(y, rows),
@@ -205,7 +168,6 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
             )
             for rows in members
         )
-        return self
 
     def predict_proba(self, X: Any) -> Array:
         """Predict probabilities.
@@ -260,26 +222,6 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         """The classes."""
         return self.estimators_[0].classes_
 
-    def get_metadata_routing(self) -> MetadataRouter:
-        """Say who takes which metadata.
-
-        Returns
-        -------
-        routing : MetadataRouter
-        """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
-        mapping = MethodMapping().add(caller="fit", callee="fit")
-        return router.add(estimator=self.estimator, method_mapping=mapping)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = get_tags(self.estimator)
-        tags.transformer_tags = None
-        tags.array_api_support = False
-        return tags
-
-    def _features(self, X: Any) -> Any:
-        return X if self._hidden is None else without_sensitive(X, self._hidden, may_lack=True)
-
     def _prior(self, pairs: Pairs, sample_weight: Any) -> pd.Series:
         """Return the weight of each group, one together."""
         names = named(pairs.groups)
@@ -324,12 +266,12 @@ class DomainIndependentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstim
         return MultiOutputClassifier(head)
 
 
-def _fit(head: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
+def _fit_group(head: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     return head.fit(X, y, **params)
 
 
 def _require_both(pairs: Pairs) -> None:
-    """Raise where a group's rows cannot teach a task."""
+    """Raise if a group has only one class of a task."""
     pairs.require_all(
         why="the group's own classifier cannot learn it. Merge groups or classes, or leave one out."
     )

@@ -1,4 +1,4 @@
-"""NoiseRandomizer: the baseline that a remedy has to beat."""
+"""NoiseRandomizer: the baseline that a mitigation has to beat."""
 
 from __future__ import annotations
 
@@ -7,47 +7,52 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
+from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import Interval
-from skbiasamp._labels import Array
+from skbiasamp._input import Array, to_native
+
+_NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csc"}
 
 
 class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Add Gaussian noise to features, in training and in prediction.
+    """Add noise to features, in training and in prediction.
 
-    With growing noise a model tells less of the protected attribute, and of everything else.
-    The line from no noise to much is the trade-off that costs nothing to make, and a remedy is
-    worth its name where it does better [1]_ (Fig. 5).
+    With more noise a model reveals less about the group, and predicts worse. A mitigation is
+    useful if it does better than this trade-off, which costs nothing to make [1]_ (Fig. 5).
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     scale : float, default=1.0
-        Standard deviation of the noise, in standard deviations of each feature.
+        Standard deviation of the Gaussian noise, in standard deviations of each feature. Values
+        of text, categories, booleans and sparse matrices are replaced by random training values
+        of the same feature instead, as often as makes the correlation with the original the
+        same: with probability ``1 - 1 / sqrt(1 + scale**2)``.
     random_state : int, RandomState instance or None, default=None
         Seed of the noise.
 
     Attributes
     ----------
     scale_ : ndarray of shape (n_features,)
-        Standard deviation of each feature's noise.
+        Standard deviation of each feature's noise; NaN if its values are replaced.
     n_features_in_, feature_names_in_
         As of any estimator.
 
     See Also
     --------
-    compare_mitigations : Draws remedies beside this line.
+    compare_mitigations : Draws mitigations beside this line.
 
     Notes
     -----
     The same data get the same noise again, so that predictions can be repeated; other data get
-    other noise, and so does a part of them. Rows that are alike get noise of their own.
-
-    What it costs: accuracy, by design.
+    other noise, and so does a part of them. Equal rows get different noise. Sparse matrices stay
+    sparse.
 
     References
     ----------
@@ -75,6 +80,7 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     }
 
     scale_: Array
+    _training: Any
 
     def __init__(self, scale: float = 1.0, *, random_state: Any = None) -> None:
         self.scale = scale
@@ -85,7 +91,7 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Training data.
         y : Ignored
             Here for pipelines.
@@ -95,32 +101,96 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self : object
         """
         self._validate_params()
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
-        self.scale_ = self.scale * X.std(axis=0)
+        data = self._read(X, reset=True)
+        self._training = data if not isinstance(data, np.ndarray) else None
+        if isinstance(data, np.ndarray):
+            self.scale_ = self.scale * data.std(axis=0)
+        elif isinstance(data, pd.DataFrame):
+            numbers = data.select_dtypes("number").std(ddof=0)
+            self.scale_ = self.scale * numbers.reindex(data.columns).to_numpy(float)
+        else:
+            self.scale_ = np.full(data.shape[1], np.nan)
         self._seed = check_random_state(self.random_state).randint(2**31 - 1)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """Add noise.
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Data.
 
         Returns
         -------
-        X_noisy : ndarray of shape (n_samples, n_features)
+        X_noisy : ndarray, sparse matrix or data frame of shape (n_samples, n_features)
+            A data frame if `X` has columns that are not numbers.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        # Not the same for rows at the same place of other data: a model that has learned the
-        # noise of its training rows by heart would recognise them.
-        rng = np.random.default_rng([self._seed, zlib.crc32(X.tobytes())])
-        return (X + self.scale_ * rng.standard_normal(X.shape)).astype(X.dtype, copy=False)
+        data = self._read(X, reset=False)
+        # Not the same for rows at the same place of other data: a model that has memorised the
+        # noise of its training rows would recognise them.
+        rng = np.random.default_rng([self._seed, zlib.crc32(_bytes(data))])
+        keep = 1 / np.sqrt(1 + self.scale**2)
+        if isinstance(data, pd.DataFrame):
+            return self._noisy_frame(data, keep, rng)
+        if sparse.issparse(data):
+            return self._noisy_sparse(data, keep, rng)
+        noise = self.scale_ * rng.standard_normal(data.shape)
+        return (data + noise).astype(data.dtype, copy=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True  # of single rows; all of them are noisy alike
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
         return tags
+
+    def _read(self, X: Any, *, reset: bool) -> Any:
+        """Return a matrix of numbers, dense or sparse, or a frame if some columns are not."""
+        if sparse.issparse(X) or not hasattr(X, "columns"):
+            return validate_data(self, X, reset=reset, **_NUMBERS)
+        frame: Any = to_native(X, "X")
+        if frame.select_dtypes("number").shape == frame.shape:
+            return validate_data(self, X, reset=reset, **_NUMBERS)
+        validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+        return frame
+
+    def _noisy_frame(self, data: pd.DataFrame, keep: float, rng: np.random.Generator) -> Any:
+        n, noisy = len(data), data.copy()
+        for at, scale in enumerate(self.scale_):
+            column = data.iloc[:, at]
+            if np.isnan(scale):
+                drawn = self._training.iloc[rng.integers(len(self._training), size=n), at]
+                noisy.isetitem(at, column.where(rng.random(n) < keep, drawn.array).array)
+            else:
+                noisy.isetitem(at, (column + scale * rng.standard_normal(n)).array)
+        return noisy
+
+    def _noisy_sparse(self, data: Any, keep: float, rng: np.random.Generator) -> Any:
+        cells, known, n = data.tocoo(), self._training, data.shape[0]
+        n_stored = np.diff(known.indptr)
+        # How often a cell is replaced by a stored value; else it is kept, or replaced by 0.
+        rate = (1 - keep) * n_stored / known.shape[0]
+        luck = rng.random(cells.nnz)
+        kept = luck < keep
+        drawn = ~kept & (luck < keep + rate[cells.col])
+        filled = [rng.choice(n, k, replace=False) for k in rng.binomial(n, rate)]
+        row = np.concatenate(filled).astype(int)
+        column = np.repeat(np.arange(len(rate)), list(map(len, filled)))
+        empty = ~np.isin(row * len(rate) + column, cells.row.astype(int) * len(rate) + cells.col)
+        rows = np.concatenate([cells.row[kept], cells.row[drawn], row[empty]])
+        columns = np.concatenate([cells.col[kept], cells.col[drawn], column[empty]])
+        new = columns[kept.sum() :]
+        values = known.data[known.indptr[new] + rng.integers(n_stored[new])]
+        made = sparse.csr_array if isinstance(data, sparse.sparray) else sparse.csr_matrix
+        return made((np.append(cells.data[kept], values), (rows, columns)), shape=data.shape)
+
+
+def _bytes(data: Any) -> bytes:
+    if isinstance(data, pd.DataFrame):
+        return pd.util.hash_pandas_object(data, index=False).to_numpy().tobytes()
+    parts = [data.data, data.indices, data.indptr] if hasattr(data, "indptr") else [data]
+    return b"".join(part.tobytes() for part in parts)

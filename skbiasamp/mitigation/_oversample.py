@@ -1,4 +1,4 @@
-"""GroupOverSampler: rows are repeated until every pair has as many as any other."""
+"""GroupOverSampler: repeats rows until all pairs of group and class have equally many."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler
 
@@ -20,12 +20,11 @@ class GroupOverSampler(Sampler):
 
     Parameters
     ----------
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. It stays in `X`. None: it is passed as
-        ``sensitive_features``, also through metadata routing.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. It stays in `X`. None: pass ``sensitive_features``.
     random_state : int, RandomState instance or None, default=None
-        Which rows are repeated.
+        Seeds which rows are repeated.
 
     Attributes
     ----------
@@ -36,17 +35,13 @@ class GroupOverSampler(Sampler):
 
     See Also
     --------
-    RatioBalancer : Drops rows instead.
+    RatioBalancer : Drops rows instead; also for several labels a row.
 
     Notes
     -----
-    What it costs: no rows, but training takes longer, and a few rows of a rare pair are seen
-    again and again, which flexible models learn by heart. All classes become equally frequent
-    too, so that probabilities and base rates are no longer those of the data, and rare classes
-    are predicted more often.
-
-    Of several labels a row, a row that is repeated for one task is repeated for its others, so
-    that pairs cannot be made equal one by one; `RatioBalancer` takes such labels.
+    The cost is longer training, and that flexible models memorise the few rows of a rare pair.
+    Classes become equally frequent too: probabilities and base rates are no longer those of the
+    data, and rare classes are predicted more often.
 
     Under metadata routing, import imbalanced-learn before any ``set_fit_request``: its import
     (seen with 0.14.2) makes scikit-learn lose the requests made until then when it clones.
@@ -71,9 +66,8 @@ class GroupOverSampler(Sampler):
     def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
         if not pairs.one_label:
             raise ValueError(
-                "GroupOverSampler makes pairs of group and class equally frequent, and y has "
-                f"several labels a row ({len(pairs.tasks)} columns): repeating a row for one of "
-                "them repeats its others. RatioBalancer takes such labels."
+                f"GroupOverSampler needs one label a row, and y has {len(pairs.tasks)} columns: "
+                "repeating a row for one task repeats its others. RatioBalancer takes such labels."
             )
         pairs.require_all(why="there is nothing to repeat. Merge groups or classes.")
         try:

@@ -1,4 +1,4 @@
-"""Who is in which group and has which tasks, row by row."""
+"""Group and tasks of every row."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import (
+from skbiasamp._input import (
     Array,
     Names,
     Rows,
@@ -18,17 +18,16 @@ from skbiasamp._labels import (
     codes_of,
     read_rows,
     recode,
-    renamed,
     require_groups,
+    speaking,
     to_native,
 )
-from skbiasamp.compose import ROUTING, sensitive_values
 
-# Remedies have no parameter `missing`.
-_WITHOUT_POLICIES = {
+# Mitigations have no parameter `missing`.
+_WITHOUT_POLICIES: dict[str, Any] = {
     "y_true": "y",
-    " with missing='drop'": "",
-    " with missing='group'": ", called 'unknown' for example",
+    "missing='drop'": "before fitting",
+    "missing='group'": "called 'unknown', for example",
 }
 
 
@@ -37,7 +36,7 @@ class Pairs:
     """Rows as members of a group and of tasks.
 
     Of one label a row, every class is a task, also both classes of a binary label: what makes
-    one of them independent of the attribute does not make the other so.
+    one of them independent of the group does not make the other so.
     """
 
     group: Array
@@ -67,7 +66,7 @@ class Pairs:
         return pd.DataFrame(table, named(self.groups), named(self.tasks))
 
     def require_all(self, *, why: str) -> None:
-        """Raise where a group has no row of a task."""
+        """Raise if a group has no row of a task."""
         lacking = np.argwhere(self.counts == 0)
         if len(lacking):
             pairs = [(self.groups[a], self.tasks[t]) for a, t in lacking]
@@ -83,7 +82,7 @@ def named(names: Names) -> pd.Index:
 
 
 def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
-    """Read the attribute of rows without labels, as positions among known groups."""
+    """Return the groups of rows without labels, as positions among known groups."""
     rows = _read(np.zeros(n_rows, int), attribute)
     group, names = codes_of(rows.group), rows.group.names
     heights = dict(zip(names, np.bincount(group, minlength=len(names)), strict=True))
@@ -94,34 +93,14 @@ def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
 def _read(y: Any, attribute: Any) -> Rows:
     # Halves are no counts, so that every row remains a cell of its own, in its place.
     n = max(len(to_native(y, "y")), 1)
-    with renamed(**_WITHOUT_POLICIES):
+    with speaking(_WITHOUT_POLICIES):
         return read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
 
 
 def read_pairs(y: Any, attribute: Any) -> Pairs:
-    """Read labels and attribute, row by row."""
+    """Read labels and sensitive feature, row by row."""
     rows = _read(y, attribute)
     group, groups, n = codes_of(rows.group), rows.group.names, len(rows.weight)
     require_groups(groups, np.bincount(group, minlength=len(groups)), n, declared=False)
     member = rows.task.labels.dense(slice(None), bool)
     return Pairs(group, groups, member, rows.task.names, not rows.task.is_matrix)
-
-
-def find_attribute(owner: Any, X: Any, sensitive_features: Any, method: str) -> Any:
-    """Return the attribute, from X or as it was passed."""
-    who, sensitive = type(owner).__name__, owner.sensitive
-    if sensitive is not None and sensitive_features is not None:
-        raise ValueError(
-            f"The protected attribute came twice: as sensitive={sensitive!r} and as "
-            "sensitive_features. Leave one out; under metadata routing, with "
-            f".set_{method}_request(sensitive_features=False)."
-        )
-    if sensitive is not None:
-        return sensitive_values(X, sensitive)
-    if sensitive_features is None:
-        raise ValueError(
-            f"{who}.{method} needs the protected attribute. Pass sensitive_features; if it is a "
-            f"column of X, name it: {who}(..., sensitive='sex'); inside a pipeline or a search, "
-            f"name the column, or enable metadata routing: {ROUTING}."
-        )
-    return sensitive_features

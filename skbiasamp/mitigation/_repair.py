@@ -1,4 +1,4 @@
-"""DataRepair: rows are dropped that make tasks vary between groups."""
+"""DataRepair: drops rows that make the frequency of tasks vary between groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skbiasamp._compat import Interval
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler, draw
 
@@ -18,27 +18,25 @@ _AT_ONCE = 0.002  # share of all rows that is dropped before counts are looked a
 class DataRepair(Sampler):
     """Drop the rows that make tasks occur unequally often in the groups, up to a given share.
 
-    What is lowered is the coefficient of variation of how often a task occurs with each group,
-    averaged over the tasks [1]_; 0 where every task is equally frequent in all groups.
+    It lowers the coefficient of variation of how often a task occurs in each group, averaged over
+    tasks [1]_; 0 if every task is equally frequent in all groups.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     min_share : float, default=0.5
-        The share of rows that stays at least. More stay where the variation cannot be lowered
-        further.
-    sensitive : str, int, list or callable, default=None
-        Where the protected attribute is: the name of a column of `X`, its position, a list of
-        several, or a function of `X`. It stays in `X`. None: it is passed as
-        ``sensitive_features``, also through metadata routing.
+        The minimum share of rows that stays. More stay if the variation cannot be lowered further.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, by name or position; several of them; or a
+        function of `X`. It stays in `X`. None: pass ``sensitive_features``.
     random_state : int, RandomState instance or None, default=None
-        Which rows stay of those that are alike in group and labels.
+        Seeds which rows stay of those with equal group and labels.
 
     Attributes
     ----------
     sample_indices_ : ndarray of shape (n_kept,)
-        Positions of the rows that stay, in their order.
+        Positions of the rows that stay, in order.
     variation_before_, variation_ : float
         The average coefficient of variation of all rows, and of those that stay.
     n_features_in_, feature_names_in_
@@ -46,18 +44,17 @@ class DataRepair(Sampler):
 
     See Also
     --------
-    RatioBalancer : Promises a ratio for every task, and keeps as many rows as it can.
+    RatioBalancer : Guarantees a ratio for every task, and keeps as many rows as it can.
 
     Notes
     -----
-    The variation of a task is ``std(n_a) / mean(n_a)`` over the groups ``a``, ``n_a`` being
-    how many rows of the group have it. A class of a binary label is a task, either of them.
-    Rows are dropped where the average over tasks falls most, a few at a time, which need not
-    lead to the lowest average there is; and never the last row of a pair.
+    The variation of a task is ``std(n_a) / mean(n_a)`` over the groups ``a``, if ``n_a`` rows of
+    the group have it. Both classes of a binary label are tasks. Rows are dropped greedily, a few
+    at a time, and never the last row of a pair.
 
-    What it costs: up to ``1 - min_share`` of the rows, rare tasks first, since few rows change
-    their variation most. In [1]_ and in benchmarks of multi-attribute amplification it loses
-    about 5 points of average precision, and lowers some amplifications while it raises others.
+    The cost is up to ``1 - min_share`` of the rows, rare tasks first. In [1]_ and in benchmarks of
+    multi-attribute amplification it costs about 5 percentage points of average precision, lowers
+    some amplifications and raises others.
 
     References
     ----------

@@ -1,8 +1,7 @@
-"""What samplers share, and the one that repeats rows."""
+"""What samplers share."""
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,23 +11,23 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from skbiasamp._compat import take_rows
-from skbiasamp._labels import Array, check_lengths
-from skbiasamp.mitigation._pairs import Pairs, find_attribute, read_pairs
+from skbiasamp._input import Array, check_lengths
+from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
+from skbiasamp.mitigation._pairs import Pairs, read_pairs
 
 
-class Sampler(BaseEstimator):
+class Sampler(SensitiveColumns, BaseEstimator):
     """Takes rows out of the training data, or repeats them.
 
     Like the samplers of imbalanced-learn, whose pipelines call `fit_resample` in training only.
     """
 
     _estimator_type = "sampler"
-    sensitive: Any
     random_state: Any
     sample_indices_: Array
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "sensitive": [str, Integral, list, tuple, callable, None],
+        "sensitive": SENSITIVE,
         "random_state": ["random_state"],
     }
 
@@ -42,7 +41,7 @@ class Sampler(BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: classes, or 0/1 indicator columns.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute, where it is no column of `X`.
+            The sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -57,7 +56,7 @@ class Sampler(BaseEstimator):
         checked = validate_data(
             self, X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2
         )
-        attribute = find_attribute(self, X, sensitive_features, "fit_resample")
+        attribute = self._sensitive(X, sensitive_features, "fit_resample")
         check_lengths({"X": range(checked.shape[0]), "y": y if hasattr(y, "__len__") else list(y)})
         rng = check_random_state(self.random_state)
         self.sample_indices_ = self._choose(read_pairs(y, attribute), rng)
@@ -73,7 +72,7 @@ class Sampler(BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: classes, or 0/1 indicator columns.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute, where it is no column of `X`.
+            The sensitive feature, if `sensitive` does not name it.
 
         Returns
         -------
@@ -83,14 +82,14 @@ class Sampler(BaseEstimator):
         return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)
 
     def get_metadata_routing(self) -> Any:
-        """Say who takes which metadata.
+        """Return which metadata is requested.
 
         Returns
         -------
         routing : MetadataRequest
         """
         request = super().get_metadata_routing()
-        # The attribute is asked for. scikit-learn learns of the second method from imblearn.
+        # The sensitive feature is requested. imblearn adds the second method to scikit-learn.
         for method in ("fit", "fit_resample"):
             if hasattr(request, method):
                 asked = getattr(request, method)

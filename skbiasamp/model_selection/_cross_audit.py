@@ -17,8 +17,8 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_vali
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-from skbiasamp._compat import take_rows
-from skbiasamp._labels import Array, by_auditor, check_option, to_native
+from skbiasamp._compat import Interval, StrOptions, take_rows, validate_params
+from skbiasamp._input import Array, of_auditor, speaking, to_native
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.results import AuditResult
@@ -28,25 +28,25 @@ STRATIFY = ("task", "joint")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossAuditResult:
-    """What the folds of a cross-validation say of amplification, as `cross_audit` makes it.
+    """Amplification over the folds of a cross-validation, as returned by `cross_audit`.
 
     Attributes
     ----------
     folds : list of AuditResult
         One for each fold of each repeat.
     pooled : AuditResult
-        All held-out predictions together, held against the correlations of all labels. Its
+        All held-out predictions together, audited against the correlations of all labels. Its
         interval is that of the rows; of several repeats, that of the mean over repeats, which
         splits and seeds move but the rows do not.
-    value : float
-        The mean over folds.
-    low, high : float
-        Its interval, for models trained on other samples of this size.
+    value, low, high : float
+        The mean over folds, and its interval for models trained on other samples of this size.
     confidence_level : float
-        Its level.
+        Level of the interval.
     table : DataFrame
-        One row a fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the amplification as
+        One row for each fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the amplification
         ``value`` with ``low``, ``high`` and ``p_value``, and the classifier's scores.
+    predictions : list of ndarray
+        The predictions of each fold's held-out rows.
 
     Examples
     --------
@@ -66,11 +66,11 @@ class CrossAuditResult:
     >>> result
     directional A->T: +0.0828 [-0.0131, +0.1788] over 5 folds
      repeat  fold  n_train  n_test   value     low   high  p_value  score
-          0     0      480     120  0.0547 -0.0434 0.1499   0.2790 0.7000
+          0     0      480     120  0.0547 -0.0434 0.1499   0.2840 0.7000
           0     1      480     120  0.1490  0.0643 0.2311   0.0010 0.7750
           0     2      480     120  0.1629  0.0575 0.2639   0.0020 0.6667
-          0     3      480     120  0.0755 -0.0136 0.1638   0.0940 0.7667
-          0     4      480     120 -0.0279 -0.1156 0.0541   0.4900 0.7917
+          0     3      480     120  0.0755 -0.0136 0.1638   0.0890 0.7667
+          0     4      480     120 -0.0279 -0.1156 0.0541   0.4820 0.7917
     pooled directional A->T: +0.0820 [+0.0413, +0.1239], p = 0.001 (600 rows, 2 groups x 1 task)
     """
 
@@ -81,6 +81,7 @@ class CrossAuditResult:
     high: float
     confidence_level: float
     table: pd.DataFrame
+    predictions: list[Array]
 
     def __float__(self) -> float:
         return float(self.value)
@@ -97,16 +98,16 @@ class CrossAuditResult:
         return "\n".join([*lines, f"pooled {self.pooled._title}"])
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a fold.
-
-        Returns
-        -------
-        frame : DataFrame
-            A copy of ``table``.
-        """
+        """Return a copy of ``table``."""
         return self.table.copy()
 
 
+@validate_params(
+    {
+        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "stratify": [StrOptions(set(STRATIFY))],
+    }
+)
 def cross_audit(
     estimator: Any,
     X: Any,
@@ -124,51 +125,52 @@ def cross_audit(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> CrossAuditResult | dict[str, CrossAuditResult]:
-    """Tell how much a classifier amplifies, and how much that depends on the data it was given.
+    """Audit a classifier over the folds of a cross-validation.
 
-    Trains the classifier on every training fold, and audits its predictions of the held-out
-    rows against the correlations of that fold's training labels.
+    The classifier is trained on every training fold, and its predictions of the held-out rows are
+    audited against the correlations of that fold's training labels. The result shows how much the
+    amplification depends on the data that a model was given.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     estimator : classifier or AuditedClassifier
-        What is trained.
+        The model.
     X : array-like or data frame of shape (n_samples, n_features)
         Data.
     y : array-like of shape (n_samples,) or (n_samples, n_tasks)
         Labels.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute; not needed where an `AuditedClassifier` finds it in `X`.
+        The sensitive feature; not needed if an `AuditedClassifier` finds it in `X`.
     auditor : auditor or list of auditors, default=None
-        What measures; None is that of the `AuditedClassifier`, or ``DirectionalAuditor()``.
+        The metrics; None is that of the `AuditedClassifier`, or ``DirectionalAuditor()``.
         Direction "T->A" needs an `AuditedClassifier` with a ``sensitive_estimator``.
     cv : int, cross-validation splitter or iterable of splits, default=5
-        The folds. A number makes shuffled ones.
+        The folds. An integer makes shuffled ones.
     n_repeats : int, default=1
-        How often to do all of it, with other seeds: of the folds that a number of them makes,
-        and of those ``random_state`` parameters of the estimator that are None.
+        Number of repetitions with other seeds: of the folds that an integer `cv` makes, and of
+        those ``random_state`` parameters of the estimator that are None.
     stratify : {"task", "joint"}, default="task"
-        Whether folds have equal shares of each class of `y`, as in scikit-learn, or of each pair
-        of group and class, so that small groups are in all folds.
+        "task" gives folds equal shares of each class of `y`, as in scikit-learn; "joint", of each
+        pair of group and class, so that small groups are in all folds.
     groups : array-like of shape (n_samples,), default=None
         For splitters that keep rows together, such as ``GroupKFold``.
     scoring : str, callable, list or dict, default=None
-        What else is scored on the held-out rows; None is the estimator's own score.
+        Further scores on the held-out rows; None is the estimator's own score.
     sample_weight : array-like of shape (n_samples,), optional
         Weights, in training and in the audit.
     params : dict, default=None
-        Further metadata, for what has requested it.
+        Further metadata, for estimators that request it.
     n_jobs : int, default=None
-        Jobs that share the folds.
+        Number of folds that are trained in parallel.
     random_state : int, RandomState instance or None, default=None
-        Where seeds come from. The numbers do not depend on `n_jobs`.
+        Seed. The numbers do not depend on `n_jobs`.
 
     Returns
     -------
     result : CrossAuditResult or dict of str to CrossAuditResult
-        By the auditor's name, where `auditor` is a list.
+        One for each auditor, by name, if `auditor` is a list.
 
     See Also
     --------
@@ -176,13 +178,12 @@ def cross_audit(
 
     Notes
     -----
-    The interval over folds is Student's, from the variance between the folds of a repeat.
-    Repeats make that variance better known but bring no new rows, so the interval does not
-    shrink with their number as that of independent runs would (which covers two times in
-    three where it says nineteen in twenty).
+    The interval over folds is Student's, from the variance between the folds of a repeat. Repeats
+    make that variance better known but bring no new rows: the interval does not shrink as that of
+    independent runs would, whose nominal 95 % would cover about 67 %.
 
-    Where test folds overlap, as `ShuffleSplit` makes them, the variance is widened as Nadeau
-    and Bengio propose [1]_, and the pooled result has no interval.
+    If test folds overlap, as with `ShuffleSplit`, the variance is widened as by Nadeau and
+    Bengio [1]_, and the pooled result has no interval.
 
     References
     ----------
@@ -190,7 +191,7 @@ def cross_audit(
 
     Examples
     --------
-    A tree that does not know the sex cannot keep all of its correlation with the label:
+    A tree without the sex cannot keep all of its correlation with the label:
 
     >>> import numpy as np
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -205,18 +206,17 @@ def cross_audit(
     >>> round(blind.value, 2)
     -0.18
     """
-    check_option("stratify", stratify, STRATIFY)
     if isinstance(estimator, AuditedClassifier):
         model = clone(estimator)
         if auditor is not None:
             model.set_params(auditor=auditor)
     else:
         model = AuditedClassifier(clone(estimator), auditor=auditor)
-    attribute = model._attribute(X, sensitive_features)
+    attribute = model._sensitive(X, sensitive_features, "fit", required=False)
     if attribute is None:
         raise ValueError(
-            "cross_audit needs the protected attribute: pass sensitive_features, for example "
-            "X['sex'], or an AuditedClassifier that finds it in X (sensitive='sex')."
+            "cross_audit needs the sensitive feature: pass sensitive_features, for example "
+            "X['sex'], or an AuditedClassifier(..., sensitive='sex')."
         )
     metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     metadata = {key: value for key, value in metadata.items() if value is not None}
@@ -241,7 +241,7 @@ def cross_audit(
         repeats.append((splits, fitted))
     whole = {}
     for name, one in auditors.items():
-        with by_auditor(one):
+        with speaking(of_auditor(one)):
             whole[name] = _seeded(one, rng).fit(
                 y, sensitive_features=attribute, sample_weight=sample_weight
             )
@@ -282,8 +282,7 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
                 }
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
-        like = auditor.contingency_
-        cells = sum(auditor._count(**given, like=like) for _, given in labels)
+        cells = sum(auditor._count_audited(**given) for _, given in labels)
         tested = np.bincount(np.concatenate([test for _, test in splits]))
         overlap = bool((tested > 1).any())
         judge = copy.copy(auditor).set_params(interval=None) if overlap else auditor
@@ -298,6 +297,7 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
         high=high,
         confidence_level=auditor.confidence_level,
         table=table,
+        predictions=[np.asarray(given["y_pred"]) for fold in held_out for _, given in fold],
     )
 
 
@@ -340,7 +340,7 @@ def joint_strata(y: Any, attribute: Any) -> Array:
 
 
 def _seeded(estimator: Any, rng: np.random.RandomState) -> Any:
-    """Return a clone whose `random_state` parameters are seeds where they were None."""
+    """Return a clone whose `random_state` parameters are seeds if they were None."""
     seeded = clone(estimator)
     for name, value in sorted(seeded.get_params(deep=True).items(), key=itemgetter(0)):
         if name.rpartition("__")[2] == "random_state" and value is None:

@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.utils.validation import check_array
 
 from skbiasamp._cells import labels_of
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, to_native
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
@@ -18,7 +18,7 @@ from skbiasamp.metrics.directional import DirectionalAuditor
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AmplificationCurve:
-    """Amplification at every threshold, as `amplification_curve` makes it.
+    """Amplification at every threshold, as returned by `amplification_curve`.
 
     Attributes
     ----------
@@ -26,9 +26,7 @@ class AmplificationCurve:
         Every distinct score, after −∞. Scores above a threshold are positive.
     values : ndarray of shape (n_thresholds,)
         BiasAmp→ A->T from that threshold up to the next.
-    limits : tuple of float
-        What `integral` goes over.
-    integral : float
+    integral, limits : float, tuple of float
         The mean of the values over thresholds between the limits.
 
     Examples
@@ -71,13 +69,7 @@ class AmplificationCurve:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row a threshold.
-
-        Returns
-        -------
-        frame : DataFrame
-            With the columns ``threshold`` and ``amplification``.
-        """
+        """Return a frame with the columns ``threshold`` and ``amplification``."""
         return pd.DataFrame({"threshold": self.thresholds, "amplification": self.values})
 
 
@@ -94,11 +86,10 @@ def amplification_curve(
     groups: str = "intersection",
     missing: str = "error",
 ) -> AmplificationCurve:
-    r"""Tell at which thresholds a score amplifies bias, and whether it does on the whole.
+    r"""Compute directional amplification (BiasAmp→ A->T) at every threshold of a score.
 
-    BiasAmp→ A->T of the labels ``y_score > threshold``, for every threshold that makes a
-    difference. A threshold that nothing or everything is above takes all association with the
-    attribute away, so that the ends of a curve lie below 0.
+    The audited labels are ``y_score > threshold``. If all or no rows are above a threshold, the
+    predictions have no association with the group, so the ends of a curve lie below 0.
 
     .. versionadded:: 0.1
 
@@ -109,7 +100,7 @@ def amplification_curve(
     y_score : array-like of shape (n_samples,) or (n_samples, n_tasks)
         Scores, larger for the positive class; several tasks share a threshold.
     sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute.
+        The sensitive feature.
     y_train, sensitive_train : array-like, optional
         Labels the model was trained on, which give the sign of each correlation. By default
         `y_true` does.
@@ -118,12 +109,13 @@ def amplification_curve(
     ties : {"zero", "negative"}, default="zero"
         The sign of a pair that is exactly independent in training.
     limits : tuple of float, default=None
-        Thresholds that the integral goes from and to; by default 0 and 1 where all scores lie
-        between, else the smallest and the largest score.
+        Limits of the integral; by default 0 and 1 if all scores lie between, else the smallest
+        and the largest score.
     groups : {"intersection", "marginal", "indicator"}, default="intersection"
         How several columns make groups.
     missing : {"error", "drop", "group"}, default="error"
-        What to do where the attribute is missing.
+        Rows with a missing sensitive feature: "error" raises, "drop" leaves them out, "group"
+        makes them a group of their own.
 
     Returns
     -------
@@ -132,15 +124,15 @@ def amplification_curve(
 
     See Also
     --------
-    BaseRateThresholdClassifier : Takes the threshold that keeps the base rate.
+    BaseRateThresholdClassifier : Predicts with the threshold that keeps the base rate.
     skbiasamp.metrics.directional_amplification : The value of labels.
 
     Notes
     -----
     The integral is divided by its width. Over all thresholds from 0 to 1 it is BiasAmp→ of the
     scores read as probabilities, since
-    :math:`\int_0^1 P(S > \theta \mid a)\, d\theta = E(S \mid a)`: a value that no choice of a
-    threshold stands behind [1]_ (Sec. 3.3).
+    :math:`\int_0^1 P(S > \theta \mid a)\, d\theta = E(S \mid a)`: a value without a choice of
+    threshold [1]_ (Sec. 3.3).
 
     References
     ----------
@@ -195,7 +187,7 @@ def _above(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
 
 
 def _limits(levels: Array, limits: Any) -> tuple[float, float]:
-    """Return from where to where thresholds count."""
+    """Return the limits of the integral."""
     if limits is None:
         ends = (float(levels[0]), float(levels[-1]))
         if ends[0] >= 0 and ends[1] <= 1:

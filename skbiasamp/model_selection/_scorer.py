@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -18,15 +19,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._labels import by_auditor, check_auditor, check_option
-from skbiasamp.compose import ROUTING, AuditedClassifier, sensitive_values
+from skbiasamp._compat import HasMethods, StrOptions
+from skbiasamp._input import InputError, check_auditor, of_auditor, speaking
+from skbiasamp.compose import AuditedClassifier
+from skbiasamp.compose._audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
+from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
 from skbiasamp.model_selection._responses import task_scores
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
 
-OBJECTIVES = ("closest_to_zero", "lowest")
-RESPONSES = ("predict", "predict_proba", "decision_function")
-
-# Classifiers that pass X on as it is, and where the fitted one inside is.
+# Classifiers that pass X on unchanged, and the attribute with the fitted one inside.
 _INNER = (
     (FixedThresholdClassifier, "estimator_"),
     (TunedThresholdClassifierCV, "estimator_"),
@@ -42,39 +43,41 @@ def amplification_scorer(
     objective: str = "closest_to_zero",
     response_method: str = "predict",
 ) -> AmplificationScorer:
-    """Make a scorer that tells how little a model amplifies, for ``scoring=``.
+    """Make a scorer of a model's bias amplification, for ``scoring=``.
 
-    In a search or cross-validation over an `AuditedClassifier`, every model is held against the
-    correlations of its own training fold. Alone it rewards whatever has the labels' correlations,
-    a bad model among them: score accuracy beside it.
+    In a search or cross-validation over an `AuditedClassifier`, every model is audited against
+    the correlations of its own training fold. Score accuracy beside it: alone it rewards a bad
+    model that reproduces the labels' correlations.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     auditor : auditor, default=None
-        What measures. None takes that of the `AuditedClassifier`. Training correlations are
-        those that the fitted `AuditedClassifier` saw, wherever it is: at the end of a pipeline,
-        inside a search, a calibrated or a thresholded classifier. Without one the auditor must
-        be fitted, or made with ``reference="test"``.
-    sensitive : str, int, list or callable, default=None
-        Where in `X` the protected attribute is, as for `AuditedClassifier`. None: as
-        ``sensitive_features`` by metadata routing, which needs no further request, else
-        where the `AuditedClassifier` finds it.
+        The metric. None takes that of the `AuditedClassifier`. Training correlations come from
+        the fitted `AuditedClassifier`, wherever it is: at the end of a pipeline, inside a search,
+        a calibrated or a thresholded classifier. Without one, the auditor must be fitted or have
+        ``reference="test"``.
+    sensitive : str, int, list, tuple or callable, default=None
+        The column of `X` with the sensitive feature, as for `AuditedClassifier`. None: pass
+        ``sensitive_features`` by metadata routing, where it is requested by default; else the
+        column of the `AuditedClassifier` is taken.
     objective : {"closest_to_zero", "lowest"}, default="closest_to_zero"
-        Greater scores are better, so "closest_to_zero" is minus the value's size and "lowest"
-        minus the value, which also rewards a model that undoes the labels' correlations.
+        Greater scores are better: "closest_to_zero" returns minus the absolute value; "lowest"
+        minus the value, which also rewards a model that reverses the labels' correlations.
     response_method : {"predict", "predict_proba", "decision_function"}, default="predict"
-        What is audited.
+        The predictions that are audited.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y, *, sensitive_features=None, sample_weight=None)``.
+        ``scorer(estimator, X, y, *, sensitive_features=None, sample_weight=None)``. The score is
+        NaN, with a warning, if the `AuditedClassifier` was fitted on balanced or resampled
+        labels: a search ranks such a model last.
 
     See Also
     --------
-    AuditedClassifier : Remembers the correlations of its training rows.
+    AuditedClassifier : Keeps the correlations of its training rows.
 
     Examples
     --------
@@ -97,8 +100,16 @@ def amplification_scorer(
     )
 
 
-class AmplificationScorer(BaseEstimator):
-    """What `amplification_scorer` makes."""
+class AmplificationScorer(SensitiveColumns, BaseEstimator):
+    """The scorer that `amplification_scorer` returns."""
+
+    _who = "amplification_scorer"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "auditor": [HasMethods(["audit"]), None],
+        "sensitive": SENSITIVE,
+        "objective": [StrOptions({"closest_to_zero", "lowest"})],
+        "response_method": [StrOptions({"predict", "predict_proba", "decision_function"})],
+    }
 
     # The method takes the fitted model first, which is no metadata.
     __metadata_request__score: ClassVar = {"estimator": UNUSED, "sensitive_features": True}
@@ -136,7 +147,7 @@ class AmplificationScorer(BaseEstimator):
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Their labels.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute, where it is not in `X`.
+            Their sensitive feature, if `sensitive` does not name it.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
 
@@ -144,18 +155,28 @@ class AmplificationScorer(BaseEstimator):
         -------
         score : float
         """
-        check_option("objective", self.objective, OBJECTIVES)
-        check_option("response_method", self.response_method, RESPONSES)
+        self._validate_params()
         found = list(_inside(estimator))
         auditor = self._auditor([audited for audited, _ in found])
-        with by_auditor(auditor):
-            value = auditor.score(
-                y,
-                self._response(estimator, X),
-                sensitive_features=self._attribute(found, X, sensitive_features),
-                sensitive_pred=_predict_sensitive(auditor, found, X),
-                sample_weight=sample_weight,
+        why = _resampled(found) if getattr(auditor, "reference", "") == "train" else None
+        if why is None:
+            with speaking(of_auditor(auditor)):
+                value = auditor.score(
+                    y,
+                    self._response(estimator, X),
+                    sensitive_features=self._attribute(found, X, sensitive_features),
+                    sensitive_pred=_predict_sensitive(auditor, found, X),
+                    sample_weight=sample_weight,
+                )
+            why = BALANCED if cannot_amplify(auditor, value) else None
+        if why is not None:
+            # A search would choose this model: labels that were balanced leave nothing to amplify.
+            warnings.warn(
+                f"amplification_scorer returns NaN: {why} {SAMPLER_INSIDE}",
+                UndefinedMetricWarning,
+                stacklevel=2,
             )
+            return float("nan")
         return -abs(value) if self.objective == "closest_to_zero" else -value
 
     # Under this name scikit-learn finds what the scorer can be routed.
@@ -165,7 +186,7 @@ class AmplificationScorer(BaseEstimator):
         return copy.deepcopy(self)  # with the auditor as it was fitted
 
     def _auditor(self, audited: list[AuditedClassifier]) -> Any:
-        """Return the auditor, fitted on the training rows of the model where they are known."""
+        """Return the auditor, fitted on the training rows of the model if they are known."""
         audited = [one for one in audited if one.auditors_]
         if not audited:
             return self._own_auditor()
@@ -174,7 +195,7 @@ class AmplificationScorer(BaseEstimator):
             if isinstance(audited[0].auditor, list):
                 raise ValueError(
                     f"The AuditedClassifier has {len(audited[0].auditor)} auditors, and a score "
-                    "is one number: say which, for example "
+                    "is one number. Pass one of them, for example "
                     "amplification_scorer(DirectionalAuditor())."
                 )
             template = audited[0].auditor_
@@ -185,9 +206,11 @@ class AmplificationScorer(BaseEstimator):
             for one in audited
         ]
         if 0 in counted:
-            raise ValueError(
-                f"amplification_scorer({template}) has groups={template.groups!r}, and no auditor "
-                "of the AuditedClassifier counted these groups. Give both the same groups=."
+            raise InputError(
+                "amplification_scorer({auditor}) has groups={groups!r}, and no auditor of the "
+                "AuditedClassifier counted these groups. Give both the same groups=.",
+                auditor=template,
+                groups=template.groups,
             )
         # Of several folds each row is in as many as any other, so that their sum has its rates.
         return clone(template).fit(sum(counted))
@@ -197,45 +220,41 @@ class AmplificationScorer(BaseEstimator):
         if auditor is None:
             raise NotFittedError(
                 "amplification_scorer() takes training correlations from an AuditedClassifier that "
-                "was fitted with the protected attribute, and this model holds none. Wrap the "
-                "classifier, AuditedClassifier(classifier, sensitive='sex'); if the attribute "
-                f"comes as metadata, enable routing, {ROUTING}; or pass a fitted auditor: "
-                "amplification_scorer(auditor)."
+                "was fitted with the sensitive feature, and this model has none. Wrap the "
+                "classifier, AuditedClassifier(classifier, sensitive='sex'), or pass a fitted "
+                "auditor, amplification_scorer(auditor). " + how_to_pass("AuditedClassifier")
             )
         if not hasattr(auditor, "contingency_") and getattr(auditor, "reference", "") == "train":
             raise NotFittedError(
-                f"amplification_scorer({auditor}) has an auditor that has not seen training "
-                "labels, and the model holds no AuditedClassifier that has. Wrap the classifier, "
-                "AuditedClassifier(classifier, sensitive='sex'), fit the auditor first, or make it "
-                "with reference='test'."
+                f"amplification_scorer({auditor}) has an auditor without training labels, and the "
+                "model has no AuditedClassifier that was fitted with the sensitive feature. Wrap "
+                "the classifier, AuditedClassifier(classifier, sensitive='sex'), fit the auditor "
+                "first, or set reference='test'."
             )
         return auditor
 
     def _attribute(self, found: list[Any], X: Any, sensitive_features: Any) -> Any:
-        if self.sensitive is not None and sensitive_features is not None:
-            raise ValueError(
-                f"The protected attribute came twice: as sensitive={self.sensitive!r} and as "
-                "sensitive_features. Leave one out; under metadata routing, with "
-                ".set_score_request(sensitive_features=False)."
-            )
-        if self.sensitive is not None:
-            return sensitive_values(X, self.sensitive)
-        if sensitive_features is not None:
-            return sensitive_features
-        for audited, before in found:
-            if audited.sensitive is not None:
-                return sensitive_values(_transformed(X, before), audited.sensitive)
-        raise ValueError(
-            "amplification_scorer needs the protected attribute of the rows it scores. If it is a "
-            "column of X, name it: amplification_scorer(sensitive='sex'). Otherwise enable "
-            f"metadata routing, {ROUTING}, and pass sensitive_features: "
-            "cross_validate(..., params={'sensitive_features': A}), "
-            "GridSearchCV(...).fit(X, y, sensitive_features=A)."
-        )
+        if self.sensitive is None and sensitive_features is None:
+            for audited, before in found:
+                if audited.sensitive is not None:
+                    return audited._sensitive(_transformed(X, before), None, "score")
+        return self._sensitive(X, sensitive_features, "score")
 
     def _response(self, estimator: Any, X: Any) -> Any:
         output = getattr(estimator, self.response_method)(X)
         return task_scores(output, estimator.classes_) if isinstance(output, list) else output
+
+
+def _resampled(found: list[Any]) -> str | None:
+    """Return which step resamples the rows before the AuditedClassifier, if one does."""
+    for _, before in found:
+        for name, step in (step for pipeline in before for step in pipeline.steps):
+            if hasattr(step, "fit_resample"):
+                return (
+                    f"the pipeline's step {name!r} resamples the rows before the "
+                    "AuditedClassifier, so the auditor did not count the training labels."
+                )
+    return None
 
 
 def _inside(
@@ -271,14 +290,14 @@ def _transformed(X: Any, before: tuple[Pipeline, ...]) -> Any:
 
 
 def _predict_sensitive(auditor: Any, found: list[Any], X: Any) -> Any:
-    """Return the attribute as predicted, where the auditor needs it."""
+    """Return the predicted sensitive feature, if the auditor needs it."""
     able = [(one, before) for one, before in found if one.sensitive_estimator is not None]
     if len(able) == 1:
         audited, before = able[0]
         return audited._predict_sensitive(_transformed(X, before))
     if auditor.direction == "T->A":
         raise ValueError(
-            f"{auditor} needs predictions of the protected attribute, and the model holds "
+            f"{auditor} needs predictions of the sensitive feature, and the model has "
             f"{len(able) or 'no'} AuditedClassifier{'s' * (len(able) != 1)} with a "
             "sensitive_estimator. One AuditedClassifier(..., sensitive_estimator=...) makes them."
         )

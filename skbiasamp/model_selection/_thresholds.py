@@ -1,4 +1,4 @@
-"""Decision thresholds at which as much is predicted positive as was positive in training."""
+"""Decision thresholds that keep the base rate of the training labels."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import HasMethods, StrOptions, check_sample_weight
-from skbiasamp._labels import Array, to_native
-from skbiasamp.compose import ClassifierWrapper, fit_params
+from skbiasamp._input import Array, to_native
+from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params
 from skbiasamp.model_selection._responses import task_scores
 
 
 class BaseRateThresholdClassifier(ClassifierWrapper):
     """A classifier that predicts a task as often as it occurs in training.
 
-    A model whose scores are cut at one half often predicts a common task too often and a rare
-    one too rarely, and a metric of bias then sees that as well. Here the threshold of every task
-    is where as many rows are above it as were positive in training [1]_ (Sec. 3.3).
+    A model that predicts 1 above a score of one half often predicts common tasks too often and
+    rare ones too rarely, and metrics of bias see that too. Here, as many rows are above the
+    threshold of a task as were positive in training [1]_ (Sec. 3.3).
 
     .. versionadded:: 0.1
 
@@ -33,11 +33,10 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     estimator : classifier
         The classifier: binary or multilabel, with ``predict_proba`` or ``decision_function``.
     cv : int, cross-validation splitter, iterable or "prefit", default=5
-        Which rows' scores the thresholds are found on: those of held-out folds, the classifier
-        being fitted anew on all rows afterwards; or, of a classifier that is fitted already,
-        those of the rows passed to `fit`, whose labels then give the base rates.
+        Folds whose held-out scores give the thresholds; the classifier is then fitted on all rows.
+        "prefit" keeps a fitted classifier, and takes scores and base rates of the rows in `fit`.
     n_jobs : int, default=None
-        Jobs that share the folds.
+        Number of folds that are trained in parallel.
 
     Attributes
     ----------
@@ -46,8 +45,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     base_rates_ : ndarray of shape (n_tasks,)
         The share of positive labels.
     thresholds_ : ndarray of shape (n_tasks,)
-        A score of at least this much is positive. Scores that tie stay together, so that the
-        share of positives is the nearest possible one.
+        A score of at least this is positive. Equal scores stay together, so the share of
+        positives is the nearest possible one.
     classes_, n_features_in_, feature_names_in_
         Those of the fitted classifier.
 
@@ -57,10 +56,9 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
     Notes
     -----
-    Base rates that are right overall can still be wrong in every group, so this is no mitigation
-    to rely on. It took MALS from 0.040 to 0.001 in one published model [1]_; a logistic regression
-    on COMPAS amplifies slightly more with it than without
-    (``examples/plot_base_rate_thresholds.py``).
+    Base rates that are right overall can be wrong in every group: this is no reliable mitigation.
+    It took MALS from 0.040 to 0.001 in one published model [1]_; a logistic regression on COMPAS
+    amplifies slightly more with it than without (``examples/plot_base_rate_thresholds.py``).
 
     References
     ----------
@@ -68,7 +66,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
     Examples
     --------
-    Everybody is more likely not to be hired; three in ten are:
+    Nobody's probability of being hired exceeds one half, but three in ten are hired:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
@@ -130,8 +128,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         if kind not in ("binary", "multilabel-indicator"):
             raise ValueError(
                 f"Only binary classification is supported, of one task or of several. The type of "
-                f"the target is {kind}. For classes that exclude each other a share above a "
-                "threshold means nothing; audit one class against the rest."
+                f"the target is {kind}. Exclusive classes have no thresholds of their own; audit "
+                "one class against the rest."
             )
         self._one_label = kind == "binary"
         if self._one_label and labels.ndim == 2:

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp._words import group_of
-from skbiasamp.auditors import DirectionalAuditor
 from skbiasamp.inference._tests import significant
+from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.results import AuditResult
 
 # Of Okabe and Ito, distinct to colour-blind readers too; in print, sides of zero tell them apart.
@@ -27,6 +27,8 @@ class PairsDisplay:
     """What Displays of pairs share: data from a result, from predictions or an estimator."""
 
     plot: Callable[..., Any]
+    ax_: Any
+    figure_: Any
 
     def __init__(
         self,
@@ -47,6 +49,10 @@ class PairsDisplay:
         self.title = title
         self.confidence_level = confidence_level
         self.group_columns = group_columns
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Compute what is drawn from the table."""
 
     @classmethod
     def from_result(cls, result: AuditResult, *, ax: Any = None, **options: Any) -> Self:
@@ -222,6 +228,24 @@ def import_pyplot(caller: object) -> Any:
             f"{type(caller).__name__}.plot needs matplotlib: pip install 'skbiasamp[plot]'"
         ) from error
     return plt
+
+
+def axes_of(caller: Any, ax: Any, size: tuple[float, float]) -> Any:
+    """Return the axes to draw in, new ones of a size if there are none; the Display keeps them."""
+    plt = import_pyplot(caller)
+    if ax is None:
+        _, ax = plt.subplots(figsize=size, layout="constrained")
+    caller.ax_, caller.figure_ = ax, ax.figure
+    return ax
+
+
+def tidy(ax: Any, title: str | None = None, **grid: Any) -> None:
+    """Draw a title and a grid behind the data, and no frame."""
+    if title is not None:
+        ax.set_title(title, fontsize="medium")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(**{"color": "0.9", **grid})
+    ax.set_axisbelow(True)
 
 
 def room(ax: Any, columns: int, rows: int) -> tuple[float, float]:

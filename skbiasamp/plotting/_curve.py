@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._cells import column
-from skbiasamp._labels import Array, to_native
+from skbiasamp._input import Array, to_native
 from skbiasamp.contingency import Contingency
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection._responses import task_scores
@@ -20,6 +20,7 @@ from skbiasamp.plotting._common import (
     import_pyplot,
     labels_of,
     merged,
+    tidy,
 )
 
 STEPS = {"drawstyle": "steps-post"}
@@ -294,19 +295,15 @@ class AmplificationCurveDisplay:
                 (self.rate_lines_[group],) = self.rates_ax_.plot(
                     at, rate.to_numpy(), **merged(style, rate_kwargs)
                 )
-        self.base_rate_lines_ = []
-        if self.base_rate_threshold is not None:
-            self.base_rate_lines_ = [
-                axis.axvline(
-                    self.base_rate_threshold,
-                    color="0.5",
-                    linestyle=(0, (1, 1)),
-                    zorder=1,
-                    label="as many positives as in the labels" if axis is self.ax_ else None,
-                )
-                for axis in dict.fromkeys(axes)
-            ]
-        self._annotate(list(dict.fromkeys(axes)), beside=beside)
+        axes = list(dict.fromkeys(axes))
+        look: dict[str, Any] = {"color": "0.5", "linestyle": (0, (1, 1)), "zorder": 1}
+        labelled = {"label": "as many positives as in the labels"}
+        self.base_rate_lines_ = [
+            axis.axvline(self.base_rate_threshold, **look, **(labelled if axis is self.ax_ else {}))
+            for axis in axes
+            if self.base_rate_threshold is not None
+        ]
+        self._annotate(axes, beside=beside)
         return self
 
     def _annotate(self, axes: list[Any], *, beside: bool) -> None:
@@ -315,12 +312,8 @@ class AmplificationCurveDisplay:
         axes[-1].set_xlabel("threshold")
         if self.rates_ax_ is not None and not together:
             self.rates_ax_.set_ylabel("false positive rate")
-        if self.title is not None:
-            self.ax_.set_title(self.title, fontsize="medium")
         for axis in axes:
-            axis.spines[["top", "right"]].set_visible(False)
-            axis.grid(color="0.9")
-            axis.set_axisbelow(True)
+            tidy(axis, self.title if axis is self.ax_ else None)
             if axis.get_legend_handles_labels()[1]:
                 # Rates fall with the threshold, and amplification does towards both ends.
                 loc = "lower center" if axis is self.ax_ and not together else "upper right"

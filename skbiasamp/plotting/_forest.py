@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.plotting._common import (
     LESS,
     MORE,
     PairsDisplay,
     as_floats,
+    axes_of,
     fitting,
-    import_pyplot,
     merged,
     room,
+    tidy,
 )
 
 
@@ -80,20 +81,10 @@ class AmplificationDisplay(PairsDisplay):
     Where matplotlib is installed, ``AmplificationDisplay.from_result(result)`` draws them.
     """
 
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        *,
-        title: str | None = None,
-        confidence_level: float = 0.95,
-        group_columns: Sequence[Hashable] = (),
-    ) -> None:
-        super().__init__(
-            table, title=title, confidence_level=confidence_level, group_columns=group_columns
-        )
-        strength = pd.Series(np.abs(as_floats(table["amplification"])))
+    def _arrange(self) -> None:
+        strength = pd.Series(np.abs(as_floats(self.table["amplification"])))
         order = strength.sort_values(ascending=False, kind="stable").index  # NaN comes last
-        self.table = table.iloc[order].reset_index(drop=True)
+        self.table = self.table.iloc[order].reset_index(drop=True)
 
     def plot(
         self,
@@ -119,16 +110,13 @@ class AmplificationDisplay(PairsDisplay):
         display : AmplificationDisplay
             This Display.
         """
-        plt = import_pyplot(self)
-        from matplotlib.colors import to_rgba_array
-
         shown = self.table if max_pairs is None else self.table.head(max_pairs)
         n = max(len(shown), 1)
         labels, heading, common = self._labels()
-        if ax is None:
-            extent = (4.8 + 0.08 * max(map(len, labels), default=0), 1.7 + 0.27 * n)
-            _, ax = plt.subplots(figsize=extent, layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        width = 4.8 + 0.08 * max(map(len, labels), default=0)
+        ax = axes_of(self, ax, (width, 1.7 + 0.27 * n))
+        from matplotlib.colors import to_rgba_array
+
         value, low, high = (
             as_floats(shown[name]) if name in shown else np.full(len(shown), np.nan)
             for name in ("amplification", "low", "high")
@@ -157,29 +145,14 @@ class AmplificationDisplay(PairsDisplay):
                 value[defined],
                 at[defined],
                 **merged(
-                    {
-                        "s": 32,
-                        "facecolors": hollow[defined],
-                        "edgecolors": strong[defined],
-                        "linewidths": 1.2,
-                        "zorder": 3,
-                    },
+                    {"s": 32, "linewidths": 1.2, "zorder": 3}
+                    | {"facecolors": hollow[defined], "edgecolors": strong[defined]},
                     point_kwargs,
                 ),
             )
-        self.undefined_ = [
-            ax.text(
-                0,
-                row,
-                "undefined",
-                ha="center",
-                va="center",
-                color="0.35",
-                style="italic",
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-            )
-            for row in at[~defined]
-        ]
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        look = {"ha": "center", "va": "center", "color": "0.35", "style": "italic", "bbox": box}
+        self.undefined_ = [ax.text(0, row, "undefined", **look) for row in at[~defined]]
         notes = self._notes(len(shown), hollow=bool((~sure & defined).any()))
         ax.set_yticks(at, labels=labels[: len(at)])
         ax.set(
@@ -189,11 +162,7 @@ class AmplificationDisplay(PairsDisplay):
         )
         if not defined.any():
             ax.set(xlim=(-1, 1), xticks=[0])
-        if self.title is not None:
-            ax.set_title(self.title, fontsize="medium")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(axis="x", color="0.9")
-        ax.set_axisbelow(True)
+        tidy(ax, self.title, axis="x")
         size = fitting(0.85 * room(ax, 1, n)[1])
         for text in (*ax.get_yticklabels(), *self.undefined_):
             text.set_fontsize(size)

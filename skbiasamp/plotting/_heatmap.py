@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp.plotting._common import (
     FONT,
     SMALLEST,
     PairsDisplay,
     as_floats,
+    axes_of,
     contrast,
     fitting,
-    import_pyplot,
     room,
 )
 from skbiasamp.results import label_index
@@ -91,18 +90,8 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     Where matplotlib is installed, ``AmplificationHeatmapDisplay.from_result(result)`` draws them.
     """
 
-    def __init__(
-        self,
-        table: pd.DataFrame,
-        *,
-        title: str | None = None,
-        confidence_level: float = 0.95,
-        group_columns: Sequence[Hashable] = (),
-    ) -> None:
-        super().__init__(
-            table, title=title, confidence_level=confidence_level, group_columns=group_columns
-        )
-        self.values = self._laid_out(as_floats(table["amplification"]), np.nan)
+    def _arrange(self) -> None:
+        self.values = self._laid_out(as_floats(self.table["amplification"]), np.nan)
         tested = self._tested
         self.significant = None if tested is None else self._laid_out(tested.to_numpy(), False)
 
@@ -140,7 +129,6 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         display : AmplificationHeatmapDisplay
             This Display.
         """
-        plt = import_pyplot(self)
         n_groups, n_tasks = self.values.shape
         if transpose is None:
             transpose = n_tasks > max(MANY, n_groups)
@@ -158,12 +146,9 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         if transpose:
             cells, told, names, axis_labels = cells.T, told.T, names[::-1], axis_labels[::-1]
         n_rows, n_columns = cells.shape
-        if ax is None:
-            across, down = (max(map(len, side), default=0) for side in names)
-            size = (2.6 + 0.08 * across + 0.55 * n_columns, 1.8 + 0.05 * down + 0.28 * n_rows)
-            _, ax = plt.subplots(figsize=size, layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
-
+        across, down = (max(map(len, side), default=0) for side in names)
+        size = (2.6 + 0.08 * across + 0.55 * n_columns, 1.8 + 0.05 * down + 0.28 * n_rows)
+        ax = axes_of(self, ax, size)
         reach = np.nanmax(np.abs(cells), initial=0, where=~np.isnan(cells)) or 1.0
         self.image_ = ax.imshow(cells, cmap=cmap, vmin=-reach, vmax=reach, aspect="auto")
         undefined = np.isnan(cells)
@@ -188,7 +173,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         )
         ax.set_xticks(range(len(names[1])), labels=names[1])
         ax.set_yticks(range(len(names[0])), labels=names[0])
-        self._fit_labels(n_columns, n_rows, widest=max(map(len, names[1]), default=0))
+        self._fit_labels(n_columns, n_rows, widest=down)
         self._write(cells, values_format)
         return self
 
@@ -214,18 +199,13 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         """Draw a hatched rectangle over a cell."""
         from matplotlib.patches import Rectangle
 
-        row, column = at
-        return self.ax_.add_patch(
-            Rectangle(
-                (column - 0.5, row - 0.5),
-                1,
-                1,
-                hatch=hatch,
-                facecolor=facecolor,
-                edgecolor=edgecolor,
-                linewidth=0,
-            )
-        )
+        look: dict[str, Any] = {
+            "hatch": hatch,
+            "facecolor": facecolor,
+            "edgecolor": edgecolor,
+            "linewidth": 0,
+        }
+        return self.ax_.add_patch(Rectangle((at[1] - 0.5, at[0] - 0.5), 1, 1, **look))
 
     def _fit_labels(self, n_columns: int, n_rows: int, *, widest: int) -> None:
         """Turn and shrink the names until they fit."""
@@ -249,18 +229,10 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         size = min(9.0, 0.7 * height, 0.9 * width / (CHARACTER * longest))
         if size < SMALLEST:
             return
+        look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size}
         for row, column, text in written:
             colour = self.image_.to_rgba(cells[row, column])
-            self.texts_.append(
-                self.ax_.text(
-                    column,
-                    row,
-                    text.replace("-", "−"),
-                    ha="center",
-                    va="center",
-                    fontsize=size,
-                    color=contrast(colour, "black", "white"),
-                    # Hatches stop short of the number.
-                    bbox={"facecolor": colour, "edgecolor": "none", "pad": 1},
-                )
-            )
+            look["color"] = contrast(colour, "black", "white")
+            # Hatches stop short of the number.
+            look["bbox"] = {"facecolor": colour, "edgecolor": "none", "pad": 1}
+            self.texts_.append(self.ax_.text(column, row, text.replace("-", "−"), **look))

@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import pandas as pd
 
-from skbiasamp._labels import Array, quote
+from skbiasamp._input import Array, quote
 from skbiasamp.mitigation import MitigationComparison
-from skbiasamp.plotting._common import LINES, as_floats, import_pyplot, labels_of, merged
+from skbiasamp.plotting._common import LINES, as_floats, axes_of, labels_of, merged, tidy
 
 MARKERS = "osD^vPX*<>"
 
@@ -27,7 +27,7 @@ class MitigationDisplay:
     Parameters
     ----------
     table : DataFrame
-        One row a remedy and a measure, as ``MitigationComparison.table`` has them: ``remedy``,
+        One row a remedy and a measure, as ``MitigationComparison.table`` has them: ``mitigation``,
         ``noise``, ``measure``, ``value``, ``low``, ``high``.
     score : str
         The measure on the horizontal axis, such as "accuracy".
@@ -39,7 +39,7 @@ class MitigationDisplay:
     Attributes
     ----------
     points : DataFrame
-        One row a remedy: ``remedy``, ``noise``, ``x``, ``x_low``, ``x_high``, ``y``, ``y_low``,
+        One row a remedy: ``mitigation``, ``noise``, ``x``, ``x_low``, ``x_high``, ``y``, ``y_low``,
         ``y_high``.
     points_ : dict of str to ErrorbarContainer
         The remedies.
@@ -60,7 +60,7 @@ class MitigationDisplay:
     >>> from skbiasamp.plotting import MitigationDisplay
     >>> table = pd.DataFrame(
     ...     {
-    ...         "remedy": ["none", "none", "noise 1", "noise 1"],
+    ...         "mitigation": ["none", "none", "noise 1", "noise 1"],
     ...         "noise": [None, None, 1, 1],
     ...         "measure": ["accuracy", "directional A->T"] * 2,
     ...         "value": [0.8, 0.1, 0.7, 0.05],
@@ -71,10 +71,10 @@ class MitigationDisplay:
     >>> display = MitigationDisplay(
     ...     table, score="accuracy", amplification="directional A->T", baseline="none"
     ... )
-    >>> display.points[["remedy", "x", "y"]]
-        remedy    x     y
-    0     none  0.8  0.10
-    1  noise 1  0.7  0.05
+    >>> display.points[["mitigation", "x", "y"]]
+      mitigation    x     y
+    0       none  0.8  0.10
+    1    noise 1  0.7  0.05
 
     Where matplotlib is installed, ``display.plot()`` draws them.
     """
@@ -82,7 +82,7 @@ class MitigationDisplay:
     def __init__(
         self, table: pd.DataFrame, *, score: str, amplification: str, baseline: str | None = None
     ) -> None:
-        lacking = {"remedy", "noise", "measure", "value", "low", "high"} - set(
+        lacking = {"mitigation", "noise", "measure", "value", "low", "high"} - set(
             getattr(table, "columns", ())
         )
         if lacking:
@@ -93,7 +93,7 @@ class MitigationDisplay:
             )
         sides = []
         for name, axis in ((score, "x"), (amplification, "y")):
-            side = table[table["measure"] == name].set_index("remedy")
+            side = table[table["measure"] == name].dropna(subset="value").set_index("mitigation")
             if side.empty:
                 raise ValueError(
                     f"The comparison has no measure {name!r}; it has "
@@ -173,56 +173,30 @@ class MitigationDisplay:
         display : MitigationDisplay
             This Display.
         """
-        plt = import_pyplot(self)
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7.2, 4.2), layout="constrained")
-        self.ax_, self.figure_ = ax, ax.figure
+        ax = axes_of(self, ax, (7.2, 4.2))
         self.zero_line_ = ax.axhline(0, color="0.3", linewidth=1, zorder=1)
         noisy = self.points["noise"].notna()
         remedies = self.points[~noisy]
         self.noise_line_ = None
         if noisy.any():
             line = self.points[noisy].sort_values("noise")
-            start = remedies[remedies["remedy"] == self.baseline]
+            start = remedies[remedies["mitigation"] == self.baseline]
             least, most = line["noise"].iloc[[0, -1]]
             label = f"noise {least:g}" + (f" to {most:g}" if most > least else "")
-            self.noise_line_ = _errorbar(
-                ax,
-                # Not with its empty column of noise, which pandas would have a say about.
-                pd.concat([start.drop(columns="noise"), line.drop(columns="noise")]),
-                {
-                    "color": "0.6",
-                    "marker": ".",
-                    "linestyle": "--",
-                    "linewidth": 1.2,
-                    "elinewidth": 0.8,
-                    "zorder": 2,
-                    "label": label,
-                },
-                noise_kwargs,
-            )
-        labels = labels_of(remedies["remedy"], ", ")
+            look = {"color": "0.6", "marker": ".", "linestyle": "--", "linewidth": 1.2}
+            look |= {"elinewidth": 0.8, "zorder": 2, "label": label}
+            # Not with its empty column of noise, which pandas would have a say about.
+            whole = pd.concat([start.drop(columns="noise"), line.drop(columns="noise")])
+            self.noise_line_ = _errorbar(ax, whole, look, noise_kwargs)
+        labels = labels_of(remedies["mitigation"], ", ")
         self.points_ = {}
         looks = zip(cycle(LINES), cycle(MARKERS))
         for (colour, marker), (_, row) in zip(looks, remedies.iterrows(), strict=False):
-            self.points_[row["remedy"]] = _errorbar(
-                ax,
-                row.to_frame().T,
-                {
-                    "color": colour,
-                    "marker": marker,
-                    "linestyle": "none",
-                    "markersize": 7,
-                    "elinewidth": 1.4,
-                    "zorder": 3,
-                    "label": labels[row["remedy"]],
-                },
-                point_kwargs,
-            )
+            look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 7}
+            look |= {"elinewidth": 1.4, "zorder": 3, "label": labels[row["mitigation"]]}
+            self.points_[row["mitigation"]] = _errorbar(ax, row.to_frame().T, look, point_kwargs)
         ax.set(xlabel=self.score, ylabel=self.amplification.replace("->", "→"))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.grid(color="0.92")
-        ax.set_axisbelow(True)
+        tidy(ax)
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize="small")
         return self
 

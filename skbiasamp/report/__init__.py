@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import platform
 import warnings
@@ -12,32 +13,20 @@ import numpy as np
 import pandas as pd
 import scipy
 import sklearn
-from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
 import skbiasamp
-from skbiasamp._engines import names_of
-from skbiasamp._files import are_files, patterns_of, reading, scan
-from skbiasamp._labels import check_frame_columns, renamed, require_groups
-from skbiasamp.auditors import (
-    DirectionalAuditor,
-    DPAAuditor,
-    LeakageAuditor,
-    MALSAuditor,
-    MultiAttributeAuditor,
-)
-from skbiasamp.contingency import Contingency, is_contingency
+from skbiasamp import metrics
+from skbiasamp._input import check_frame_columns, require_groups, speaking
+from skbiasamp.contingency import Contingency
 from skbiasamp.inference import UncertaintyWarning
-from skbiasamp.metrics._base import read_train
+from skbiasamp.metrics._base import BaseAuditor, count_labels, read_train
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.report._findings import ALPHA, find
 from skbiasamp.report._groups import describe_groups
+from skbiasamp.report.checks import Seen, find
 from skbiasamp.results import AuditReport, AuditResult
 
-# Sets of labels that occur less often are left out.
-_MIN_COUNT = 10
-_MANY_TASKS = 12
-_OF_SCORES = " of scores"
+_KINDS = ("signed", "size", "attack")  # their order in a report
 
 
 def audit(
@@ -123,34 +112,22 @@ def audit(
     Most affected: the group f is predicted '1' for 85.0 % of its rows, and 75.0 % are labelled
     so; this strengthens the association in the labels.
     """
-    options: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
-    columns = {
+    how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
+    columns: dict[str, Any] = {
         "target": target,
         "prediction": prediction,
         "sensitive": sensitive,
         "sensitive_prediction": sensitive_prediction,
         "weight": weight,
     }
-    named = {name: one for name, one in columns.items() if one is not None}
-    if named or are_files(y_true):
-        labels = (y_pred, sensitive_features, sensitive_pred, sample_weight, sensitive_train)
-        check_frame_columns(named, (*labels, y_score))
-        y_train = _count_train(y_train, named, options)
-        y_true = count_rows(y_true, y_train, named, options)
-    train = (
-        y_train.with_positive(pos_label)
-        if is_contingency(y_train)
-        else read_train(y_train, sensitive_train, **options)
-    )
-    test = _read_test(
-        y_true,
-        y_pred,
-        sensitive_features=sensitive_features,
-        sensitive_pred=sensitive_pred,
-        sample_weight=sample_weight,
-        like=train,
-        **options,
-    )
+    columns = {name: one for name, one in columns.items() if one is not None}
+    if columns:
+        check_frame_columns(columns, (y_score, sensitive_train))
+    of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
+    train = read_train(y_train, sensitive_train, of_train, **how)
+    labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
+    test = count_rows(y_true, labels | predicted, columns, train, **how)
     signs = test if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
     if not (test.has("task_pred") or test.has("group_pred") or y_score is not None):
@@ -158,133 +135,80 @@ def audit(
             "There is nothing to audit: pass predictions as y_pred (of a frame, name their column: "
             "prediction=), the predicted attribute as sensitive_pred, or scores as y_score."
         )
-    if auditors is None:
-        chosen = _auditors(test, train, random_state)
-    else:
-        chosen = list(auditors) if isinstance(auditors, Sequence) else [auditors]
-    results: dict[str, AuditResult] = {}
-    for auditor in chosen:
-        _run(results, auditor, train, test)
     scored = None
     if y_score is not None:
-        with renamed(y_pred="y_score"):
-            scored = Contingency.from_labels(
-                y_true,
-                y_score,
-                sensitive_features=sensitive_features,
-                sample_weight=sample_weight,
-                like=train,
-                scores=True,
-                groups=groups,
-                missing=missing,
+        given = labels | {"y_pred": y_score}
+        with speaking(y_pred="y_score"):
+            scored = count_labels(
+                y_true, given, {}, like=train, scores=True, **how | {"pos_label": None}
             )
-        if auditors is None:
-            _run(results, LeakageAuditor(random_state=random_state), None, scored, _OF_SCORES)
+    if auditors is None:
+        chosen = [(one, train, test, "") for one in _allowed(test)]
+        if scored is not None:
+            chosen += [(one, None, scored, " of scores") for one in _allowed(scored, scores=True)]
+    else:
+        own = list(auditors) if isinstance(auditors, Sequence) else [auditors]
+        chosen = [(one, train, test, "") for one in own]
+    results: dict[str, AuditResult] = {}
+    for auditor, learned, rows, suffix in chosen:
+        result = _run(auditor, learned, rows, random_state)
+        name = result.name + suffix
+        same = sum(other == name or other.startswith(f"{name} (") for other in results)
+        results[f"{name} ({same + 1})" if same else name] = result
     by_group, rates = describe_groups(test)
-    report = AuditReport(
-        results=results,
-        groups=by_group,
-        rates=rates,
-        context=_context(test, train),
-    )
+    context = _context(test, train)
+    report = AuditReport(results=results, groups=by_group, rates=rates, context=context)
     n_given = None if sample_weight is None else len(sample_weight)
-    report.findings.extend(find(report, test, train, scored=scored, n_given=n_given))
+    report.findings.extend(find(Seen(report, test, train, scored, n_given)))
     return report
 
 
-def _count_train(frame: Any, named: dict[str, Any], options: dict[str, Any]) -> Any:
-    """Return the training labels in a frame or in files, counted."""
-    if is_contingency(frame):
-        return frame.with_positive(options["pos_label"])
-    if frame is None:
-        return None
-    on = {name: one for name, one in named.items() if name in ("target", "sensitive")}
-    return _count(frame, on, options)
-
-
 def count_rows(
-    frame: Any, train: Contingency | None, named: dict[str, Any], options: dict[str, Any]
+    rows: Any,
+    labels: dict[str, Any],
+    columns: dict[str, Any],
+    train: Contingency | None,
+    joint: bool | None = None,
+    **how: Any,
 ) -> Contingency:
-    """Return the audited rows in a frame or in files, counted."""
-    signs = train
-    if signs is None:
-        signs = _count(frame, named, options)
-        if signs.summed != "tasks":
-            return signs
-    # Where tasks are summed by themselves, their mean has an interval once its signs are known.
-    moments = association_sign(signs), True
-    return _count(frame, named, options, like=signs, moments=moments)
+    """Return the audited rows, counted; `joint` as in `Contingency.from_frame`."""
+
+    def counted(signs: Contingency | None) -> Contingency:
+        # If tasks are summed by themselves, their mean has an interval once its signs are known.
+        moments = None if signs is None else (association_sign(signs), True)
+        engine = {"joint": joint, "moments": moments}
+        return count_labels(rows, labels, columns, like=signs, engine=engine, **how)
+
+    test = counted(train)
+    return counted(test) if columns and train is None and test.summed == "tasks" else test
 
 
-def _count(frame: Any, named: dict[str, Any], options: dict[str, Any], **asked: Any) -> Contingency:
-    if not are_files(frame):
-        return Contingency.from_frame(frame, **named, **options, **asked)
-    with reading(patterns_of(frame)) as paths:
-        needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
-        return Contingency.from_frame(scan(paths, list(needed)), **named, **options, **asked)
-
-
-def _read_test(
-    y_true: Any, y_pred: Any, *, like: Contingency | None, pos_label: Any, **labels: Any
-) -> Contingency:
-    if is_contingency(y_true):
-        cells = y_true.with_positive(pos_label)
-        return cells if like is None else cells.conform(like)
-    return Contingency.from_labels(y_true, y_pred, like=like, pos_label=pos_label, **labels)
-
-
-def _auditors(test: Contingency, train: Contingency | None, random_state: Any) -> list[Any]:
-    """Return the auditors that the inputs allow."""
-    reference = "test" if train is None else "train"
-    options: dict[str, Any] = {"reference": reference, "random_state": random_state}
-    directions = ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
-    every: list[Any] = [DirectionalAuditor(direction, **options) for direction in directions]
-    if test.summed == "tasks":
-        every = [auditor.set_params(interval="analytic") for auditor in every]
-    if test.has("task_pred"):
-        # Of more pairs than this, permutations are too few for the smallest p-value to stay below
-        # 0.05 once it is multiplied by the number of pairs.
-        many = len(test.groups) * len(test.tasks) > ALPHA * (MALSAuditor().n_resamples + 1)
-        every.append(MALSAuditor(adjust="fdr" if many else "holm", **options))
-    if test.summed is not None:
-        return every  # the others need rows
-    if test.has("task_pred"):
-        if len(test.tasks) > 1 and test.classes is None and not test.soft("task_pred"):
-            # Sets of labels are many, and most of them rare.
-            sets: dict[str, Any] = {
-                "min_count": _MIN_COUNT,
-                "interval": "analytic",
-                "n_resamples": 199,
-                "adjust": "fdr",
-            }
-            every.append(MultiAttributeAuditor(**sets, **options))
-        # Where attackers have to be trained, fewer draws have to do.
-        n_draws = 2 if test.soft("task_pred") or len(test.tasks) > _MANY_TASKS else 10
-        every.append(LeakageAuditor(n_draws=n_draws, random_state=random_state))
-    return every + [DPAAuditor(direction, random_state=random_state) for direction in directions]
+def _allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
+    """Return the auditors that the inputs allow: every metric says so itself."""
+    every = (getattr(metrics, name) for name in metrics.__all__)
+    classes = [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
+    able = [one for metric in classes for one in metric._for_report(test, scores=scores)]
+    return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.headline))
 
 
 def _run(
-    results: dict[str, AuditResult],
-    auditor: Any,
-    train: Contingency | None,
-    test: Contingency,
-    suffix: str = "",
-) -> None:
-    if train is not None:
-        auditor = clone(auditor)
-    elif not hasattr(auditor, "contingency_") and "reference" in auditor.get_params(deep=False):
-        auditor = clone(auditor).set_params(reference="test")
+    auditor: Any, train: Contingency | None, test: Contingency, random_state: Any
+) -> AuditResult:
+    """Return what one auditor finds; a fitted one keeps its training labels if there are none."""
+    auditor = copy.copy(auditor)
+    params = auditor.get_params(deep=False)
+    if params.get("random_state", random_state) is None:
+        auditor.set_params(random_state=random_state)
+    if train is None and "reference" in params and not hasattr(auditor, "contingency_"):
+        auditor.set_params(reference="test")
     with warnings.catch_warnings():
         # The tables flag these pairs, and the findings name them once for the report.
         warnings.simplefilter("ignore", UncertaintyWarning)
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         if train is not None:
             auditor.fit(train)
-        result = auditor.audit(test)
-    name = result.name + suffix
-    same = sum(other == name or other.startswith(f"{name} (") for other in results)
-    results[f"{name} ({same + 1})" if same else name] = result
+        result: AuditResult = auditor.audit(test)
+    return result
 
 
 def _context(test: Contingency, train: Contingency | None) -> dict[str, Any]:

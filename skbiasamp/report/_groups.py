@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.metrics import accuracy_score, confusion_matrix
 
 from skbiasamp._cells import column
-from skbiasamp._labels import Array
+from skbiasamp._input import Array
 from skbiasamp._task_sums import of_one_task
 from skbiasamp.contingency import Contingency
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import html
-import json
 import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import pandas as pd
 
-from skbiasamp._files import read_json, written
+from skbiasamp._files import written
 from skbiasamp._words import CANNOT
-from skbiasamp.results._result import AuditResult, as_name, check_schema, label_index, plain
-
-# Topics that stand beside the verdict.
-_BESIDE = ("different directions", "balanced data")
+from skbiasamp.results._result import AuditResult, Stored, as_name, check_schema, label_index, plain
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
 
@@ -33,14 +29,18 @@ class Finding:
         Its topic, such as "balanced data" or "threshold".
     text : str
         What was seen, and what to do.
+    place : {"verdict", "next", "note"}, default="note"
+        "verdict": it stands beside the verdict. "next": it changes what to do, the most urgent
+        first. "note": it is good to know.
     """
 
     topic: str
     text: str
+    place: str = "note"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditReport(Mapping[str, AuditResult]):
+class AuditReport(Stored, Mapping[str, AuditResult]):
     """Report of several audits of the same rows.
 
     `skbiasamp.audit` returns it; ``report["directional A->T"]`` is the result of one auditor.
@@ -116,8 +116,27 @@ class AuditReport(Mapping[str, AuditResult]):
     @property
     def _opening(self) -> list[str]:
         """The verdict, and what other metrics say if they differ."""
-        beside = (one.text for one in self.findings if one.topic in _BESIDE)
+        beside = (one.text for one in self.findings if one.place == "verdict")
         return [text for text in (self.verdict, *beside) if text]
+
+    @property
+    def _rest(self) -> list[str]:
+        """The findings that do not stand beside the verdict."""
+        return [one.text for one in self.findings if one.place != "verdict"]
+
+    @property
+    def _cells(self) -> list[tuple[str, str, str, str, str]]:
+        """The summary as text: name, value, interval, p-value and verdict."""
+        return [
+            (
+                name,
+                f"{one.value:+.4f}",
+                "" if math.isnan(one.low) else f"{one.low:+.4f} to {one.high:+.4f}",
+                "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
+                one.verdict,
+            )
+            for name, one in self.results.items()
+        ]
 
     @property
     def sentences(self) -> dict[str, str]:
@@ -127,16 +146,8 @@ class AuditReport(Mapping[str, AuditResult]):
     @property
     def summary(self) -> pd.DataFrame:
         """One row for each result: value, interval, p-value and verdict."""
-        rows = [
-            {
-                "value": result.value,
-                "low": result.low,
-                "high": result.high,
-                "p_value": result.p_value,
-                "verdict": result.verdict,
-            }
-            for result in self.results.values()
-        ]
+        columns = ("value", "low", "high", "p_value", "verdict")
+        rows = [{key: getattr(one, key) for key in columns} for one in self.results.values()]
         return pd.DataFrame(rows, index=pd.Index(list(self.results), name="audit"))
 
     @property
@@ -153,18 +164,16 @@ class AuditReport(Mapping[str, AuditResult]):
             lines += ["", result._title.replace(result.name, name, 1)]
             if result.sentence and name != self.primary:
                 lines.append(_wrapped(result.sentence, "  "))
-        rest = [one.text for one in self.findings if one.topic not in _BESIDE]
-        if rest:
+        if self._rest:
             lines += ["", "Before you use these numbers:"]
-            lines += [_wrapped(text, "- ") for text in rest]
+            lines += [_wrapped(text, "- ") for text in self._rest]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         """Return verdict and table for a notebook; labels of the data are escaped."""
         table = self.summary.to_html(border=0, escape=True, float_format="{:+.4f}".format)
         opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self._opening)
-        rest = (one.text for one in self.findings if one.topic not in _BESIDE)
-        notes = "".join(f"<li>{html.escape(text)}</li>" for text in rest)
+        notes = "".join(f"<li>{html.escape(text)}</li>" for text in self._rest)
         return f"<div class='skbiasamp-report'>{opening}{table}<ul>{notes}</ul></div>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -182,7 +191,7 @@ class AuditReport(Mapping[str, AuditResult]):
             "results": {name: result.to_dict() for name, result in self.results.items()},
             "groups": plain(self.groups),
             "rates": plain(self.rates),
-            "findings": [{"topic": one.topic, "text": one.text} for one in self.findings],
+            "findings": [asdict(one) for one in self.findings],
         }
 
     @classmethod
@@ -210,37 +219,6 @@ class AuditReport(Mapping[str, AuditResult]):
             },
         )
 
-    def to_json(self, path: Any = None, **options: Any) -> str:
-        """Return `to_dict` as JSON, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
-
-        Returns
-        -------
-        text : str
-        """
-        return written(json.dumps(self.to_dict(), allow_nan=False, **options), path)
-
-    @classmethod
-    def from_json(cls, text: Any) -> AuditReport:
-        """Read what `to_json` wrote.
-
-        Parameters
-        ----------
-        text : str or path
-            The JSON, or the file that has it.
-
-        Returns
-        -------
-        report : AuditReport
-        """
-        return cls.from_dict(json.loads(read_json(text)))
-
     def to_markdown(self, path: Any = None) -> str:
         """Return a section for a model card.
 
@@ -258,19 +236,16 @@ class AuditReport(Mapping[str, AuditResult]):
             lines += [_escaped(text), ""]
         lines += [f"Audited: {self.context.get('rows', 'the same rows')}.", ""]
         lines += ["| audit | verdict | value | interval | p |", "|---|---|---|---|---|"]
-        for name, result in self.results.items():
-            interval = "" if math.isnan(result.low) else f"{result.low:+.4f} to {result.high:+.4f}"
-            p_value = "" if math.isnan(result.p_value) else f"{result.p_value:.2g}"
-            cells = (name, result.verdict, f"{result.value:+.4f}", interval, p_value)
+        for name, *numbers, verdict in self._cells:
+            cells = (name, verdict, *numbers)
             lines.append("| " + " | ".join(map(_escaped, cells)) + " |")
         others = [name for name in self.results if name != self.primary]
         if others:
             lines += ["", "The other metrics:", ""]
             lines += [_escaped(f"- {name}: {self.results[name].sentence}") for name in others]
-        rest = [one.text for one in self.findings if one.topic not in _BESIDE]
-        if rest:
+        if self._rest:
             lines += ["", "Before you use these numbers:", ""]
-            lines += [f"- {_escaped(text)}" for text in rest]
+            lines += [f"- {_escaped(text)}" for text in self._rest]
         versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
         lines += ["", f"Made {self.context.get('date', '')} with {versions}."]
         return written("\n".join(lines) + "\n", path)
@@ -287,7 +262,7 @@ class AuditReport(Mapping[str, AuditResult]):
         -------
         text : str
         """
-        from skbiasamp._page import page
+        from skbiasamp.report.page import page
 
         return written(page(self.to_dict()), path)
 

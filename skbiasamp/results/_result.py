@@ -6,13 +6,14 @@ import html
 import json
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels import Array, Names
+from skbiasamp._files import read_json, written
+from skbiasamp._input import Array, Names
 from skbiasamp._words import (
     AMPLIFIES,
     CANNOT,
@@ -55,8 +56,46 @@ _FORMATS: dict[str, Any] = {
 _SOME = pd.Series([1.0])  # for a table without the column
 
 
+class Stored:
+    """What can be stored as JSON: a class with `to_dict` and `from_dict`."""
+
+    def to_json(self, path: Any = None, **options: Any) -> str:
+        """Return `to_dict` as JSON, and write it to a file if one is named.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            Where to write.
+        **options : dict
+            Passed to `json.dumps`, such as ``indent=2``.
+
+        Returns
+        -------
+        text : str
+        """
+        content = self.to_dict()  # type: ignore[attr-defined]
+        return written(json.dumps(content, allow_nan=False, **options), path)
+
+    @classmethod
+    def from_json(cls, text: Any) -> Self:
+        """Read what `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str or path
+            The JSON, or the file that has it.
+
+        Returns
+        -------
+        stored : object
+            The result or report.
+        """
+        read: Self = cls.from_dict(json.loads(read_json(text)))  # type: ignore[attr-defined]
+        return read
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditResult:
+class AuditResult(Stored):
     """Result of one audit: amplification, interval, test and a table of pairs.
 
     An auditor's ``audit`` returns it; ``float(result)`` is the value.
@@ -79,7 +118,8 @@ class AuditResult:
     n_samples : int or float
         Audited rows, or the sum of their weights.
     table : DataFrame
-        One row for each pair of group and task: ``n`` (rows that the rates are conditioned on),
+        One row for each pair of group and task, with its ``amplification``; co-occurrence metrics
+        have all of these: ``n`` (rows that the rates are conditioned on),
         ``base`` and ``observed`` (the rate before and after prediction), ``sign`` (of the
         training correlation), ``delta`` (observed − base), ``amplification``, its ``low`` and
         ``high``, ``p_value`` and ``p_adjusted``, ``sign_certain`` (whether the training
@@ -100,6 +140,10 @@ class AuditResult:
     headline : int
         Rank among the results of a report; the lowest one that can be measured is its primary
         result.
+    columns : dict of str to str
+        What each pair compares: columns of the table, and their headings.
+    percent : bool
+        Whether these columns are shares of 1.
     group_columns : tuple
         Names of the sensitive columns that make the groups, empty if unknown.
 
@@ -135,6 +179,8 @@ class AuditResult:
     question: str = ""
     sentence: str = ""
     headline: int = 9
+    columns: Mapping[str, str] = field(default_factory=dict)
+    percent: bool = True
     group_columns: tuple[Hashable, ...] = ()
 
     def __float__(self) -> float:
@@ -152,22 +198,32 @@ class AuditResult:
         "amplifies", "reduces", "no clear effect", "cannot amplify" (labels are balanced: no pair
         has a sign) or "not measured" (undefined, or without an interval). For attackers: "reveals
         more", "reveals less", "no clear effect" or "not measured". A size has no direction: its
-        signed mean decides.
+        signed mean decides. Both the interval and the test, if there is one, have to find it.
         """
-        if math.isnan(self.value) or self.table.get("delta", default=_SOME).isna().all():
+        if self._undefined:
             return NOT_MEASURED
         attack = self.kind == "attack"
-        if not attack and (self.table.get("sign", default=_SOME) == 0).all():
+        if not attack and (self.table.get("sign", _SOME) == 0).all():
             return CANNOT
         side = side_of(*self.judged)
         if side == "unknown":
             return NOT_MEASURED
+        level = 0.95 if self.confidence_level is None else self.confidence_level
+        if not (math.isnan(self.p_value) or self.p_value < round(1 - level, 12)):
+            # A value may differ from 0 because test and training rows do; the test compares
+            # predictions with the labels of the same rows.
+            return NO_EFFECT
         if attack and not self.statistics.get("above_chance_low", math.inf) > 0:
             side = "across" if side == "above" else side
         return {
             "above": REVEALS_MORE if attack else AMPLIFIES,
             "below": REVEALS_LESS if attack else REDUCES,
         }.get(side, NO_EFFECT)
+
+    @property
+    def _undefined(self) -> bool:
+        """Whether there is nothing to compare: no value, or no pair that has both sides."""
+        return math.isnan(self.value) or bool(self.table.get("delta", _SOME).isna().all())
 
     @property
     def judged(self) -> tuple[float, float, float]:
@@ -287,30 +343,14 @@ class AuditResult:
         -------
         content : dict
         """
+        content = {
+            one.name: plain(getattr(self, one.name)) for one in fields(self) if one.name != "table"
+        }
         table = [
             {column: plain(value) for column, value in zip(self.table, row, strict=True)}
             for row in self.table.itertuples(index=False, name=None)
         ]
-        return {
-            "schema": SCHEMA,
-            "metric": self.metric,
-            "direction": self.direction,
-            "value": plain(self.value),
-            "low": plain(self.low),
-            "high": plain(self.high),
-            "confidence_level": plain(self.confidence_level),
-            "p_value": plain(self.p_value),
-            "n_samples": plain(self.n_samples),
-            "statistics": plain(self.statistics),
-            "params": plain(self.params),
-            "kind": self.kind,
-            "question": self.question,
-            "verdict": self.verdict,
-            "sentence": self.sentence,
-            "headline": self.headline,
-            "group_columns": plain(self.group_columns),
-            "table": table,
-        }
+        return {"schema": SCHEMA, **content, "verdict": self.verdict, "table": table}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> AuditResult:
@@ -326,28 +366,14 @@ class AuditResult:
         result : AuditResult
         """
         check_schema(content, SCHEMA)
-        fields = {name: one for name, one in content.items() if name not in ("schema", "verdict")}
+        read = {name: one for name, one in content.items() if name not in ("schema", "verdict")}
         for name in ("value", "low", "high", "p_value", "group_columns"):
-            fields[name] = as_name(fields[name])
-        fields["statistics"] = {key: as_name(one) for key, one in content["statistics"].items()}
+            read[name] = as_name(read[name])
+        read["statistics"] = {key: as_name(one) for key, one in content["statistics"].items()}
         rows = [[as_name(value) for value in row.values()] for row in content["table"]]
         columns = list(content["table"][0]) if rows else []
-        fields["table"] = pd.DataFrame(rows, columns=columns).infer_objects()
-        return cls(**fields)
-
-    def to_json(self, **options: Any) -> str:
-        """Return `to_dict` as JSON.
-
-        Parameters
-        ----------
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
-
-        Returns
-        -------
-        text : str
-        """
-        return json.dumps(self.to_dict(), allow_nan=False, **options)
+        read["table"] = pd.DataFrame(rows, columns=columns).infer_objects()
+        return cls(**read)
 
 
 def uncounted(table: pd.DataFrame) -> Array:

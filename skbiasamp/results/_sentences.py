@@ -8,7 +8,6 @@ from skbiasamp._words import (
     AMPLIFIES,
     BALANCED,
     CANNOT,
-    DIRECTION_OF,
     NO_EFFECT,
     NOT_MEASURED,
     REDUCES,
@@ -27,8 +26,6 @@ def conclusion(result: AuditResult) -> str:
     if verdict == NO_EFFECT and result.p_value < alpha:
         text += f" The predictions differ from the labels (p = {result.p_value:.2g})"
         text += ", but not in one direction."
-    elif verdict in DIRECTION_OF and result.p_value >= alpha:
-        text += f" The permutation test is less clear (p = {result.p_value:.2g})."
     by_rows = result.statistics.get("row_weighted", math.nan)
     if by_rows * result.value < 0:
         text += (
@@ -48,7 +45,7 @@ def _verdict(result: AuditResult) -> str:
             f"{labels_of(result)}, so there is nothing to amplify"
         )
     if verdict == NOT_MEASURED:
-        if math.isnan(result.value) or result.table["delta"].isna().all():
+        if result._undefined:
             return "Not measured: no pair has both labels and predictions to compare"
         reason = "no interval was requested"
         if result.confidence_level is not None:
@@ -59,6 +56,11 @@ def _verdict(result: AuditResult) -> str:
     if verdict == NO_EFFECT:
         if low == high == 0:
             return "No clear effect: the value is exactly 0"
+        if (low > 0 or high < 0) and result.kind != "attack":
+            return (
+                f"No clear effect: {what}{value:+.4f} ({interval} {ends}), but the predictions do "
+                f"not differ from the labels of the same rows (p = {result.p_value:.2g})"
+            )
         if low > 0:
             return (
                 f"No clear effect: {value:+.4f} ({interval} {ends}), but the attacker on the "

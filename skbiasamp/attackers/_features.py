@@ -1,4 +1,4 @@
-"""How well a protected attribute can be told from features, as a model would see them."""
+"""How well the sensitive feature can be predicted from features, as a model would get them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ import pandas as pd
 from scipy import sparse
 
 from skbiasamp._cells import side_of
-from skbiasamp._labels import Array, check_lengths, codes_of, columns_of, to_native
+from skbiasamp._input import Array, check_lengths, codes_of, columns_of, to_native
+from skbiasamp.attackers._attack import Settings, Sides, make_attack
+from skbiasamp.attackers._draws import own_generator
+from skbiasamp.attackers._pair import AttackPair
+from skbiasamp.attackers._run import run, warn_constant
 from skbiasamp.contingency import Contingency
-from skbiasamp.metrics._arena import Arena
-from skbiasamp.metrics._attack import Settings, make_attack
-from skbiasamp.metrics._predictability import check_settings, play, warn_constant
 
 
-class Told(NamedTuple):
-    """How well the attribute was told, by chance as well, and its interval."""
+class FeatureLeakage(NamedTuple):
+    """Quality of the attacker and of the best guess without features, and its interval."""
 
     quality: float
     chance: float
@@ -26,51 +27,43 @@ class Told(NamedTuple):
     attacker: str
 
 
-def tell_from_features(
+def attack_features(
     X: Any,
     sensitive_features: Any,
     settings: Settings,
     *,
-    sample_weight: Any,
-    groups: str,
     missing: str,
     n_resamples: int,
     confidence_level: float,
-    rng: np.random.Generator,
-) -> Told:
-    """Cross-fit attackers that tell the attribute from the rows of X."""
-    check_settings(settings)
-    inputs = as_matrix(X)
-    check_lengths({"X": inputs, "sensitive_features": to_native(sensitive_features, "sensitive")})
+    random_state: Any,
+) -> FeatureLeakage:
+    """Cross-fit attackers that predict the sensitive feature from the rows of X."""
+    features = as_matrix(X)
+    check_lengths({"X": features, "sensitive_features": to_native(sensitive_features, "sensitive")})
     # Every row is a class of its own, so that cells stay rows, in their order.
-    rows = np.arange(len(inputs))
     cells = Contingency.from_labels(
-        rows,
+        np.arange(len(features)),
         sensitive_features=sensitive_features,
-        sample_weight=sample_weight,
-        groups=groups,
         missing=missing,
         scores=True,
     )
     task = side_of(cells, "task")
-    kept = np.array(task.names, dtype=np.intp)[codes_of(task)]
-    numbers = settings.quality == "inverse_rmse"
+    kept = np.array(task.names, dtype=np.intp)[codes_of(task)]  # missing groups may be left out
     attack = make_attack(
-        cells, "task", "group", flips=False, numbers=numbers, features=inputs[kept]
+        cells,
+        Sides("task", "group"),
+        numbers=settings.quality == "inverse_rmse",
+        features=features[kept],
     )
-    warn_constant(attack, stacklevel=5)
-    arena = Arena(attack, None, settings)
-    played = play(arena, rng)
-    values = played.redrawn(n_resamples, rng).data.mean(axis=1)
+    warn_constant(attack)
+    rng = own_generator(random_state)
+    pair = AttackPair(attack, None, settings)
+    found = run(pair, rng)
+    values = found.redrawn(n_resamples, rng).data.mean(axis=1)
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
     low, high = (float(end) for end in np.quantile(values, tails))
-    return Told(
-        float(played.qualities.data.mean()),
-        float(arena.chance().data.mean()),
-        low,
-        high,
-        played.attacker_name,
-    )
+    quality, chance = (float(one.data.mean()) for one in (found.qualities, pair.chance()))
+    return FeatureLeakage(quality, chance, low, high, found.attacker_name)
 
 
 def as_matrix(X: Any) -> Array:

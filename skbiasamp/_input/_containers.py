@@ -9,10 +9,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels._errors import Array, plain, rows_of
+from skbiasamp._input._checks import Array
+from skbiasamp._input._errors import InputError, InputTypeError, Name, Role, plain, rows_of
 
 
-def to_native(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
+def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
     """Return pandas or numpy of one or two dimensions, positions kept."""
     if isinstance(value, pd.Series | pd.DataFrame):
         return value
@@ -41,20 +42,22 @@ def to_native(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
     if not value.dtype.isnative:
         value = value.astype(value.dtype.newbyteorder("="))
     if value.ndim not in (1, 2):
-        raise ValueError(f"{name} must have one or two dimensions, got shape {value.shape}.")
+        text = "{name} must have one or two dimensions; got shape {shape}."
+        raise InputError(text, name=name, shape=value.shape)
     return value
 
 
-def _from_columns(columns: Mapping[Any, Any], name: str) -> pd.DataFrame:
+def _from_columns(columns: Mapping[Any, Any], name: Name) -> pd.DataFrame:
     """Columns by name. Positions rule: pandas would align their indexes."""
     if not columns:
-        raise ValueError(f"{name} is an empty dict: pass at least one column.")
-    read = {}
+        raise InputError("{name} is an empty dict: pass at least one column.", name=name)
+    read: dict[Name, Any] = {}
     for key, value in columns.items():
-        shown = f"{name}[{plain(key)!r}]"
+        shown = Role(str(name), f"[{plain(key)!r}]")
         column = as_column(to_native(value, shown))
         if is_table(column):
-            raise ValueError(f"{shown} must be one column, got shape {column.shape}.")
+            text = "{name} must be one column; got shape {shape}."
+            raise InputError(text, name=shown, shape=column.shape)
         read[shown] = column.reset_index(drop=True) if isinstance(column, pd.Series) else column
     check_lengths(read)
     return pd.DataFrame(dict(zip(columns, read.values(), strict=True)))
@@ -70,15 +73,17 @@ def _from_tensor(value: Any) -> Array:
     return array
 
 
-def _from_sequence(value: Sequence[Any], name: str) -> pd.Series | pd.DataFrame | Array:
+def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame | Array:
     """Labels, or rows of labels, one after the other."""
     if len(value) and (_is_tensor(value[0]) or isinstance(value[0], np.ndarray)):
         value = [_from_tensor(row) if _is_tensor(row) else row for row in value]
         if all(np.ndim(row) == 2 for row in value):
-            raise ValueError(
-                f"{name} is a list of {len(value)} tables, one a task, as predict_proba of "
-                "MultiOutputClassifier gives. Pass one column a task, its probability: "
-                "np.column_stack([p[:, 1] for p in probabilities])."
+            raise InputError(
+                "{name} is a list of {n} tables, one for each task, as predict_proba of "
+                "MultiOutputClassifier returns. Pass one column for each task, its probability: "
+                "np.column_stack([p[:, 1] for p in probabilities]).",
+                name=name,
+                n=len(value),
             )
         if len({np.shape(row) for row in value}) == 1:
             return np.stack(value)
@@ -87,9 +92,10 @@ def _from_sequence(value: Sequence[Any], name: str) -> pd.Series | pd.DataFrame 
     ]
     if any(nested):
         if not all(nested) or len({len(row) for row in value}) > 1:
-            raise ValueError(
-                f"{name} is a list of rows of different lengths. For several labels a row pass a "
-                "0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes one)."
+            raise InputError(
+                "{name} is a list of rows of different lengths. For several labels a row pass a "
+                "0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes one).",
+                name=name,
             )
         return pd.DataFrame(list(value))
     # Through pandas: numpy would turn ["a", None] or ["a", nan] into the strings 'None', 'nan'.
@@ -99,7 +105,7 @@ def _from_sequence(value: Sequence[Any], name: str) -> pd.Series | pd.DataFrame 
     return column
 
 
-def _from_frame_library(value: Any, name: str) -> pd.Series | pd.DataFrame | Array:
+def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
     """Polars, pyarrow and whatever else narwhals knows, eager."""
     if type(value).__module__.partition(".")[0] == "pyarrow" and hasattr(value, "type"):
         import pyarrow as pa
@@ -112,17 +118,18 @@ def _from_frame_library(value: Any, name: str) -> pd.Series | pd.DataFrame | Arr
     if isinstance(wrapped, nw.Series):
         return _from_narwhals(wrapped)
     if isinstance(wrapped, nw.DataFrame):
-        return pd.DataFrame({name: _from_narwhals(wrapped[name]) for name in wrapped.columns})
+        return pd.DataFrame({one: _from_narwhals(wrapped[one]) for one in wrapped.columns})
     if isinstance(wrapped, nw.LazyFrame):
-        raise TypeError(f"{name} is a lazy frame: collect() the label columns before passing them.")
+        text = "{name} is a lazy frame: collect() the label columns before passing them."
+        raise InputTypeError(text, name=name)
     try:
         value = np.asarray(value)
     except Exception as error:
-        raise TypeError(f"{name} cannot be read as labels: {type(value).__name__}.") from error
+        text = "{name} must hold labels. Got {kind} instead."
+        raise InputTypeError(text, name=name, kind=type(value).__name__) from error
     if value.ndim == 0:
-        raise TypeError(
-            f"{name} must hold one value a row. Got {type(value.item()).__name__} instead."
-        )
+        text = "{name} must hold one value a row. Got {kind} instead."
+        raise InputTypeError(text, name=name, kind=type(value.item()).__name__)
     return value
 
 
@@ -133,24 +140,28 @@ def _from_narwhals(column: Any) -> pd.Series:
     return pd.Series(column.to_numpy(), name=column.name)
 
 
-def check_lengths(given: Mapping[str, Any]) -> int:
+def check_lengths(given: Mapping[Any, Any]) -> int:
+    """Return the number of rows; raise if two inputs differ in it, or there are none."""
     lengths = {name: len(value) for name, value in given.items()}
     first, n = next(iter(lengths.items()))
     for name, length in lengths.items():
         if length != n:
-            raise ValueError(
-                f"{name} has {rows_of(length)} but {first} has {n:,}. Every row needs both: pass "
-                "the rows you predicted on (did a train/test split keep the index of one and not "
-                "the other?)."
+            raise InputError(
+                "{name} has {rows} but {other} has {n:,}. Every row needs both: pass the rows you "
+                "predicted on (did a train/test split keep the index of one and not the other?).",
+                name=name,
+                other=first,
+                rows=rows_of(length),
+                n=n,
             )
     if n == 0:
-        raise ValueError(f"{first} is empty: there are no rows to audit.")
+        raise InputError("{name} is empty: there are no rows to audit.", name=first)
     return n
 
 
 def check_index(given: Mapping[str, Any]) -> None:
     """Raise where two pandas inputs hold the same index labels in another order."""
-    seen: dict[str, pd.Index] = {}
+    seen: dict[Name, pd.Index] = {}
     for name, index in _indexes(given):
         if any(index is other or index.equals(other) for other in seen.values()):
             continue
@@ -159,21 +170,26 @@ def check_index(given: Mapping[str, Any]) -> None:
                 continue
             labels = zip(map(plain, expected), map(plain, index), strict=True)
             at, (a, b) = next((i, ab) for i, ab in enumerate(labels) if repr(ab[0]) != repr(ab[1]))
-            raise ValueError(
-                f"{first} and {name} have the same index labels in another order (row {at}: "
-                f"{a!r} and {b!r}), so one of them was shuffled or sorted. Rows are matched by "
-                f"position: bring them in one order first, for example {name}.loc[{first}.index], "
-                "or pass .to_numpy() if the order is meant."
+            raise InputError(
+                "{other} and {name} have the same index labels in another order (row {at}: {a!r} "
+                "and {b!r}), so one of them was shuffled or sorted. Rows are matched by position: "
+                "bring them into one order first, for example {name}.loc[{other}.index], or pass "
+                ".to_numpy() if the order is meant.",
+                name=name,
+                other=first,
+                at=at,
+                a=a,
+                b=b,
             )
         seen[name] = index
 
 
-def _indexes(given: Mapping[str, Any]) -> Iterator[tuple[str, pd.Index]]:
+def _indexes(given: Mapping[Any, Any]) -> Iterator[tuple[Name, pd.Index]]:
     for name, value in given.items():
         if isinstance(value, pd.Series | pd.DataFrame):
             yield name, value.index
         elif isinstance(value, Mapping):
-            yield from _indexes({f"{name}[{plain(k)!r}]": column for k, column in value.items()})
+            yield from _indexes({Role(name, f"[{plain(k)!r}]"): v for k, v in value.items()})
 
 
 def _same_labels(index: pd.Index, other: pd.Index) -> bool:
@@ -184,15 +200,15 @@ def _same_labels(index: pd.Index, other: pd.Index) -> bool:
 
 
 def check_shapes(given: Mapping[str, pd.Series | pd.DataFrame | Array]) -> None:
-    """Raise where a table has no columns, or two of one name."""
+    """Raise if a table has no columns, or two of one name."""
     for name, value in given.items():
         if is_table(value) and value.shape[1] == 0:
-            raise ValueError(f"{name} has no columns, its shape is {value.shape}.")
+            text = "{name} has no columns, its shape is {shape}."
+            raise InputError(text, name=name, shape=value.shape)
         if isinstance(value, pd.DataFrame) and not value.columns.is_unique:
             twice = plain(value.columns[value.columns.duplicated()][0])
-            raise ValueError(
-                f"{name} has more than one column named {twice!r}: rename one or leave it out."
-            )
+            text = "{name} has more than one column named {twice!r}: rename one or leave it out."
+            raise InputError(text, name=name, twice=twice)
 
 
 def is_table(value: pd.Series | pd.DataFrame | Array) -> bool:

@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels._coding import NUMERIC, read_weight
-from skbiasamp._labels._errors import plain, quote
+from skbiasamp._input._checks import no_column
+from skbiasamp._input._coding import NUMERIC, read_weight
+from skbiasamp._input._errors import InputError, InputTypeError, plain, quote
+
+_OPTION = {
+    "task": "target",
+    "task_pred": "prediction",
+    "group": "sensitive",
+    "group_pred": "sensitive_prediction",
+}
 
 
 def read_counts(
@@ -24,17 +32,13 @@ def read_counts(
 ) -> dict[str, Any]:
     """Return a table of counts as the arguments of `read_rows`, and what was `summed`."""
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(
-            f"from_counts reads a pandas DataFrame of counts. Got {type(frame).__name__} instead."
-        )
+        text = "{frame} must be a pandas DataFrame of counts. Got {kind} instead."
+        raise InputTypeError(text, kind=type(frame).__name__)
     where = f"column {count!r}"
     if count not in frame.columns:
         named = (target, prediction, sensitive, sensitive_prediction) != (None,) * 4
         if named or count != "n" or {"task", "group"} <= set(frame.columns):
-            raise ValueError(
-                f"The frame has no {where}, it has {quote(frame.columns)}: name the "
-                "column of counts with count=."
-            )
+            raise no_column(count, frame.columns, "count")
         frame = _long_from_cross(frame)
         where = "the table of counts"
     given = {
@@ -47,10 +51,10 @@ def read_counts(
     for side, name in given.items():
         columns = _columns_of(frame, side) if name is None else name
         if columns is None and side in ("task", "group"):
-            raise ValueError(
-                f"The frame has no column {side!r}, it has {quote(frame.columns)}: name the "
-                f"column with {'target' if side == 'task' else 'sensitive'}=."
-            )
+            raise no_column(side, frame.columns, _OPTION[side])
+        for one in columns if isinstance(columns, list) else [columns]:
+            if one is not None and one not in frame.columns:
+                raise no_column(one, frame.columns, _OPTION[side])
         if columns is not None:
             read[side] = frame[columns]
             if name is None and isinstance(columns, str):
@@ -63,7 +67,8 @@ def read_counts(
     indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
     summed = sorted(set(frame["summed"])) if "summed" in frame.columns else [None]
     if summed not in ([None], ["scores"], ["weights"]):
-        raise ValueError(f"The column 'summed' holds {quote(summed)}: one kind of sums is a table.")
+        text = "column 'summed' must hold one of 'scores', 'weights'; got {seen}."
+        raise InputError(text, seen=quote(summed))
     return {
         "y_true": read["task"],
         "y_pred": read.get("task_pred"),
@@ -88,11 +93,14 @@ def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
             continue
         odd = [v for v in map(plain, column) if not isinstance(v, int | float | Decimal)]
         if odd:
-            raise ValueError(
-                "The frame has no columns 'task', 'group' and 'n', and is no cross table either, "
-                f"of groups (its index) and classes (its columns): {name!r} holds {odd[0]!r}. It "
-                f"has {quote(frame.columns)}: name the columns of labels, groups and counts with "
-                "target=, sensitive= and count=."
+            raise InputError(
+                "{frame} must have the columns 'task', 'group' and 'n', or be a cross table of "
+                "counts with groups as index and classes as columns; got the columns {columns}, "
+                "and {seen!r} in column {column!r}. Name the columns of labels, groups and counts "
+                "with target=, sensitive= and count=.",
+                columns=quote(frame.columns),
+                column=name,
+                seen=odd[0],
             )
     long = pd.Series(frame.rename_axis(index="group", columns="task").stack(), name="n")
     return long.reset_index()

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from skbiasamp._labels._errors import Array, Names
+from skbiasamp._input._checks import Array, Names
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._labels._containers import as_column, check_lengths, is_table, to_native
-from skbiasamp._labels._errors import Array, first_row, plain
+from skbiasamp._input._checks import Array
+from skbiasamp._input._containers import as_column, check_lengths, is_table, to_native
+from skbiasamp._input._errors import InputError, InputTypeError, Name, Role, Said, first_row, plain
 
 # Integer labels within this span are counted as they are; a wider span is factorized first.
 _SPAN = 4096
@@ -42,7 +43,7 @@ class Continuous:
     numbers: Array
 
 
-def encode(column: Any, name: str) -> Column | Continuous:
+def encode(column: Any, name: Name) -> Column | Continuous:
     """Give each row an integer, at the least cost its type allows."""
     if isinstance(column, pd.Series):
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -78,47 +79,56 @@ def encode(column: Any, name: str) -> Column | Continuous:
         codes, uniques = pd.factorize(column)
     except TypeError:  # unhashable
         seen = next(v for v in column if type(v).__hash__ is None)
-        raise TypeError(
-            f"{name} must hold one label a row, and holds {type(seen).__name__}s such as {seen!r}. "
-            "For several labels a row pass a 0/1 indicator matrix "
-            "(sklearn.preprocessing.MultiLabelBinarizer makes one)."
+        raise InputTypeError(
+            "{name} must hold one label a row; got {kind}s such as {seen!r}. For several labels a "
+            "row pass a 0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes "
+            "one).",
+            name=name,
+            kind=type(seen).__name__,
+            seen=seen,
         ) from None
     values = [float(v) if isinstance(v, Decimal) else plain(v) for v in uniques]
     if any(isinstance(value, complex) for value in values):
-        raise ValueError(f"{name} holds complex numbers: labels must be classes or probabilities.")
+        raise InputError(
+            "{name} must hold classes or probabilities; got complex numbers.", name=name
+        )
     if kind == "U" and "nan" in values:
-        raise ValueError(
-            f"{name} holds the text 'nan' in {first_row(column == 'nan')}: that is what NumPy "
-            "makes of a missing value among strings. Pass a list, or an array with dtype=object."
+        raise InputError(
+            "{name} holds the text 'nan' in {where}: that is what NumPy makes of a missing value "
+            "among strings. Pass a list, or an array with dtype=object.",
+            name=name,
+            where=first_row(column == "nan"),
         )
     fractions = [v for v in values if isinstance(v, float) and not v.is_integer()]
     if fractions:
         if all(isinstance(value, int | float) for value in values):
             return _continuous(np.array([*values, np.nan], dtype=float)[codes], name)
-        raise ValueError(
-            f"{name} mixes labels with numbers that are no classes, such as {fractions[0]!r}."
-        )
+        text = "{name} mixes labels with numbers that are no classes, such as {seen!r}."
+        raise InputError(text, name=name, seen=fractions[0])
     values = [int(value) if isinstance(value, float) else value for value in values]
     return Column(codes, -1, [None, *values])
 
 
-def _continuous(numbers: Array, name: str) -> Continuous:
+def _continuous(numbers: Array, name: Name) -> Continuous:
     infinite = np.isinf(numbers)
     if infinite.any():
-        raise ValueError(f"{name} holds infinite values in {first_row(infinite)}.")
+        text = "{name} holds infinite values in {where}."
+        raise InputError(text, name=name, where=first_row(infinite))
     return Continuous(numbers)
 
 
-def need_classes(column: Column | Continuous, name: str) -> Column:
+def need_classes(column: Column | Continuous, name: Name) -> Column:
+    """Return a column of classes; raise if it is continuous."""
     if isinstance(column, Continuous):
         nan = np.isnan(column.numbers)
         seen = column.numbers[~nan & (column.numbers != np.rint(column.numbers))][0]
         advice = (
             "cut it into groups first (pandas.cut, KBinsDiscretizer)."
-            if name.startswith("sensitive")
-            else "co-occurrence needs classes: threshold or bin it first."
+            if is_sensitive(name)
+            else "this metric needs classes. Threshold or bin it first."
         )
-        raise ValueError(f"{name} is continuous (it holds {seen:.6g}, for example): {advice}")
+        text = "{name} is continuous (it holds {seen:.6g}, for example): {advice}"
+        raise InputError(text, name=name, seen=seen, advice=advice)
     return column
 
 
@@ -158,14 +168,21 @@ def _tally_by_sorting(columns: list[Column], weight: Array | None) -> tuple[list
     return [c.raw[first[keep]].astype(np.intp) - c.offset for c in columns], total[keep]
 
 
-def no_missing(column: Column, name: str, advice: str) -> None:
+def is_sensitive(name: Name) -> bool:
+    """Whether a parameter holds sensitive features, or predictions of them."""
+    return (name.name if isinstance(name, Role) else name).startswith("sensitive")
+
+
+def no_missing(column: Column, name: Name, advice: str) -> None:
+    """Raise if a column has missing values; `advice` may have roles."""
     if column.missing:
         mask = column.raw == column.offset
         if mask.any():
-            raise ValueError(f"{name} has missing values in {first_row(mask)}. {advice}")
+            text = "{name} has missing values in {where}. {advice}"
+            raise InputError(text, name=name, where=first_row(mask), advice=Said(advice))
 
 
-def indicator(value: Any, name: str, *, soft: bool, scores: bool = False) -> Array:
+def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Array:
     """Return a 2-D input as booleans, or as what else is allowed: probabilities, any scores."""
     if isinstance(value, pd.DataFrame):
         if any(not isinstance(dtype, np.dtype) for dtype in value.dtypes):
@@ -191,32 +208,33 @@ def indicator(value: Any, name: str, *, soft: bool, scores: bool = False) -> Arr
     if value.dtype.kind == "f":
         nan = np.isnan(value).any(axis=1)
         if nan.any():
-            raise ValueError(
-                f"{name} has missing values in {first_row(nan)}. Leave these rows out."
-                + " (missing= is for columns of labels.)" * name.startswith("sensitive")
-            )
+            advice = "Leave these rows out."
+            if is_sensitive(name):
+                advice += " ({missing} is for columns of labels.)"
+            text = "{name} has missing values in {where}. {advice}"
+            raise InputError(text, name=name, where=first_row(nan), advice=Said(advice))
     if not soft:
         bad = value[(value != 0) & (value != 1)].flat[0]
         raise _no_indicator(name, value.shape[1], f"{bad:.6g}")
     return finite(value, name) if scores else probabilities(value, name)
 
 
-def finite(value: Array, name: str) -> Array:
+def finite(value: Array, name: Name) -> Array:
     """Return numbers checked to be numbers."""
     bad: Array = ~np.isfinite(value)
     if bad.any():
         where = first_row(np.asarray(bad.reshape(len(bad), -1).any(axis=1)))
-        raise ValueError(f"{name} has missing or infinite values in {where}. Leave these rows out.")
+        text = "{name} has missing or infinite values in {where}. Leave these rows out."
+        raise InputError(text, name=name, where=where)
     return np.asarray(value, dtype=float)
 
 
-def as_numbers(column: Any, name: str) -> Array:
+def as_numbers(column: Any, name: Name) -> Array:
     """Return a column that goes with a continuous one as numbers."""
     if pd.api.types.infer_dtype(column) not in NUMERIC and column.dtype.kind not in "biuf":
         seen = next(v for v in map(plain, column) if not isinstance(v, int | float | Decimal))
-        raise ValueError(
-            f"{name} must hold numbers, as what it is compared with does, and holds {seen!r}."
-        )
+        text = "{name} must hold numbers, since it is compared with numbers; got {seen!r}."
+        raise InputError(text, name=name, seen=seen)
     return finite(np.asarray(column, dtype=float), name)
 
 
@@ -227,11 +245,14 @@ def _numbers(column: pd.Series) -> Array:
     return column.to_numpy()
 
 
-def _no_indicator(name: str, n_columns: int, seen: str) -> ValueError:
-    columns = f"{n_columns} column{'s' * (n_columns > 1)}"
-    return ValueError(
-        f"{name} has {columns}, so each must be a 0/1 indicator of one label, but it holds {seen}. "
-        "For one label a row pass a single column."
+def _no_indicator(name: Name, n_columns: int, seen: str) -> InputError:
+    return InputError(
+        "{name} has {n} column{s}, so each must be a 0/1 indicator of one label; got {seen}. For "
+        "one label a row pass a single column.",
+        name=name,
+        n=n_columns,
+        s="s" * (n_columns > 1),
+        seen=seen,
     )
 
 
@@ -253,7 +274,7 @@ def _as_membership(value: Array) -> Array | None:
     return hard
 
 
-def probabilities(value: Array, name: str) -> Array:
+def probabilities(value: Array, name: Name) -> Array:
     """Return floats checked to lie in [0, 1]."""
     value = np.asarray(value, dtype=float)
     outside = np.asarray(~((value >= -1e-6) & (value <= 1 + 1e-6)))
@@ -261,39 +282,45 @@ def probabilities(value: Array, name: str) -> Array:
         bad = value[outside].flat[0]
         if np.isnan(bad):
             where = first_row(np.asarray(outside.reshape(len(outside), -1).any(axis=1)))
-            raise ValueError(f"{name} has missing values in {where}. Leave these rows out.")
-        raise ValueError(
-            f"{name} must hold labels or probabilities, and {bad:.6g} is a probability outside "
-            "[0, 1]. For logits or margins apply a sigmoid or softmax first, or pass the labels."
+            text = "{name} has missing values in {where}. Leave these rows out."
+            raise InputError(text, name=name, where=where)
+        raise InputError(
+            "{name} must hold labels or probabilities in [0, 1]; got {seen:.6g}. For logits or "
+            "margins apply a sigmoid or softmax first, or pass the labels.",
+            name=name,
+            seen=bad,
         )
     return np.clip(value, 0.0, 1.0)  # float32 softmax may end at 1.0000001
 
 
-def read_weight(sample_weight: Any, n: int, name: str = "sample_weight") -> Array:
+def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Array:
     """Return the checked weights of `n` rows."""
     value = as_column(to_native(sample_weight, name))
     if is_table(value):
-        raise ValueError(f"{name} must be one column, got shape {value.shape}.")
+        raise InputError(
+            "{name} must be one column; got shape {shape}.", name=name, shape=value.shape
+        )
     check_lengths({"y_true": range(n), name: value})
     missing = np.asarray(pd.isna(value))
     if missing.any():
-        raise ValueError(f"{name} has missing values in {first_row(missing)}.")
+        text = "{name} has missing values in {where}."
+        raise InputError(text, name=name, where=first_row(missing))
     if pd.api.types.infer_dtype(value) not in NUMERIC:
         values = map(plain, value)
         seen = next(v for v in values if not isinstance(v, int | float | Decimal))
-        raise ValueError(f"{name} must hold numbers, and holds {seen!r}.")
+        raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=seen)
     weight = np.asarray(value, dtype=float)
     if not np.isfinite(weight).all():
-        raise ValueError(f"{name} is not finite in {first_row(~np.isfinite(weight))}.")
+        text = "{name} is not finite in {where}."
+        raise InputError(text, name=name, where=first_row(~np.isfinite(weight)))
     if (weight < 0).any():
-        raise ValueError(
-            f"{name} is negative in {first_row(weight < 0)}. A row can count for nothing, but not "
-            "for less."
-        )
+        text = "{name} must be 0 or more; got negative values in {where}."
+        raise InputError(text, name=name, where=first_row(weight < 0))
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not total:
-        raise ValueError(f"{name} is 0 in every row: there is nothing to audit.")
+        raise InputError("{name} is 0 in every row: there is nothing to audit.", name=name)
     if np.isinf(total):
-        raise ValueError(f"{name} adds up to more than a float can hold: divide it by its mean.")
+        text = "{name} adds up to more than a float can hold: divide it by its mean."
+        raise InputError(text, name=name)
     return weight

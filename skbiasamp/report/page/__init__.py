@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skbiasamp._page._view import view
+from skbiasamp.report.page._view import view
 
 __all__ = ["page"]
 
@@ -17,7 +17,7 @@ def page(content: dict[str, Any]) -> str:
     """Return the page of a report, from its `to_dict`; all text from data is escaped."""
     environment = import_jinja2().Environment(
         autoescape=True,
-        loader=import_jinja2().PackageLoader("skbiasamp", "_page"),
+        loader=import_jinja2().PackageLoader("skbiasamp", "report/page"),
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -1,0 +1,307 @@
+"""Checks of options, names of groups and tasks, columns and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input._errors import (
+    InputError,
+    InputTypeError,
+    Name,
+    Said,
+    meant,
+    plain,
+    quote,
+    rows_of,
+)
+
+Names = tuple[Hashable, ...]
+Array = np.ndarray[Any, Any]
+
+MISSING = "(missing)"
+GROUPS = ("intersection", "marginal", "indicator")
+MISSING_POLICIES = ("error", "drop", "group")
+DIRECTIONS = ("A->T", "T->A")
+
+
+def check_instance(value: object, methods: Iterable[str], expected: str) -> None:
+    """Raise if an estimator is a class, or something else; `expected` says of what kind it is."""
+    if isinstance(value, type):
+        kind = value.__name__
+        text = "{expected}; got the class {kind}. Pass an instance: {kind}()."
+        raise InputTypeError(text, expected=expected, kind=kind)
+    lacking = [method for method in methods if not hasattr(value, method)]
+    if lacking:
+        shown = repr(value) if isinstance(value, str) else type(value).__name__
+        text = "{expected}; got {shown}, which has no method {lacking}."
+        raise InputTypeError(text, expected=expected, shown=shown, lacking=lacking[0])
+
+
+def check_auditor(value: object, name: str = "auditor") -> None:
+    """Raise if something is no auditor."""
+    check_instance(value, ("audit",), f"{name} must be an auditor, such as DirectionalAuditor()")
+
+
+def check_option(name: str, value: object, allowed: Sequence[object]) -> None:
+    """Raise if an option is not one of its values."""
+    if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
+        options = ", ".join(repr(option) for option in allowed)
+        text = "{name} must be one of {options}. Got {value!r} instead."
+        raise InputError(text, name=name, options=options, value=value)
+
+
+def check_train(y_train: object, sensitive_train: object) -> None:
+    """Raise if only one side of the training labels was passed."""
+    if (y_train is None) != (sensitive_train is None):
+        raise InputError(
+            "{name} is None. Pass both {y_train} and {sensitive_train}, or neither: without "
+            "training labels, the audited labels take their place.",
+            name="y_train" if y_train is None else "sensitive_train",
+        )
+
+
+def check_frame_columns(named: Mapping[str, object], labels: Iterable[object]) -> None:
+    """Raise if columns of a frame are named and one is missing, or labels are passed as well."""
+    if any(one is not None for one in labels):
+        raise InputTypeError(
+            "Columns of a frame were named, and labels were passed as well. Pass the frame first "
+            "and name its columns (target=, prediction=, sensitive=, weight=), or pass arrays only."
+        )
+    lacking = [name for name in ("target", "sensitive") if name not in named]
+    if lacking:
+        raise InputError(
+            "{lacking} must name a column of the frame; got None. A frame needs target= (the "
+            "labels) and sensitive= (the sensitive feature).",
+            lacking=" and ".join(f"{name}=" for name in lacking),
+        )
+
+
+def no_column(column: object, known: Iterable[Hashable], name: Name) -> InputError:
+    """Return the error for a column that is not there; `name` is the option that names it."""
+    known = list(known)
+    return InputError(
+        "{name} must name a column; there is no column {column!r}{meant} The columns are {known}.",
+        name=name,
+        column=column,
+        meant=meant(column, known),
+        known=quote(known, most=12),
+    )
+
+
+def require_groups(names: Names, counts: Array, total: float, *, declared: bool) -> None:
+    """Raise if there is nothing to compare: no group that some rows are in and some are not.
+
+    Groups that are indicator columns were declared, and may be empty.
+    """
+    if not declared and not ((counts > 0) & (counts < total)).any():
+        seen = [name for name, n in zip(names, counts, strict=True) if n > 0]
+        raise InputError(
+            "{sensitive_features} has {who}. Amplification compares groups: pass a column with "
+            "two or more.",
+            who=f"one group only, {quote(seen)}" if len(seen) == 1 else "every row in every group",
+        )
+
+
+def require_task_pred(present: bool, *, metric: str, directed: bool = False) -> None:
+    """Raise if predictions of the task are needed and absent."""
+    if not present:
+        only = Said(" (Only {direction='T->A'} can do without.)") if directed else ""
+        text = "{metric} compares the labels with their predictions: pass {y_pred}.{only}"
+        raise InputError(text, metric=metric, only=only)
+
+
+def require_group_pred(present: bool, *, metric: str = "") -> None:
+    """Raise if predictions of the sensitive feature are needed and absent."""
+    if not present:
+        raise InputError(
+            "{metric}{direction='T->A'} (task → group) needs the sensitive feature as predicted by "
+            "the model: pass {sensitive_pred}. If your model does not predict it, use "
+            "{direction='A->T'}.",
+            metric=f"{metric} with " if metric else "",
+        )
+
+
+def require_labels(soft: bool, *, metric: str, argument: str = "y_pred") -> None:
+    """Raise if a metric of label sets is given probabilities."""
+    if soft:
+        text = "{metric} needs labels, and {name} holds probabilities. Threshold them first."
+        raise InputError(text, metric=metric, name=argument)
+
+
+def kind_of(name: Hashable) -> str:
+    """Return of what kind a name is; those of two kinds are never the same class."""
+    if isinstance(name, str):
+        return "text"
+    if isinstance(name, tuple):
+        return "combinations"
+    return "numbers" if isinstance(name, int | float) else type(name).__name__
+
+
+def check_kinds(names: Names, other: Names, argument: Name, other_argument: Name) -> None:
+    """Raise if '0' is compared with 0: they would silently be four classes."""
+    if all(isinstance(name, tuple) for name in (*names, *other)):
+        columns, other_columns = (
+            [tuple(dict.fromkeys(column)) for column in zip(*one, strict=False)]
+            for one in (names, other)
+        )
+        for column, other_column in zip(columns, other_columns, strict=False):
+            check_kinds(column, other_column, argument, other_argument)
+        return
+    kinds, other_kinds = (
+        sorted({kind_of(name) for name in one if name != MISSING}) for one in (names, other)
+    )
+    if kinds and other_kinds and set(kinds).isdisjoint(other_kinds):
+        raise InputError(
+            "{other} holds {seen} but {name} holds {expected}. Give both the same labels.",
+            name=argument,
+            other=other_argument,
+            seen=f"{' and '.join(other_kinds)} ({quote(other)})",
+            expected=f"{' and '.join(kinds)} ({quote(names)})",
+        )
+
+
+def check_distinct(names: Names, argument: str) -> None:
+    """Raise if two groups would get one name."""
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise InputError(
+            "{groups='marginal'} names groups column=value, and two groups of {name} would be "
+            "{twice!r}. Give columns and values distinct names.",
+            name=argument,
+            twice=twice[0],
+        )
+
+
+def check_known(
+    names: Names, known: Names, *, role: str, rows: Mapping[Hashable, float] | None = None
+) -> None:
+    """Raise if audited groups or tasks were never seen in fit."""
+    unseen = [name for name in names if name not in known]
+    if not unseen:
+        return
+    n = sum(rows[name] for name in unseen) if rows is not None else 0
+    plural = len(unseen) > 1
+    it = "them" if plural else "it"
+    rows_out = f"{'this' if n == 1 else 'these'} {rows_of(n)}"
+    raise InputError(
+        "{role} {unseen} in the training labels, so {its} training correlation is unknown. Fit on "
+        "data that has {it}, or leave {out} out. (Training had {known}.)",
+        role=role + "s" * plural,
+        unseen=f"{quote(unseen)} {'are' if plural else 'is'} in the audited data but "
+        f"{'were' if plural else 'was'} not",
+        its="their" if plural else "its",
+        it=it,
+        out=rows_out if n >= 1 else it,  # no rows: a column, or rows of little weight
+        known=quote(known),
+    )
+
+
+def check_spelling(labels: Names, predictions: Names, argument: str, other: str) -> None:
+    """Raise if a prediction is a label in another spelling: 'Yes' for 'yes', '1.0' for '1'."""
+    spellings = {spelt(name): name for name in labels}
+    for name in predictions:
+        label = spellings.get(spelt(name))
+        if label is not None and name not in labels and isinstance(name, str):
+            raise InputError(
+                "{other} holds {seen!r} where {name} holds {label!r}, which would be two labels. "
+                "Use one spelling in both.",
+                name=argument,
+                other=other,
+                seen=name,
+                label=label,
+            )
+
+
+def spelt(name: Hashable) -> str:
+    """Return a name as text, the same for all of its spellings."""
+    text = str(name).strip().casefold()
+    return text.removesuffix(".0")
+
+
+def check_columns(names: Names, expected: Names, argument: Name, other: Name) -> None:
+    """Raise if a name is at another position: columns are matched by position, as rows are."""
+    shared = set(names) & set(expected)
+    if len(shared) < len(names) and tuple(range(len(names))) in (names, expected):
+        return  # one of them has no names
+    pairs = enumerate(zip(names, expected, strict=True))
+    moved = ((i, a, b) for i, (a, b) in pairs if a != b and (a in shared or b in shared))
+    for i, a, b in moved:
+        raise InputError(
+            "{name} has the columns of {other} in another order (column {i}: {a!r} and {b!r}). "
+            "Columns are matched by position: reorder one of them.",
+            name=argument,
+            other=other,
+            i=i,
+            a=a,
+            b=b,
+        )
+
+
+def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
+    """Return a user's table of groups x tasks as numbers, in the order of the data."""
+    if not isinstance(table, pd.DataFrame):
+        raise InputTypeError(
+            "{name} must be a pandas DataFrame with a row for every group and a column for every "
+            "task, so that their order does not matter. Got {kind} instead.",
+            name=name,
+            kind=type(table).__name__,
+        )
+    positions = []
+    for kind, wanted, present in (("group", groups, table.index), ("task", tasks, table.columns)):
+        position = {plain(label): i for i, label in enumerate(present)}
+        lacking = [one for one in wanted if one not in position]
+        if lacking:
+            raise InputError(
+                "{name} must have a row for every group and a column for every task, and lacks "
+                "{kind} {lacking} (it has {present}).",
+                name=name,
+                kind=kind,
+                lacking=quote(lacking),
+                present=quote(position),
+            )
+        if len(position) < len(present):
+            raise InputError("{name} names a {kind} twice.", name=name, kind=kind)
+        positions.append([position[one] for one in wanted])
+    try:
+        values = np.asarray(table, dtype=float)[np.ix_(*positions)]
+    except (TypeError, ValueError):
+        text = "{name} must hold numbers, and none may be missing."
+        raise InputError(text, name=name) from None
+    allowed = np.isin(values, (-1, 0, 1)) if name == "sign" else (values >= 0) & (values <= 1)
+    if not allowed.all():
+        meant = "-1, 0 or 1" if name == "sign" else "a conditional probability in [0, 1]"
+        text = "{name} must hold {meant} for every pair; got {seen:.6g}."
+        raise InputError(text, name=name, meant=meant, seen=values[~allowed][0])
+    return values
+
+
+def check_selection(wanted: Any, known: Names, role: str) -> Names:
+    """Return the chosen groups or tasks."""
+    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    unknown = [name for name in names if name not in known]
+    if unknown or not names or len(set(names)) < len(names):
+        raise InputError(
+            "{name} must be some of {known}, each once; got {wanted!r}{meant}",
+            name=role + "s",
+            known=quote(known),
+            wanted=wanted,
+            meant=meant(unknown[0], known) if unknown else ".",
+        )
+    return names
+
+
+def check_runs(y_preds: Any, sensitive_preds: Any) -> None:
+    """Raise if there are no runs to compare."""
+    if not isinstance(y_preds, list | tuple) or len(y_preds) < 2:
+        raise InputError(
+            "{y_preds} must be a list with the predictions of two runs or more; got {seen}. The "
+            "spread between runs cannot be measured in one: use audit for a single run.",
+            seen=len(y_preds) if isinstance(y_preds, list | tuple) else type(y_preds).__name__,
+        )
+    if sensitive_preds is not None and len(sensitive_preds) != len(y_preds):
+        text = "{sensitive_preds} has {n} runs but {y_preds} has {m}."
+        raise InputError(text, n=len(sensitive_preds), m=len(y_preds))

@@ -1,0 +1,231 @@
+"""Inputs read step by step: containers, codes, distinct rows, sides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input._checks import (
+    GROUPS,
+    MISSING_POLICIES,
+    Array,
+    check_columns,
+    check_option,
+)
+from skbiasamp._input._coding import (
+    Column,
+    Continuous,
+    as_numbers,
+    encode,
+    finite,
+    indicator,
+    need_classes,
+    no_missing,
+    probabilities,
+    read_weight,
+    tally,
+)
+from skbiasamp._input._containers import (
+    as_column,
+    check_index,
+    check_lengths,
+    check_shapes,
+    columns_of,
+    is_table,
+    to_native,
+)
+from skbiasamp._input._errors import InputError, Role
+from skbiasamp._input._labels import Rows, Side
+from skbiasamp._input._sides import Sides
+
+
+class _Reader(Sides):
+    """One call's inputs, step by step from containers to sides."""
+
+    def read(self, weight: Array | None) -> Rows:
+        self._read_tasks()
+        self._read_groups()
+        fractional = weight is not None and not np.array_equal(weight, np.rint(weight))
+        if self.matrices or fractional:
+            n = len(next(iter(self.given.values())))
+            weight = np.ones(n) if weight is None else weight
+            positions = {
+                key: column.raw.astype(np.intp) - column.offset
+                for key, column in self.columns.items()
+            }
+            keep = weight > 0
+            if not keep.all():
+                positions, weight = {k: v[keep] for k, v in positions.items()}, weight[keep]
+                self.matrices = {k: v[keep] for k, v in self.matrices.items()}
+        else:
+            cells, weight = tally(list(self.columns.values()), weight)
+            positions = dict(zip(self.columns, cells, strict=True))
+        positions, weight, n_dropped = self._drop_missing(positions, weight)
+        labels = {key: self._present(key, codes) for key, codes in positions.items()}
+        task, task_pred = self._task_sides(labels, weight)
+        group, group_pred = self._group_sides(labels, weight)
+        repeats = self.matrices.get("repeats")
+        return Rows(
+            weight,
+            group,
+            task,
+            task_pred,
+            group_pred,
+            n_dropped,
+            None if repeats is None else repeats[:, 0],
+        )
+
+    # ---- containers to codes
+
+    def _read_tasks(self) -> None:
+        y_true = as_column(self.given["y_true"])
+        if is_table(y_true):
+            self.matrices["y_true"] = indicator(y_true, "y_true", soft=False)
+            self.column_names["y_true"] = [name for name, _ in columns_of(y_true)]
+        else:
+            advice = "Only labelled rows can be audited: leave these out."
+            self._read_labels("y_true", y_true, advice)
+        if "y_pred" in self.given:
+            self._read_prediction("y_pred", "y_true")
+
+    def _read_labels(self, name: str, value: Any, advice: str) -> None:
+        """Read one column of classes, or of numbers where scores may come in."""
+        column = encode(value, name)
+        if self.scores and isinstance(column, Continuous):
+            self._read_numbers(name, column.numbers)
+            return
+        column = need_classes(column, name)
+        no_missing(column, name, advice)
+        self.columns[name] = column
+
+    def _read_numbers(self, name: str, numbers: Array) -> None:
+        self.matrices[name] = finite(numbers, name)[:, None]
+        self.column_names[name] = [name]
+
+    def _read_prediction(self, name: str, truth: str) -> None:
+        value = as_column(self.given[name])
+        if is_table(value):
+            self.matrices[name] = indicator(value, name, soft=True, scores=self.scores)
+            self.column_names[name] = [column for column, _ in columns_of(value)]
+            return
+        if self.scores and self._continuous(truth):
+            self._read_numbers(name, as_numbers(value, name))
+            return
+        if truth in self.matrices:
+            raise self._columns_differ(truth, name, self.matrices[truth].shape[1], 1)
+        column = encode(value, name)
+        if isinstance(column, Column):
+            advice = "Every audited row needs a prediction: leave these out."
+            if name == "y_pred" or self.missing == "error":
+                no_missing(column, name, advice)
+            self.columns[name] = column
+        elif self.scores and self._countable(truth):
+            # Numbers that predict whole numbers: both are numbers.
+            self._read_numbers(truth, as_numbers(as_column(self.given[truth]), truth))
+            del self.columns[truth if truth in self.columns else f"{truth} 0"]
+            self._read_numbers(name, column.numbers)
+        elif self.scores:
+            self._read_numbers(name, column.numbers)
+        else:
+            self.matrices[name] = probabilities(column.numbers, name)[:, None]
+
+    def _continuous(self, truth: str) -> bool:
+        return truth in self.matrices and self.matrices[truth].dtype.kind == "f"
+
+    def _countable(self, truth: str) -> bool:
+        """Whether labels are numbers with more values than a binary label has."""
+        column = self.columns[truth if truth in self.columns else f"{truth} 0"]
+        values = [value for value in column.values if value is not None]
+        return len(values) > 2 and not any(isinstance(v, str | tuple) for v in values)
+
+    def _read_groups(self) -> None:
+        if self.groups == "indicator":
+            for name in ("sensitive_features", "sensitive_pred"):
+                if name in self.given:
+                    value = self.given[name]
+                    table = value if is_table(value) else np.asarray(value)[:, None]
+                    self.matrices[name] = indicator(table, name, soft=name == "sensitive_pred")
+                    self.column_names[name] = [column for column, _ in columns_of(value)]
+            return
+        n_columns = self._read_group_columns("sensitive_features")
+        if "sensitive_pred" in self.given:
+            value = self.given["sensitive_pred"]
+            if n_columns == 1:
+                self._read_prediction("sensitive_pred", "sensitive_features")
+                if "sensitive_pred" in self.columns:
+                    self.columns["sensitive_pred 0"] = self.columns.pop("sensitive_pred")
+            elif not is_table(value) or value.shape[1] != n_columns:
+                seen = value.shape[1] if is_table(value) else 1
+                raise self._columns_differ("sensitive_features", "sensitive_pred", n_columns, seen)
+            else:
+                self._read_group_columns("sensitive_pred")
+                columns = [tuple(names) for names in self.column_names.values()][-2:]
+                check_columns(columns[1], columns[0], "sensitive_pred", "sensitive_features")
+
+    def _read_group_columns(self, name: str) -> int:
+        columns = columns_of(self.given[name])
+        self.column_names[name] = [column for column, _ in columns]
+        for i, (label, values) in enumerate(columns):
+            shown = Role(name, "" if len(columns) == 1 else f" column {label!r}")
+            if self.scores and len(columns) == 1:
+                column = encode(values, shown)
+                if isinstance(column, Continuous):
+                    self._read_numbers(name, column.numbers)
+                    break
+            column = need_classes(encode(values, shown), shown)
+            if self.missing == "error":
+                no_missing(
+                    column,
+                    shown,
+                    "Leave these rows out ({missing='drop'}), or keep them as a group of their own "
+                    "({missing='group'}).",
+                )
+            self.columns[f"{name} {i}"] = column
+        return len(columns)
+
+
+def read_rows(
+    y_true: Any,
+    y_pred: Any = None,
+    *,
+    sensitive_features: Any,
+    sensitive_pred: Any = None,
+    sample_weight: Any = None,
+    groups: str = "intersection",
+    missing: str = "error",
+    like: tuple[Side, Side] | None = None,
+    scores: bool = False,
+    repeats: Array | None = None,
+    pos_label: Any = None,
+) -> Rows:
+    """Read label rows; `like` holds the group and task sides of the training labels.
+
+    With `scores`, labels may be numbers that are no classes, and predictions any scores. With
+    `repeats`, the weight of a row is that of so many rows. `pos_label` is the positive class of a
+    binary label; by default that of `like`, or the class that sorts last.
+    """
+    check_option("groups", groups, GROUPS)
+    check_option("missing", missing, MISSING_POLICIES)
+    if y_true is None:
+        raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
+    if sensitive_features is None:
+        raise InputError(
+            "{sensitive_features} is None: pass the sensitive feature of every row, for example "
+            "{sensitive_features=X['sex']}."
+        )
+    given = {
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "sensitive_features": sensitive_features,
+        "sensitive_pred": sensitive_pred,
+    }
+    native = {k: to_native(value, k) for k, value in given.items() if value is not None}
+    n = check_lengths(native)
+    check_shapes(native)
+    check_index({**given, "sample_weight": sample_weight})
+    weight = None if sample_weight is None else read_weight(sample_weight, n)
+    reader = _Reader(native, groups, missing, like, scores, pos_label)
+    if repeats is not None:
+        reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
+    return reader.read(weight)

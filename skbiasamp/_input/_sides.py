@@ -1,0 +1,314 @@
+"""Codes to sides: groups and tasks of labels and predictions, on one list of names."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input._checks import (
+    MISSING,
+    Array,
+    Names,
+    check_columns,
+    check_distinct,
+    check_kinds,
+    check_known,
+    check_spelling,
+)
+from skbiasamp._input._coding import Column
+from skbiasamp._input._errors import InputError, quote
+from skbiasamp._input._labels import Codes, Members, Side
+from skbiasamp._input._reading import (
+    no_positive_class,
+    positive_class,
+    recode,
+    sort_names,
+    task_names,
+    whole_classes,
+)
+
+
+@dataclass(eq=False)
+class Sides:
+    """One call's inputs, once they are codes or matrices."""
+
+    given: dict[str, Any]
+    groups: str
+    missing: str
+    like: tuple[Side, Side] | None
+    scores: bool
+    pos_label: Any = None
+    columns: dict[str, Column] = field(default_factory=dict)
+    matrices: dict[str, Array] = field(default_factory=dict)
+    column_names: dict[str, list[Hashable]] = field(default_factory=dict)
+
+    @staticmethod
+    def _columns_differ(name: str, other: str, n: int, m: int) -> InputError:
+        had = "is one column" if m == 1 else f"has {m}"
+        text = "{name} has {n} columns but {other} {had}. Predict every column, in the same order."
+        return InputError(text, name=name, other=other, n=n, had=had)
+
+    def _drop_missing(
+        self, positions: dict[str, Array], weight: Array
+    ) -> tuple[dict[str, Array], Array, float]:
+        if self.missing != "drop":
+            return positions, weight, 0.0
+        keep = np.ones(len(weight), dtype=bool)
+        for key, codes in positions.items():
+            if self.columns[key].missing:
+                keep &= codes != 0
+        if keep.all():
+            return positions, weight, 0.0
+        if not keep.any():
+            text = "{sensitive_features} is missing in every row: there is nothing left to audit."
+            raise InputError(text)
+        n_dropped = float(weight[~keep].sum())
+        self.matrices = {key: matrix[keep] for key, matrix in self.matrices.items()}
+        return {key: codes[keep] for key, codes in positions.items()}, weight[keep], n_dropped
+
+    def _present(self, key: str, codes: Array) -> tuple[Array, Names]:
+        """Return codes into the values that occur, and these values."""
+        values = self.columns[key].values
+        used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+        names = tuple(MISSING if values[i] is None else values[i] for i in used)
+        return np.searchsorted(used, codes), names
+
+    def _task_sides(
+        self, labels: dict[str, tuple[Array, Names]], weight: Array
+    ) -> tuple[Side, Side | None]:
+        known = self.like[1] if self.like else None
+        if "y_true" in self.matrices:
+            if self.pos_label is not None:
+                truth = self.matrices["y_true"]
+                seen = "is continuous" if truth.dtype.kind == "f" else "is an indicator matrix"
+                raise no_positive_class(seen)
+            return self._indicator_sides("y_true", "y_pred", "task", known)
+        if known is not None and not known.one_label:
+            raise InputError(
+                "{y_true} is one column of labels, but the training labels had {n} indicator "
+                "columns. Pass the same kind of labels to both.",
+                n=len(known.names),
+            )
+        found: dict[str, tuple[Array, Names]] = {
+            name: labels[name] for name in ("y_true", "y_pred") if name in labels
+        }
+        classes = None if known is None else whole_classes(known.names)
+        names, recoded = self._align(found, classes, "task", weight)
+        both, pos_label = self._positive(names, known)
+        recoded = {key: recode(codes, names, both) for key, codes in recoded.items()}
+        names = both
+        coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
+        task = Side(names, coded["y_true"], one_label=True, pos_label=pos_label)
+        if "y_pred" in coded:
+            return task, Side(names, coded["y_pred"], one_label=True)
+        if "y_pred" not in self.matrices:
+            return task, None
+        matrix = self.matrices["y_pred"]
+        if matrix.shape[1] <= 2:
+            # Both classes of a label that happens to be constant have a column.
+            names = whole_classes(names)
+            task = task.onto(names)
+        matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
+        return task, Side(names, Members(matrix), one_label=True)
+
+    def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
+        """Return the classes and the one that was chosen as positive, here or for training."""
+        trained = None if known is None else known.pos_label
+        if self.pos_label is None:
+            return names, trained
+        both, pos_label = positive_class(self.pos_label, names)
+        if known is not None:
+            tasks, _ = task_names(known.names, trained)
+            if tasks != (pos_label,):
+                raise InputError(
+                    "{pos_label} is {seen!r}, but the positive class of the training labels is "
+                    "{trained!r}. Pass the same {pos_label} to both.",
+                    seen=pos_label,
+                    trained=tasks[0],
+                )
+        return both, pos_label
+
+    def _class_matrix(
+        self, matrix: Array, names: Names, argument: str, what: str, pos_label: Hashable = None
+    ) -> Array:
+        """Return predictions of one label's classes with a column for each class.
+
+        One column is of the positive class: `pos_label`, or the last.
+        """
+        if matrix.shape[1] == 1 and len(names) == 1:
+            raise InputError(
+                "{name} holds probabilities, of an unknown class: the labels are all {label!r}. "
+                "Pass labels, or fit on labels that have both classes.",
+                name=argument,
+                label=names[0],
+            )
+        if matrix.shape[1] == 1 and len(names) == 2:
+            positive = matrix.astype(float)
+            if self.scores:
+                return positive
+            both = [1.0 - positive, positive]
+            return np.hstack(both[::-1] if pos_label == names[0] else both)
+        if matrix.shape[1] != len(names):
+            n = matrix.shape[1]
+            raise InputError(
+                "{name} has {seen} but there are {what}. Pass labels, or probabilities with one "
+                "column for each of them in sorted order.",
+                name=argument,
+                seen="one column of probabilities" if n == 1 else f"{n} columns",
+                what=f"{len(names)} {what} ({quote(names)})",
+            )
+        columns = tuple(self.column_names.get(argument, ()))
+        check_columns(columns, names, argument, what)
+        wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
+        if wrong.any() and not self.scores:
+            raise InputError(
+                "{name} has a column for each of {what}, so each row must sum to 1; one sums to "
+                "{seen:.6g}. Apply a softmax, or pass labels.",
+                name=argument,
+                what=f"{len(names)} {what}",
+                seen=matrix[wrong][0].sum(),
+            )
+        return matrix
+
+    def _indicator_sides(
+        self, name: str, other: str, role: str, known: Side | None
+    ) -> tuple[Side, Side | None]:
+        """Return 0/1 columns, and their predictions if there are any."""
+        names = tuple(self.column_names[name])
+        n = len(names)
+        if known is not None:
+            if known.one_label or len(known.names) != n:
+                raise InputError(
+                    "{name} has {n} columns but the training labels had {had}. Pass the same "
+                    "{role}s to both.",
+                    name=name,
+                    n=n,
+                    had="one column" if known.one_label else f"{len(known.names)} columns",
+                    role=role,
+                )
+            check_columns(names, known.names, name, "the training data")
+            if tuple(range(n)) not in (names, known.names):
+                check_known(names, known.names, role=role)
+            names = known.names
+        side = Side(names, Members(self.matrices[name]), open=False)
+        if other not in self.matrices:
+            return side, None
+        matrix = self.matrices[other]
+        if matrix.shape[1] != n:
+            raise self._columns_differ(name, other, n, matrix.shape[1])
+        check_columns(tuple(self.column_names[other]), names, other, name)
+        return side, Side(names, Members(matrix), open=False)
+
+    def _group_sides(
+        self, labels: dict[str, tuple[Array, Names]], weight: Array
+    ) -> tuple[Side, Side | None]:
+        like = self.like[0] if self.like else None
+        if self.groups == "indicator":
+            return self._indicator_sides("sensitive_features", "sensitive_pred", "group", like)
+        known = None if like is None else like.names
+        arguments = [
+            name for name in ("sensitive_features", "sensitive_pred") if name in self.given
+        ]
+        found: dict[str, list[tuple[Array, Names]]] = {}
+        for name in arguments:
+            columns = [labels[key] for key in labels if key.rpartition(" ")[0] == name]
+            if columns:
+                found[name] = columns
+        if self.groups == "marginal" and len(found["sensitive_features"]) > 1:
+            return self._marginal_groups(found, known, weight)
+        if "sensitive_features" in self.matrices:
+            sides = [
+                Side(("sensitive_features",), Members(self.matrices[name]), open=False)
+                for name in arguments
+            ]
+            return sides[0], sides[1] if len(sides) > 1 else None
+        combined: dict[str, tuple[Array, Names]] = {
+            name: _combine(columns) for name, columns in found.items()
+        }
+        # Of two 0/1 columns in another order the combinations look the same.
+        titles = tuple(self.column_names["sensitive_features"])
+        if self.like and len(titles) == len(self.like[0].columns):
+            check_columns(titles, self.like[0].columns, "sensitive_features", "the training data")
+        names, recoded = self._align(combined, known, "group", weight)
+        coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
+        group = Side(names, coded["sensitive_features"], columns=titles)
+        if "sensitive_pred" in coded:
+            return group, Side(names, coded["sensitive_pred"])
+        if "sensitive_pred" not in self.matrices:
+            return group, None
+        matrix = self.matrices["sensitive_pred"]
+        matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
+        return group, Side(names, Members(matrix))
+
+    def _marginal_groups(
+        self,
+        found: dict[str, list[tuple[Array, Names]]],
+        known: Names | None,
+        weight: Array,
+    ) -> tuple[Side, Side | None]:
+        titles = self.column_names["sensitive_features"]
+        named = {
+            name: [
+                (codes, tuple(f"{title}={value}" for value in values))
+                for title, (codes, values) in zip(titles, columns, strict=True)
+            ]
+            for name, columns in found.items()
+        }
+        for name, columns in named.items():
+            check_distinct(tuple(group for _, values in columns for group in values), name)
+        parts = [
+            self._align({name: cols[i] for name, cols in named.items()}, None, "group", weight)
+            for i in range(len(titles))
+        ]
+        names = tuple(name for part, _ in parts for name in part)
+        if known is not None:
+            check_known(names, known, role="group")
+            names = known
+        sides = []
+        for name in found:
+            matrix = np.zeros((len(weight), len(names)), dtype=bool)
+            for part, recoded in parts:
+                at = recode(np.arange(len(part)), part, names)
+                matrix[np.arange(len(weight)), at[recoded[name]]] = True
+            sides.append(Side(names, Members(matrix)))
+        return sides[0], sides[1] if len(sides) > 1 else None
+
+    def _align(
+        self,
+        found: dict[str, tuple[Array, Names]],
+        known: Names | None,
+        role: str,
+        weight: Array,
+    ) -> tuple[Names, dict[str, Array]]:
+        """Bring labels and predictions onto one list of names, the fitted one if there is one."""
+        (first, (_, names)), *others = found.items()
+        for other, (_, other_names) in others:
+            check_kinds(names, other_names, first, other)
+            check_spelling(names, other_names, first, other)
+        union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
+        if known is None:
+            known = sort_names(union)
+        else:
+            check_kinds(known, union, "the training data", first)
+            rows: dict[Hashable, float] = {}
+            for codes, values in found.values():
+                totals = np.bincount(codes, weight, minlength=len(values))
+                for name, n in zip(values, totals, strict=True):
+                    rows[name] = max(rows.get(name, 0.0), float(n))
+            check_known(union, known, role=role, rows=rows)
+        return known, {key: recode(codes, values, known) for key, (codes, values) in found.items()}
+
+
+def _combine(columns: list[tuple[Array, Names]]) -> tuple[Array, Names]:
+    """Return the combinations of several columns' values that occur, as tuples."""
+    if len(columns) == 1:
+        return columns[0]
+    stacked = np.stack([codes for codes, _ in columns], axis=1)
+    distinct, codes = np.unique(stacked, axis=0, return_inverse=True)
+    names = tuple(
+        tuple(values[i] for i, (_, values) in zip(row, columns, strict=True)) for row in distinct
+    )
+    return codes.reshape(-1), names

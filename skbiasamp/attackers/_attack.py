@@ -1,0 +1,224 @@
+"""One attack over the cells of a contingency: the attacker's input, and the target it predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skbiasamp._cells import positive_position, side_of
+from skbiasamp._input import Array, Codes, Labels, Members, Names, Side, codes_of
+from skbiasamp._sums import everywhere, pair_sums
+from skbiasamp.attackers._qualities import Quality
+from skbiasamp.contingency import Contingency, SideName
+
+# At most so many 0/1 labels are held as all their patterns, so that flips move counts.
+MOST_BITS = 12
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How attackers are trained and scored: the parameters of auditors of the same names."""
+
+    attacker: Any
+    quality: Quality
+    equalize: str | None = None
+    balanced: bool = False
+    cv: int | None = 5
+    n_draws: int = 10
+    fold: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+
+
+class Sides(NamedTuple):
+    """Which labels are an attacker's input, and which are its target."""
+
+    input: SideName
+    target: SideName
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """The input and the target of an attacker, in every cell.
+
+    Attributes
+    ----------
+    cells : the rows that attackers are scored on.
+    inputs : the distinct inputs, as numbers.
+    input_codes : which input each cell has.
+    target : the classes of cells, for all targets; or numbers.
+    n_classes : of each target; 0 for numbers.
+    names : of the targets.
+    n_bits : of how many 0/1 labels `inputs` holds all patterns; 0 if it does not.
+    soft : whether inputs are scores.
+    training : the same attack on training rows, if attackers learn there.
+    """
+
+    cells: Contingency
+    inputs: Array
+    input_codes: Array
+    target: Labels | Array
+    n_classes: int
+    names: Names
+    n_bits: int = 0
+    soft: bool = False
+    training: Attack | None = None
+
+    @property
+    def single(self) -> bool:
+        """Whether every cell has an input of its own."""
+        return len(np.unique(self.input_codes)) == len(self.input_codes)
+
+    @property
+    def rows_per_input(self) -> float:
+        """Number of rows of each distinct input, on average."""
+        n_inputs = len(self.inputs) if self.n_bits else len(np.unique(self.input_codes))
+        return float(self.cells.weight.sum() * self.cells.rows_per_weight) / n_inputs
+
+    @property
+    def constant(self) -> Array:
+        """Which targets have one value only."""
+        if not self.n_classes:
+            return np.array([np.ptp(np.asarray(self.target)) == 0])
+        table = self.tables(self.cells.weight).sum(axis=-2)
+        return np.asarray((table > 0).sum(axis=-1) < 2)
+
+    @cached_property
+    def of_rows(self) -> Array:
+        """The input of each cell."""
+        return self.inputs[self.input_codes]
+
+    @cached_property
+    def of_classes(self) -> Array:
+        """Every input once for each class, which networks that share inputs can share."""
+        return np.repeat(self.inputs, self.n_classes, axis=0)
+
+    def tables(self, weight: Array) -> Array:
+        """Return the weight of each input and class: (..., targets, inputs, classes)."""
+        assert isinstance(self.target, Codes | Members)
+        flat = weight.reshape(-1, weight.shape[-1])
+        n_inputs, width = len(self.inputs), self.target.width
+        inputs = Codes(self.input_codes, n_inputs)
+        if isinstance(self.target, Codes):
+            sums = pair_sums(inputs, self.target, flat)[:, None]
+        elif self.single:
+            sums = np.zeros((len(flat), width, n_inputs, 2))
+            held = self.target.matrix.T
+            sums[:, :, self.input_codes, 1] = flat[:, None] * held
+            sums[:, :, self.input_codes, 0] = flat[:, None] * ~held
+        else:
+            present = pair_sums(inputs, self.target, flat)
+            absent = pair_sums(inputs, everywhere(len(self.input_codes)), flat) - present
+            sums = np.moveaxis(np.stack([absent, present], axis=-1), 2, 1)
+        return sums.reshape(*weight.shape[:-1], *sums.shape[1:])
+
+
+def make_attack(
+    cells: Contingency,
+    sides: Sides,
+    *,
+    perturbed: bool = False,
+    train: Contingency | None = None,
+    numbers: bool = False,
+    features: Array | None = None,
+) -> Attack:
+    """Return the attack that predicts one side of cells from another.
+
+    `perturbed` says that the input will be perturbed. With `numbers` the target is taken as
+    numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input.
+    """
+    every = [cells] if train is None else [cells, train]
+    inputs, codes, n_bits = _inputs(
+        [side_of(one, sides.input) for one in every], perturbed=perturbed, features=features
+    )
+    soft = features is not None or side_of(cells, sides.input).soft
+    found = []
+    for one, code in zip(every, codes, strict=True):
+        target, n_classes, names = _target(one, sides.target, numbers=numbers)
+        found.append(Attack(one, inputs, code, target, n_classes, names, n_bits, soft))
+    return found[0] if train is None else replace(found[0], training=found[1])
+
+
+def _inputs(
+    sides: list[Side], *, perturbed: bool, features: Array | None
+) -> tuple[Array, list[Array], int]:
+    """Return the distinct inputs, which of them each cell has, and their number of bits."""
+    if features is not None:
+        inputs, joined = np.unique(features, axis=0, return_inverse=True)
+        return inputs, [joined.reshape(-1)], 0
+    if not sides[0].is_matrix:
+        n = len(sides[0].names)
+        inputs = np.eye(n) if n != 2 else np.arange(2.0)[:, None]
+        return inputs, [codes_of(side) for side in sides], 0
+    matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
+    width, n_bits = sides[0].labels.width, 0
+    if perturbed and not sides[0].soft and width <= MOST_BITS:
+        n_bits, powers = width, 1 << np.arange(width)
+        inputs = (np.arange(1 << width)[:, None] & powers > 0).astype(float)
+        joined = np.concatenate([matrix @ powers for matrix in matrices])
+    elif perturbed:  # each row has its own perturbation
+        inputs = np.concatenate(matrices).astype(float)
+        joined = np.arange(len(inputs))
+    else:
+        inputs, joined = np.unique(np.concatenate(matrices), axis=0, return_inverse=True)
+        inputs, joined = inputs.astype(float), joined.reshape(-1)
+    starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
+    return inputs, [joined[low:high] for low, high in pairwise(starts)], n_bits
+
+
+def _target(
+    cells: Contingency, name: SideName, *, numbers: bool
+) -> tuple[Labels | Array, int, Names]:
+    """Return the target of each cell, its number of classes, and the names of the targets."""
+    role = truth_of(name)
+    side, truth = side_of(cells, name), side_of(cells, role)
+    if numbers or truth.soft:
+        return as_numbers(side), 0, (role,)
+    side = hard(side, truth, positive_position(cells, role))
+    if not side.is_matrix:
+        return side.labels, len(side.names), ("(all)",)
+    return side.labels, 2, cells.tasks if role == "task" else cells.groups
+
+
+def truth_of(side: SideName) -> SideName:
+    """Return the labels that a side is, or predicts."""
+    return "task" if side.startswith("task") else "group"
+
+
+def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
+    """Return predictions as labels of the same kind as the truth.
+
+    `positive` is the position of the class that a single column of scores is about.
+    """
+    if truth.soft or not side.is_matrix or (truth.is_matrix and not side.soft):
+        return side
+    scores = side.labels.dense(slice(None), float)
+    middle = 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
+    if truth.is_matrix:
+        return replace(side, labels=Members(scores >= middle))
+    if scores.shape[1] > 1:
+        codes = scores.argmax(axis=1)
+    else:
+        codes = ((scores[:, 0] >= middle) == (positive != 0)).astype(int)
+    return replace(side, labels=Codes(codes, len(side.names)))
+
+
+def as_numbers(side: Side) -> Array:
+    """Return labels as one number a cell."""
+    if side.is_matrix:
+        if side.labels.width > 1:
+            raise ValueError(
+                f"quality='inverse_rmse' is about one number a row, and there are "
+                f"{side.labels.width} columns: pass one of them, or use another quality."
+            )
+        return side.labels.column(0)
+    if any(isinstance(name, str | tuple) for name in side.names):
+        raise ValueError(
+            f"quality='inverse_rmse' is about numbers, and the labels are {side.names[0]!r}, ...: "
+            "use quality='accuracy'."
+        )
+    return np.array([float(name) for name in side.names])[codes_of(side)]  # type: ignore[arg-type]

@@ -1,0 +1,174 @@
+"""Labels are perturbed at random until they are as good as the model's predictions.
+
+Labels are perturbed as counts of rows, so a million rows cost no more than a thousand.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skbiasamp._input import Array, Side
+from skbiasamp._sums import pair_sums
+from skbiasamp.attackers._qualities import divide
+
+# --------------------------------------------------------------------------- rates
+
+
+def flip_rates(
+    truth: Side,
+    prediction: Side,
+    weight: Array,
+    *,
+    equalize: str | None,
+    positive: int | None,
+    shared: bool,
+) -> tuple[Array, Array]:
+    """Return how often labels must be perturbed to be as good as predictions: (draws, targets).
+
+    The rate is at most that of pure noise; the second array says where even that is too good.
+    `positive` is the class that the F1 of a binary label is about. With `shared` all columns of
+    a row have one rate, else each has its own.
+    """
+    total = weight.sum(axis=-1)[:, None]
+    n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
+    if not truth.is_matrix:
+        n = len(truth.names)
+        confusion = pair_sums(truth.labels, prediction.labels, weight)
+        if equalize == "accuracy":
+            wrong = np.where(np.eye(n, dtype=bool), 0.0, confusion).sum(axis=(-2, -1))
+            return _at_most_noise(wrong[:, None] / total, n_others)
+        sums = [np.diagonal(confusion, axis1=-2, axis2=-1)]
+        sums += [confusion.sum(axis=-1), confusion.sum(axis=-2)]
+        if truth.one_label and n == 2:
+            sums = [one[:, [positive or 0]] for one in sums]
+        right, true, predicted = sums
+        f1 = task_f1(right, true, predicted)[:, None]
+        return _rates_of_f1(f1, true[:, None], total[:, None], n_others)
+    labels, predictions = (one.labels.dense(slice(None), bool) for one in (truth, prediction))
+    if equalize == "accuracy":
+        wrong = weight @ (labels != predictions) / total
+        return _at_most_noise(wrong.mean(axis=-1, keepdims=True) if shared else wrong, n_others)
+    sums = [weight @ one for one in (labels & predictions, labels, predictions)]
+    right, true, predicted = (np.expand_dims(one, -2 if shared else -1) for one in sums)
+    return _rates_of_f1(task_f1(right, true, predicted), true, total[..., None], n_others)
+
+
+def _at_most_noise(wrong: Array, n_others: int) -> tuple[Array, Array]:
+    most = pure_noise(n_others)
+    return np.minimum(wrong, most), wrong > most + 1e-9
+
+
+def _rates_of_f1(f1: Array, true: Array, total: Array, n_others: int) -> tuple[Array, Array]:
+    least = f1_at(np.full(f1.shape, pure_noise(n_others)), true, total, n_others)
+    return rate_for_f1(f1, true, total, n_others), least > f1 + 1e-9
+
+
+def task_f1(right: Array, true: Array, predicted: Array) -> Array:
+    """Return the F1 averaged over tasks (the last axis)."""
+    return divide(2 * right, true + predicted).mean(axis=-1)
+
+
+def rate_for_f1(f1: Array, true: Array, total: Array, n_others: int) -> Array:
+    """Return the rate at which labels must be perturbed for their expected F1 to be `f1`.
+
+    `true` (..., tasks) and `total` (..., 1) count rows; a perturbed label moves to one of
+    `n_others` classes. The rate is at most that of pure noise: labels that are perturbed more
+    often carry information again.
+    """
+    # F1 falls with the rate, so that halving the interval finds it.
+    low, high = np.zeros(f1.shape), np.full(f1.shape, pure_noise(n_others))
+    for _ in range(50):
+        middle = (low + high) / 2
+        above = f1_at(middle, true, total, n_others) > f1
+        low, high = np.where(above, middle, low), np.where(above, high, middle)
+    return low  # exactly 0 for a perfect model
+
+
+def pure_noise(n_others: int) -> float:
+    """Return the rate at which labels that move to `n_others` classes keep no information."""
+    return n_others / (n_others + 1)
+
+
+def f1_at(rate: Array, true: Array, total: Array, n_others: int) -> Array:
+    """Return the expected F1, averaged over tasks, of labels that are perturbed at a rate."""
+    kept = true * (1 - rate[..., None])
+    predicted = kept + (total - true) * rate[..., None] / n_others
+    return task_f1(kept, true, predicted)
+
+
+# --------------------------------------------------------------------------- tables
+
+
+def perturb(
+    table: Array,
+    rate: Array,
+    rng: np.random.Generator | None,
+    *,
+    axis: int,
+    n_bits: int = 0,
+    rows_per_weight: float = 1.0,
+) -> Array:
+    """Move labels along an axis of tables to another class, each with probability `rate`.
+
+    Without `rng` the expected table is returned. `n_bits` says that the axis holds the patterns
+    of so many 0/1 labels, which flip one by one. `rate` has the leading axes of `table`.
+    """
+    table = np.moveaxis(table, axis, -1)
+    rate = rate[..., None, None]
+    shape = table.shape
+    if n_bits:
+        for bit in range(n_bits):
+            table = table.reshape(*shape[:-1], 2 ** (n_bits - 1 - bit), 2, 2**bit)
+            stay, go, unit = _movers(table, rate[..., None, None], rng, rows_per_weight)
+            table = (stay + (go * unit)[..., ::-1, :]).reshape(shape)
+        return np.moveaxis(table, -1, axis)
+    n_others = shape[-1] - 1
+    if n_others == 0:
+        return np.moveaxis(table, -1, axis)
+    stay, go, unit = _movers(table, rate, rng, rows_per_weight)
+    moved = go * unit
+    if n_others == 1:
+        arrived = moved[..., ::-1]
+    elif rng is None:
+        arrived = (moved.sum(axis=-1, keepdims=True) - moved) / n_others
+    else:
+        arrived = _scatter(go, unit, rng)
+    return np.moveaxis(stay + arrived, -1, axis)
+
+
+def _movers(
+    table: Array, rate: Array, rng: np.random.Generator | None, rows_per_weight: float
+) -> tuple[Array, Array, Array]:
+    """Return the weight that stays in each cell, how many rows move, and the weight of a row.
+
+    If all rows move, exactly nothing stays: not what rounding leaves of it.
+    """
+    if rng is None:
+        return table * (1 - rate), table * rate, np.ones(1)
+    # Most cells have no row in a fold: only the others are drawn for.
+    held = np.flatnonzero(table > 0)
+    weight = table.ravel()[held]
+    # Fractional weights move as the rows they are worth.
+    n = np.maximum(np.rint(weight * rows_per_weight), 1).astype(np.int64)
+    stay, unit = np.zeros(table.size), np.ones(table.size)
+    go = np.zeros(table.size, np.int64)
+    go[held] = rng.binomial(n, rate.ravel()[held // (table.size // rate.size)])
+    unit[held] = weight / n
+    stay[held] = (n - go[held]) * unit[held]
+    return stay.reshape(table.shape), go.reshape(table.shape), unit.reshape(table.shape)
+
+
+def _scatter(count: Array, unit: Array, rng: np.random.Generator) -> Array:
+    """Send each mover, with its weight, to a uniformly random other class of the last axis."""
+    n_classes = count.shape[-1]
+    if count.sum() < count.size * n_classes:  # few rows: one by one
+        origin = np.repeat(np.arange(count.size), count.ravel())
+        steps = rng.integers(1, n_classes, size=len(origin))
+        aim = origin - origin % n_classes + (origin % n_classes + steps) % n_classes
+        return np.bincount(aim, unit.ravel()[origin], minlength=count.size).reshape(count.shape)
+    arrived = np.zeros(count.shape)
+    for k in range(n_classes):
+        others = np.delete(np.arange(n_classes), k)
+        shares = np.full(n_classes - 1, 1 / (n_classes - 1))
+        arrived[..., others] += rng.multinomial(count[..., k], shares) * unit[..., [k]]
+    return arrived

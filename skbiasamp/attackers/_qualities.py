@@ -1,0 +1,79 @@
+"""How well an attacker predicts its target.
+
+Qualities are computed on tables of weights: (..., inputs, classes) of what there was, and
+(..., true class, predicted class). Leading axes are draws, folds and targets.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+
+from skbiasamp._input import Array
+
+QUALITIES = ("accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss")
+
+Quality = str | Callable[..., float]
+
+
+def divide(left: Array, right: Array) -> Array:
+    """Divide; 0/0 is 0."""
+    return np.divide(left, right, out=np.zeros(np.broadcast(left, right).shape), where=right != 0)
+
+
+def quality_of(quality: Quality, confusion: Array, n_classes: Array | None = None) -> Array:
+    """Return the quality of predictions: tables of (..., true class, predicted class).
+
+    Balanced accuracy is the mean recall of `n_classes`, by default of the classes that occur. A
+    class that does not occur has recall 0.
+    """
+    right = np.diagonal(confusion, axis1=-2, axis2=-1)
+    true, predicted = confusion.sum(axis=-1), confusion.sum(axis=-2)
+    if quality == "accuracy":
+        return divide(right.sum(axis=-1), true.sum(axis=-1))
+    if quality == "balanced_accuracy":
+        n = (true > 0).sum(axis=-1) if n_classes is None else n_classes
+        return divide(divide(right, true).sum(axis=-1), n)
+    if quality == "f1":
+        either = true + predicted
+        return divide(divide(2 * right, either).sum(axis=-1), (either > 0).sum(axis=-1))
+    assert callable(quality)
+    y_true, y_pred = (axis.ravel() for axis in np.indices(confusion.shape[-2:]))
+    flat = confusion.reshape(-1, y_true.size)
+    found = np.array([_call(quality, y_true, y_pred, weight) for weight in flat])
+    return found.reshape(confusion.shape[:-2])
+
+
+def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: Array) -> float:
+    """Call the user's quality; rows are repeated for one that takes no weights."""
+    held = weight > 0
+    y_true, y_pred, weight = y_true[held], y_pred[held], weight[held]
+    if "sample_weight" in inspect.signature(quality).parameters:
+        found = float(quality(y_true, y_pred, sample_weight=weight))
+    else:
+        # As many rows as resolve shares of a thousandth.
+        times = np.rint(weight / weight.sum() * max(1000.0, weight.sum())).astype(int)
+        found = float(quality(np.repeat(y_true, times), np.repeat(y_pred, times)))
+    if not found >= 0:
+        name = getattr(quality, "__name__", repr(quality))
+        raise ValueError(
+            f"quality={name} returned {found:.6g}: a quality is larger for better attackers and "
+            "never negative, or amplification has no scale. Shift it, or take 1 / loss."
+        )
+    return found
+
+
+def inverse_log_loss(table: Array, shares: Array) -> Array:
+    """Return 1 / log loss of the probabilities (..., inputs, classes) that attackers predict."""
+    tiny = np.finfo(float).eps
+    loss = -(table * np.log(np.clip(shares, tiny, 1 - tiny))).sum(axis=(-2, -1))
+    return table.sum(axis=(-2, -1)) / loss
+
+
+def inverse_spread(numbers: Array, weight: Array, noise: float = 0.0) -> Array:
+    """Return 1 / RMSE of the mean as prediction, for numbers with added noise: (1, 1)."""
+    mean = np.average(numbers, weights=weight)
+    variance = np.average((numbers - mean) ** 2, weights=weight) + noise**2
+    return np.array([[variance**-0.5 if variance > 0 else np.inf]])

@@ -1,0 +1,183 @@
+"""Make a pair of attacks from rows, and run it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp._cells import ordered, side_of, take
+from skbiasamp._input import quote
+from skbiasamp._warnings import UncertaintyWarning, warn
+from skbiasamp.attackers._attack import (
+    MOST_BITS,
+    Attack,
+    Settings,
+    Sides,
+    make_attack,
+    truth_of,
+)
+from skbiasamp.attackers._exact import ExactAttacker
+from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, choose, describe
+from skbiasamp.attackers._pair import AttackPair, Qualities
+from skbiasamp.attackers._trained import TrainedPair, train
+from skbiasamp.contingency import Contingency, SideName
+
+
+def make_pair(
+    test: Contingency,
+    training: Contingency | None,
+    settings: Settings,
+    data: Sides,
+    model: Sides | None,
+) -> AttackPair:
+    """Return the attack on labels and the attack on predictions.
+
+    Both attackers learn from the training rows if these have predictions too, and are cross-fitted
+    on the test rows otherwise. Without a model, the attacker learns from the training labels if
+    there are any.
+    """
+    perturbed: Literal["input", "target"] | None = None
+    if model is not None:
+        perturbed = "target" if model.input == data.input else "input"
+        predicted: SideName = getattr(model, perturbed)
+        if training is not None and not _same_form(training, test, predicted):
+            training = None
+        if settings.equalize is None:
+            perturbed = None
+    # What is drawn depends on the order of cells: it must not depend on that of rows.
+    test, training = ordered(test), None if training is None else ordered(training)
+    numbers = settings.quality == "inverse_rmse"
+    if side_of(test, data.target).soft and not numbers:
+        name = "sensitive_features" if data.target == "group" else "y_true"
+        raise ValueError(
+            f"{name} is continuous, so how well it is told is no matter of {settings.quality!r}: "
+            "use quality='inverse_rmse' (and a regressor as attacker), or cut it into classes."
+        )
+    flips = perturbed == "input"
+    side = side_of(test, data.input)
+    if flips and side.is_matrix and (side.soft or len(side.names) > MOST_BITS):
+        test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
+    n_rows = int(test.weight.sum()) if test.whole else test.n_cells
+    if settings.cv is not None and n_rows < settings.cv:
+        raise ValueError(
+            f"There are {n_rows} rows and cv={settings.cv} folds: a fold needs a row. Use fewer "
+            "folds."
+        )
+    on_data = make_attack(test, data, perturbed=flips, train=training, numbers=numbers)
+    on_model = model and make_attack(test, model, train=training, numbers=numbers)
+    truth = truth_of(data.input if flips else data.target)
+    pair = AttackPair(on_data, on_model, settings, perturbed, truth)
+    warn_constant(on_data)
+    _warn_capped(pair)
+    return pair
+
+
+def _same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
+    """Whether training rows have a side, as labels if the test rows have labels."""
+    if not train.has(side):
+        return False
+    mine, theirs = (side_of(one, side) for one in (train, test))
+    if not (mine.is_matrix and theirs.is_matrix):
+        return mine.is_matrix == theirs.is_matrix
+    return mine.labels.width == theirs.labels.width and mine.soft == theirs.soft
+
+
+def _one_cell_a_row(cells: Contingency) -> Contingency:
+    """Return one cell a row, so that each row can be perturbed by itself."""
+    if not cells.whole or (cells.weight <= 1).all():
+        return cells
+    rows = np.repeat(np.arange(cells.n_cells), cells.weight.astype(int))
+    return take(cells, rows, np.ones(len(rows)))
+
+
+def warn_constant(attack: Attack) -> None:
+    """Warn that there is nothing to predict if a target has one value only."""
+    constant = attack.constant
+    if constant.any():
+        which = [name for name, one in zip(attack.names, constant, strict=True) if one]
+        what = f"The target {quote(which)}" if len(attack.names) > 1 else "The attackers' target"
+        warn(
+            f"{what} has one value only: no attacker can be better than chance.",
+            UndefinedMetricWarning,
+        )
+
+
+def _warn_capped(pair: AttackPair) -> None:
+    """Warn if the model is worse than labels that are pure noise."""
+    capped = pair.capped
+    if capped is not None and capped.any():
+        what = "the predictions"
+        if len(capped) > 1:
+            which = [name for name, one in zip(pair.data.names, capped, strict=True) if one]
+            what += f" of {quote(which)}"
+        warn(
+            f"By {pair.settings.equalize}, {what} are worse than random labels, so no random "
+            "labels are equally bad. The comparison uses random labels, which carry no "
+            "information (flip_rate_capped=True in the statistics).",
+            UncertaintyWarning,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AttackRun:
+    """What a pair of attacks reached in every draw, and how to draw again."""
+
+    pair: AttackPair
+    attacker: Any
+    trained: TrainedPair | None
+    qualities: Qualities
+
+    @property
+    def attacker_name(self) -> str:
+        return describe(self.attacker)
+
+    def redrawn(self, n_draws: int, rng: np.random.Generator) -> Qualities:
+        """Return qualities on resampled rows, with new folds and perturbations.
+
+        Exact attackers learn again each time. Trained attackers stay those of their draw, and are
+        scored on other rows; each of their draws has another fold, perturbation and seed.
+        """
+        if self.trained is not None:
+            return self.trained.qualities(n_draws, rng, resample=True)
+        return self.pair.exact(n_draws, rng, resample=True)
+
+
+def run(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
+    """Train and score attackers, over draws of folds and perturbations."""
+    settings = pair.settings
+    least = min(attack.rows_per_input for attack in pair.attacks)
+    attacker = choose(
+        settings.attacker,
+        few_valued=not pair.rowwise and least >= MIN_ROWS_PER_INPUT,
+        continuous=not pair.data.n_classes,
+        scores=any(attack.soft for attack in pair.attacks),
+    )
+    if type(attacker) is ExactAttacker and not pair.rowwise:
+        on_scores = any(attack.soft for attack in pair.attacks)
+        if settings.attacker == "exact" and on_scores and least < 2:
+            warn(
+                "attacker='exact' is a table of the inputs it has learnt from, and each of these "
+                f"scores has {least:.3g} rows on average: it knows nothing about new scores. Pass "
+                "attacker='auto' or an estimator."
+            )
+        n_draws = 1 if settings.cv is None else settings.n_draws
+        return AttackRun(pair, attacker, None, pair.exact(n_draws, rng, resample=False))
+    if settings.cv is None:
+        _raise_no_closed_form(pair, attacker)
+    trained = train(pair, attacker, rng)
+    qualities = trained.qualities(settings.n_draws, rng, resample=False)
+    return AttackRun(pair, attacker, trained, qualities)
+
+
+def _raise_no_closed_form(pair: AttackPair, attacker: Any) -> None:
+    why = f"the attacker here is {describe(attacker)}"
+    if pair.rowwise:
+        why = f"{MOST_BITS} labels at most can be perturbed in closed form"
+    instead = "use cv=5"
+    if pair.settings.attacker == "auto" and not pair.rowwise and pair.data.n_classes:
+        few = f"inputs have fewer than {MIN_ROWS_PER_INPUT} rows each"
+        instead += f" (or attacker='exact', though {few})"
+    raise ValueError(f"cv=None is the closed form of the exact attacker, and {why}: {instead}.")

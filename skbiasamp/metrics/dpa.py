@@ -1,0 +1,208 @@
+"""Directional predictability amplification (DPA)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skbiasamp._compat import StrOptions
+from skbiasamp._input import DIRECTIONS, Array
+from skbiasamp.attackers._qualities import divide
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.metrics._attack import AttackAuditor
+from skbiasamp.metrics._base import directions_of, function_of
+from skbiasamp.results import AuditResult
+
+
+class DPAAuditor(AttackAuditor):
+    r"""Audit directional predictability amplification (DPA).
+
+    Group → task ("A->T"): can an attacker that knows the group guess the model's predictions
+    better than equally accurate labels? Task → group ("T->A"): can an attacker that knows the
+    task guess the predicted group better than equally accurate groups? The value is the relative
+    change of the attacker's quality [1]_. Use it if groups and tasks are balanced in the data,
+    where co-occurrence metrics are 0 by construction.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(direction)s
+        Predicting a sensitive feature is itself questionable.
+    %(attacker)s
+    quality : str or callable, default="balanced_accuracy"
+        %(quality)s
+        The paper uses "accuracy". With it, predictions that name one class more often are easier
+        to guess, whatever the group.
+    equalize : {"f1", "accuracy", None}, default="accuracy"
+        Labels get random errors until this score of theirs equals the predictions'. "f1": F1,
+        averaged over classes; for a binary label it depends on `pos_label`. "accuracy": share of
+        correct labels. Numbers get normal noise instead, as large as the model's errors.
+        %(capped)s
+    normalize : bool, default=True
+        True divides the difference of qualities by their sum. False does not.
+    %(cv)s
+    %(n_draws)s
+    %(groups)s
+        Each of several overlapping groups has its own attacker.
+    %(missing)s
+    %(pos_label)s
+    %(attack.interval)s
+    %(confidence_level)s
+    %(attack.n_resamples)s
+    %(attack.adjust)s
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
+
+    Attributes
+    ----------
+    %(fitted)s
+
+    See Also
+    --------
+    DirectionalAuditor : Amplification of co-occurrence, pair by pair.
+    skbiasamp.metrics.dpa_amplification : The value as a function.
+
+    Notes
+    -----
+    .. math::
+
+        DPA = \frac{\Psi_M - \Psi_D}{\Psi_M + \Psi_D}, \quad
+        \Psi_M = Q(g(A), \hat T), \quad \Psi_D = Q(f(A), T')
+
+    for A→T; for T→A the attackers predict :math:`\hat A` and :math:`A'` from T. Q is the quality,
+    f and g are attackers, and :math:`T'` are the labels with random errors. The value lies in
+    [−1, 1]. Each task of a multilabel target has its own attacker; the value is the mean over
+    tasks.
+
+    %(attack.statistics)s
+
+    References
+    ----------
+    .. [1] Tokas, Nair, Kerner. Making bias amplification in balanced datasets directional and
+       interpretable. 2024.
+
+    Examples
+    --------
+    The balanced COMPAS data of the paper, where directional amplification is 0, with the paper's
+    quality:
+
+    >>> from skbiasamp import DPAAuditor
+    >>> race = ["C"] * 1748 + ["AA"] * 1748
+    >>> recidivism = ([0] * 874 + [1] * 874) * 2
+    >>> predicted = [0] * 1145 + [1] * 603 + [0] * 948 + [1] * 800
+    >>> exact = DPAAuditor(quality="accuracy", cv=None, interval=None)
+    >>> round(exact.score(recidivism, predicted, sensitive_features=race), 4)
+    0.0898
+    """
+
+    metric = "DPA"
+    headline = 4
+    direction: str
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions(set(DIRECTIONS))],
+        **AttackAuditor._parameter_constraints,
+        "normalize": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        direction: str = "A->T",
+        *,
+        attacker: Any = "auto",
+        quality: Any = "balanced_accuracy",
+        equalize: str | None = "accuracy",
+        normalize: bool = True,
+        cv: int | None = 5,
+        n_draws: int = 10,
+        groups: str = "intersection",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            attacker=attacker,
+            quality=quality,
+            equalize=equalize,
+            cv=cv,
+            n_draws=n_draws,
+            groups=groups,
+            missing=missing,
+            pos_label=pos_label,
+            interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.direction = direction
+        self.normalize = normalize
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers."""
+        if self.direction == "T->A":
+            return "Does the label reveal the predicted group better than equally accurate groups?"
+        return "Does the group reveal the prediction better than equally accurate labels?"
+
+    # ------------------------------------------------------------------ the formula
+
+    def _attacks(self) -> Any:
+        if self.direction == "T->A":
+            return ("task", "group"), ("task", "group_pred")
+        return ("group", "task"), ("group", "task_pred")
+
+    def _amplification(self, data: Array, model: Array) -> Array:
+        """Return (Ψ_M − Ψ_D) / (Ψ_M + Ψ_D); 0 if both are 0."""
+        if not self.normalize:
+            return model - data
+        with np.errstate(invalid="ignore"):
+            change = divide(model - data, model + data)
+        # An attacker without any error has infinite quality: the limits.
+        limit = np.isinf(model).astype(float) - np.isinf(data)
+        return np.where(np.isinf(model) | np.isinf(data), limit, change)
+
+    def _requires(self) -> tuple[SideName, ...]:
+        return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        directions = [] if scores or test.summed is not None else directions_of(test)
+        return [cls(direction) for direction in directions]
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        if self.direction == "T->A":
+            guessed = "Knowing the label, an attacker guesses the predicted group"
+            return self._compared(result, guessed, "for", "equally accurate random groups")
+        return self._compared(result, "Knowing the group, an attacker guesses the prediction")
+
+
+dpa_amplification = function_of(
+    DPAAuditor,
+    "dpa_amplification",
+    "Compute directional predictability amplification (DPA).",
+    example="""
+    The balanced COMPAS data of the paper, where directional amplification is 0, with the paper's
+    quality:
+
+    >>> from skbiasamp.metrics import dpa_amplification
+    >>> race = ["C"] * 1748 + ["AA"] * 1748
+    >>> recidivism = ([0] * 874 + [1] * 874) * 2
+    >>> predicted = [0] * 1145 + [1] * 603 + [0] * 948 + [1] * 800
+    >>> labels = {"y_true": recidivism, "y_pred": predicted, "sensitive_features": race}
+    >>> round(dpa_amplification(**labels, quality="accuracy", cv=None), 4)
+    0.0898
+    """,
+)

@@ -1,0 +1,280 @@
+"""Leakage: what predictions reveal about the group."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp._cells import side_of, with_sides
+from skbiasamp._compat import StrOptions
+from skbiasamp._input import Array
+from skbiasamp.attackers._attack import Sides
+from skbiasamp.attackers._run import AttackRun, make_pair, run
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.metrics._attack import AttackAuditor
+from skbiasamp.metrics._base import function_of
+from skbiasamp.results import AuditResult
+
+_MANY_TASKS = 12  # above this, a report takes fewer draws
+
+
+class LeakageAuditor(AttackAuditor):
+    r"""Audit leakage amplification: what predictions reveal about the group beyond labels.
+
+    An attacker is a classifier that tries to predict the group from the labels, or from the
+    model's predictions [1]_. Labels get random errors first, until they are as good as the model.
+    Use leakage if groups and tasks are balanced already, if the group may be predictable from
+    many tasks together, or if predictions are scores such as logits.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(attacker)s
+    quality : str or callable, default="accuracy"
+        %(quality)s
+    equalize : {"auto", "f1", "accuracy", None}, default="auto"
+        Labels get random errors until this score of theirs equals the predictions'. "auto":
+        "accuracy" for one label a row, "f1" for several, as in the paper. "f1": F1, averaged over
+        tasks; for a binary label it depends on `pos_label`. "accuracy": share of correct labels.
+        %(capped)s
+    %(balanced)s
+    %(fold)s
+    %(cv)s
+    %(n_draws)s
+    %(groups)s
+        Each of several overlapping groups has its own attacker.
+    %(missing)s
+    %(pos_label)s
+    %(attack.interval)s
+    %(confidence_level)s
+    %(attack.n_resamples)s
+    %(attack.adjust)s
+    %(random_state)s
+    %(n_jobs)s
+    %(verbose)s
+
+    Attributes
+    ----------
+    %(fitted)s
+
+    See Also
+    --------
+    DPAAuditor : The same question for each direction.
+    skbiasamp.metrics.leakage_amplification : The value as a function.
+
+    Notes
+    -----
+    .. math:: \Delta = Q(f(\hat T), A) - Q(f(T'), A)
+
+    Q is the quality, f an attacker, and :math:`T'` are the labels with random errors. Random errors
+    do not depend on the group, but they hide it in part.
+
+    %(attack.statistics)s
+
+    After `fit`, ``statistics["dataset_leakage"]`` is the quality of an attacker that learns from
+    the training labels and is scored on the audited labels, as in the paper.
+
+    References
+    ----------
+    .. [1] Wang, Zhao, Yatskar, Chang, Ordonez. Balanced datasets are not enough: estimating and
+       mitigating gender bias in deep image representations. ICCV 2019.
+
+    Examples
+    --------
+    >>> from skbiasamp import LeakageAuditor
+    >>> sex = ["f"] * 200 + ["m"] * 200
+    >>> cooks = ([1] * 100 + [0] * 100) * 2
+    >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
+    >>> auditor = LeakageAuditor(random_state=0)
+    >>> auditor.audit(cooks, predicted, sensitive_features=sex)
+    leakage: +0.2415 [+0.1721, +0.3334], p = 0.002 (400 rows, exact attacker)
+    group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
+    (all) (all) 400        0.5085         0.7500 0.2415         0.2415 0.1721 0.3334   0.002
+    """
+
+    metric = "leakage"
+    question = "Do the predictions reveal the group better than equally accurate labels would?"
+    headline = 1
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **AttackAuditor._parameter_constraints,
+        "equalize": [StrOptions({"auto", "f1", "accuracy"}), None],
+        "balanced": ["boolean"],
+        "fold": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        attacker: Any = "auto",
+        quality: Any = "accuracy",
+        equalize: str | None = "auto",
+        balanced: bool = True,
+        fold: bool = False,
+        cv: int | None = 5,
+        n_draws: int = 10,
+        groups: str = "intersection",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            attacker=attacker,
+            quality=quality,
+            equalize=equalize,
+            cv=cv,
+            n_draws=n_draws,
+            groups=groups,
+            missing=missing,
+            pos_label=pos_label,
+            interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.balanced = balanced
+        self.fold = fold
+
+    # ------------------------------------------------------------------ the formula
+
+    def _attacks(self) -> Any:
+        return ("task", "group"), ("task_pred", "group")
+
+    def _amplification(self, data: Array, model: Array) -> Array:
+        """Return Q(f(T̂), A) − Q(f(T'), A)."""
+        return model - data
+
+    def _requires(self) -> tuple[SideName, ...]:
+        return ("task_pred",)
+
+    def _equalized(self, test: Contingency) -> str | None:
+        if self.equalize != "auto":
+            return self.equalize
+        return "f1" if side_of(test, "task").is_matrix else "accuracy"
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.fold and self.quality != "accuracy":
+            raise ValueError(
+                "fold=True folds accuracy at 0.5, as the authors' code of leakage did, and means "
+                f"nothing for quality={self.quality!r}."
+            )
+
+    def _more_statistics(
+        self, done: AttackRun, test: Contingency, rng: np.random.Generator
+    ) -> dict[str, float]:
+        training = self._training(test)
+        if training is None or done.pair.model is None:
+            return {}
+        settings = replace(done.pair.settings, attacker=done.attacker, equalize=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)  # the audit has warned
+            pair = make_pair(
+                _labels_alone(test), _labels_alone(training), settings, Sides("task", "group"), None
+            )
+        return {"dataset_leakage": float(run(pair, rng).qualities.data.mean())}
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        if scores:
+            return [cls()]
+        if test.summed is not None or not test.has("task_pred"):
+            return []
+        # If attackers have to be trained, fewer draws have to do.
+        trained = test.soft("task_pred") or len(test.tasks) > _MANY_TASKS
+        return [cls(n_draws=2 if trained else 10)]
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        known = result.statistics.get("input", "predictions")
+        return self._compared(result, f"From the {known}, an attacker guesses the group", "from")
+
+
+def _labels_alone(cells: Contingency) -> Contingency:
+    """Return cells without their predictions."""
+    return with_sides(cells, {name: side_of(cells, name) for name in ("group", "task")})
+
+
+class _DatasetLeakage(LeakageAuditor):
+    r"""Dataset leakage: how well an attacker predicts the group from the labels.
+
+    Parameters
+    ----------
+    %(attacker)s
+    quality : str or callable, default="accuracy"
+        %(quality)s
+    %(balanced)s
+    %(fold)s
+    %(cv)s
+    %(n_draws)s
+    %(groups)s
+    %(missing)s
+    %(pos_label)s
+    %(random_state)s
+    %(n_jobs)s
+
+    Notes
+    -----
+    .. math:: \lambda_D = Q(f(T), A)
+
+    Q is the quality, and f an attacker.
+    """
+
+    metric = "dataset leakage"
+    question = "Do the labels reveal the group?"
+
+    def _attacks(self) -> Any:
+        return ("task", "group"), None
+
+    def _amplification(self, data: Array, model: Array) -> Array:
+        return data
+
+    def _requires(self) -> tuple[SideName, ...]:
+        return ()
+
+
+leakage_amplification = function_of(
+    LeakageAuditor,
+    "leakage_amplification",
+    "Compute leakage amplification: what predictions reveal about the group beyond labels.",
+    without=("sensitive_pred",),
+    example="""
+    Three in four of the women are predicted to cook, and one in four of the men. From the
+    predictions an attacker guesses the group in 75 % of the rows, and in 50 % from the labels:
+
+    >>> from skbiasamp.metrics import leakage_amplification
+    >>> sex = ["f"] * 200 + ["m"] * 200
+    >>> cooks = ([1] * 100 + [0] * 100) * 2
+    >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
+    >>> round(leakage_amplification(cooks, predicted, sensitive_features=sex, cv=None), 3)
+    0.25
+    """,
+)
+
+dataset_leakage = function_of(
+    _DatasetLeakage,
+    "dataset_leakage",
+    "Compute dataset leakage: how well an attacker predicts the group from the labels.",
+    without=("y_pred", "sensitive_pred", "equalize"),
+    example="""
+    >>> from skbiasamp.metrics import dataset_leakage
+    >>> sex = ["f"] * 100 + ["m"] * 100
+    >>> cooks = [1] * 70 + [0] * 30 + [1] * 30 + [0] * 70
+    >>> round(dataset_leakage(cooks, sensitive_features=sex, random_state=0), 2)
+    0.7
+    """,
+)

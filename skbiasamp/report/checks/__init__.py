@@ -1,0 +1,74 @@
+"""Checks: what to know before the numbers of a report are used, one class a finding.
+
+A check is a subclass of `Check` in any module of this package; nothing else has to know it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from skbiasamp._words import listed
+from skbiasamp.contingency import Contingency
+from skbiasamp.results import AuditReport, Finding
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a check looks at."""
+
+    report: AuditReport
+    test: Contingency
+    train: Contingency | None
+    scored: Contingency | None  # the audited rows with scores in place of predictions
+    n_given: int | None  # rows that came with weights
+
+    @property
+    def signs(self) -> Contingency:
+        """The labels that give the signs."""
+        return self.test if self.train is None else self.train
+
+    @property
+    def attacks(self) -> str:
+        """The metrics of attackers in the report, as a sentence lists them."""
+        names = [name for name, one in self.report.items() if one.kind == "attack"]
+        return listed(names) if names else "a metric with an attacker"
+
+
+class Check(ABC):
+    """One thing to know before the numbers of a report are used."""
+
+    topic: ClassVar[str]
+    place: ClassVar[str] = "note"  # as in Finding
+    rank: ClassVar[int]  # place in the list of findings
+
+    @abstractmethod
+    def text(self, seen: Seen) -> str | None:
+        """Return what was seen and what to do, or None if there is nothing to say."""
+
+
+def every_check() -> list[Check]:
+    """Return all checks of this package, in the order of their findings."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return sorted((one() for one in _below(Check)), key=lambda check: check.rank)
+
+
+def _below(kind: Any) -> Iterator[type[Check]]:
+    """Yield the checks of this package among the subclasses of a class."""
+    for one in kind.__subclasses__():
+        if hasattr(one, "topic") and one.__module__.startswith(f"{__name__}."):
+            yield one
+        yield from _below(one)
+
+
+def find(seen: Seen) -> list[Finding]:
+    """Return what the checks find."""
+    said = ((check, check.text(seen)) for check in every_check())
+    return [Finding(check.topic, text, check.place) for check, text in said if text is not None]

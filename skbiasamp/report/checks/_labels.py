@@ -1,0 +1,186 @@
+"""Checks of the labels: of what they are, how they were read and what they lack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.metrics import roc_auc_score
+
+from skbiasamp._cells import side_of, sides_of
+from skbiasamp._input import Role, Said, codes_of, quote, rows_of
+from skbiasamp._words import task_of
+from skbiasamp.contingency import Contingency
+from skbiasamp.report.checks import ALPHA, Check, Seen
+
+
+def is_constant(signs: Contingency) -> bool:
+    """Whether the labels that give the signs are all the same."""
+    counts = signs.count("task")
+    return not ((counts > 0) & (counts < signs.total)).any()
+
+
+class ConstantLabels(Check):
+    """The labels that give the signs are all the same."""
+
+    topic = "constant labels"
+    place = "next"
+    rank = 30
+
+    def text(self, seen: Seen) -> str | None:
+        if not is_constant(seen.signs):
+            return None
+        return (
+            "The labels that decide what counts as amplification are the same in all rows, so "
+            "there is no association to amplify. Check that this is the right column."
+        )
+
+
+class NeverLabelled(Check):
+    """A class is predicted and never labelled, as misspelt ones are."""
+
+    topic = "never labelled"
+    place = "next"
+    rank = 40
+
+    def text(self, seen: Seen) -> str | None:
+        test = seen.test
+        if test.classes is None or not test.has("task_pred") or test.soft("task_pred"):
+            return None
+        labelled, predicted = test.count("task"), test.count("task_pred")
+        strange = np.flatnonzero((labelled == 0) & (predicted > 0))
+        if not len(strange):
+            return None
+        return (
+            f"The model predicts {quote([test.tasks[i] for i in strange])} for "
+            f"{rows_of(predicted[strange].sum())}, and no audited row has that label. If it is "
+            "another spelling of a label, these numbers are wrong: correct the spelling."
+        )
+
+
+class PositiveClass(Check):
+    """Scores are larger for the rows without the positive class."""
+
+    topic = "positive class"
+    place = "next"
+    rank = 50
+
+    def text(self, seen: Seen) -> str | None:
+        test = seen.test
+        read = [seen.scored, test if test.soft("task_pred") else None]
+        said = (_of_other_class(one, test.pos_label) for one in read if one is not None)
+        return next((text for text in said if text is not None), None)
+
+
+def _of_other_class(cells: Contingency, pos_label: Any) -> str | None:
+    truth, given = side_of(cells, "task"), sides_of(cells).get("task_pred")
+    if pos_label is None or given is None or truth.is_matrix:
+        return None
+    if given.is_matrix:
+        # One column is of the positive class; of more, one is.
+        width = given.labels.width
+        score = given.labels.column(given.names.index(pos_label) if width > 1 else 0)
+    elif all(type(name) in (int, float) for name in given.names):
+        score = np.array(given.names, dtype=float)[codes_of(given)]
+    else:
+        return None
+    codes = codes_of(truth)
+    positive = np.array([name == pos_label for name in truth.names])[codes]
+    n, others = (cells.weight @ rows * cells.rows_per_weight for rows in (positive, ~positive))
+    if min(n, others) == 0:
+        return None
+    auc = roc_auc_score(positive, score, sample_weight=cells.weight)
+    spread = ((n + others + 1) / (12 * n * others)) ** 0.5  # of random scores
+    if auc > 0.5 - stats.norm.isf(ALPHA / 2) * spread:
+        return None
+    other = truth.names[int(codes[~positive][0])]
+    shown = f"{auc:.2f}" if cells.summed is None else "clearly below 0.5"
+    return Said(
+        "The scores should be larger for rows labelled '{positive}', the positive class, and are "
+        "larger for the others: their area under the ROC curve is {shown}. If they are scores of "
+        "'{other_class}', pass {option}.",
+        positive=task_of(pos_label),
+        shown=shown,
+        other_class=task_of(other),
+        option=Role("pos_label", f"={other!r}"),
+    )
+
+
+class Weights(Check):
+    """Weights were read as counts, and add up to many more than the rows."""
+
+    topic = "weights"
+    place = "next"
+    rank = 60
+
+    def text(self, seen: Seen) -> str | None:
+        if seen.n_given is None or not seen.test.whole or seen.test.total < 2 * seen.n_given:
+            return None
+        return (
+            f"{seen.n_given:,} rows came with weights that add up to {seen.test.total:,.15g}. "
+            "Whole numbers count as that many rows each. If they are sampling weights, the "
+            "intervals are far too narrow: divide the weights by their mean."
+        )
+
+
+class TrainingLabels(Check):
+    """No training labels were given."""
+
+    topic = "training labels"
+    place = "next"
+    rank = 140
+
+    def text(self, seen: Seen) -> str | None:
+        if seen.train is not None:
+            return None
+        return Said(
+            "No training labels were given, so the audited labels decide which change counts as "
+            "amplification. Pass {y_train and sensitive_train} to measure against the labels that "
+            "the model was trained on."
+        )
+
+
+class Sums(Check):
+    """An engine summed what it could not count."""
+
+    topic = "sums"
+    rank = 160
+
+    def text(self, seen: Seen) -> str | None:
+        if seen.test.summed is None:
+            return None
+        joint = "count with Contingency.from_frame(..., joint=True)"
+        held, instead = {
+            "tasks": ("each task by itself", joint),
+            "scores": ("probabilities by their sums", joint),
+            "weights": ("fractional weights by their sums", "read the columns into memory"),
+        }[str(seen.test.summed)]
+        return (
+            f"The engine summed {held}, so metrics that need single rows were left out (attackers, "
+            f"sets of labels, some intervals). To get them, {instead}."
+        )
+
+
+class MissingValues(Check):
+    """Rows without a sensitive feature were left out."""
+
+    topic = "missing values"
+    rank = 165
+
+    def text(self, seen: Seen) -> str | None:
+        n = seen.test.n_dropped
+        return f"{n:,.15g} rows without a sensitive feature were left out." if n else None
+
+
+class LabelsAsTruth(Check):
+    """Labels may be biased themselves: always worth saying."""
+
+    topic = "labels as truth"
+    rank = 200
+
+    def text(self, seen: Seen) -> str | None:
+        return (
+            "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
+            "only that the model repeats them."
+        )

@@ -1,0 +1,178 @@
+"""Checks of the model: its errors, its threshold, and what it predicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._words import group_of, listed, rate, task_of
+from skbiasamp.inference import paired_p_values
+from skbiasamp.inference._intervals import FEW
+from skbiasamp.report.checks import ALPHA, Check, Seen
+
+# The least difference between base rate and predicted rate that is reported.
+_WORTH_SAYING = 0.01
+# The least difference between the error rates of groups that is.
+_GAP = 0.05
+# Below this accuracy, errors alone change co-occurrence metrics much.
+_LOW_ACCURACY = 0.75
+
+
+class WorseThanChance(Check):
+    """Perturbed labels were pure noise, since the model is worse than a guess."""
+
+    topic = "worse than chance"
+    place = "next"
+    rank = 70
+
+    def text(self, seen: Seen) -> str | None:
+        capped = [
+            name for name, one in seen.report.items() if one.statistics.get("flip_rate_capped")
+        ]
+        if not capped:
+            return None
+        return (
+            "The model is less accurate than a random guess, so the perturbed labels of "
+            f"{listed(capped)} were pure noise. Check that labels and predictions belong to the "
+            "same rows before you use these values."
+        )
+
+
+class Threshold(Check):
+    """Tasks are predicted more or less often than they are labelled."""
+
+    topic = "threshold"
+    place = "next"
+    rank = 80
+
+    def text(self, seen: Seen) -> str | None:
+        test = seen.test
+        if not test.has("task_pred") or test.soft("task_pred"):
+            return None
+        base, predicted = test.count("task"), test.count("task_pred")
+        both = test.both("task").count("task_pred")
+        p_values = paired_p_values(np.rint(predicted - both), np.rint(base - both))
+        gap = (predicted - base) / test.total
+        off = np.flatnonzero((p_values < ALPHA) & (np.abs(gap) >= _WORTH_SAYING))
+        if not len(off):
+            return None
+        first = off[np.argmax(np.abs(gap[off]))]
+        binary = test.classes is None or len(test.classes) <= 2
+        advice = " Compare at the base rate (BaseRateThresholdClassifier)." if binary else ""
+        n_more = len(off) - 1
+        tasks = f"task{'s' * (n_more > 1)} differ{'s' * (n_more == 1)}"
+        more = f" {n_more} more {tasks} by 1 percentage point or more." if n_more else ""
+        return (
+            f"The model predicts '{task_of(test.tasks[first])}' for "
+            f"{rate(predicted[first] / test.total)} of the rows, and "
+            f"{rate(base[first] / test.total)} are labelled so.{more} A decision threshold away "
+            "from the base rate changes the rates of all groups, which can look like "
+            f"amplification or reduction.{advice}"
+        )
+
+
+class Errors(Check):
+    """The model is wrong so often that its errors change the metrics."""
+
+    topic = "errors"
+    place = "next"
+    rank = 90
+
+    def text(self, seen: Seen) -> str | None:
+        if "accuracy" not in seen.report.groups:
+            return None
+        known = seen.report.groups.dropna(subset="accuracy")  # a group may have no audited rows
+        accuracy = float(np.average(known["accuracy"], weights=known["n"]))
+        if accuracy >= _LOW_ACCURACY:
+            return None
+        return (
+            f"The accuracy of the model is {rate(accuracy)}. Co-occurrence metrics do not separate "
+            f"its errors from its bias. For that, read {seen.attacks}: attackers compare with "
+            "equally accurate random labels."
+        )
+
+
+class ErrorRates(Check):
+    """The largest gap of error rates between groups, which amplification does not measure."""
+
+    topic = "error rates"
+    place = "next"
+    rank = 130
+
+    def text(self, seen: Seen) -> str | None:
+        report = seen.report
+        if "false_positive_rate" not in report.rates:
+            return None
+        size = dict(zip(report.groups["group"], report.groups["n"], strict=True))
+        n = np.array([size[group] for group in report.rates["group"]])
+        worst: tuple[float, str, Any] = (0.0, "", None)
+        for labelled, kind, rows in (
+            ("not labelled", "false_positive_rate", n * (1 - report.rates["base_rate"])),
+            ("labelled", "true_positive_rate", n * report.rates["base_rate"]),
+        ):
+            counted = report.rates[rows > FEW - 1e-9]
+            if len(counted):
+                by_task = counted.groupby("task", sort=False)[kind]
+                gap = by_task.max() - by_task.min()
+                if gap.max() > worst[0]:
+                    rates = counted[counted["task"] == gap.idxmax()].set_index("group")[kind]
+                    worst = float(gap.max()), labelled, (gap.idxmax(), rates)
+        largest, labelled, found = worst
+        if largest < _GAP:
+            return None
+        task, rates = found
+        most, least = (
+            group_of(group, report.context.get("group_columns", ()))
+            for group in (rates.idxmax(), rates.idxmin())
+        )
+        return (
+            f"Among rows {labelled} '{task_of(task)}', the model predicts it for "
+            f"{rate(rates.max())} of the group {most} and {rate(rates.min())} of the group "
+            f"{least}. Amplification does not measure this gap in error rates."
+        )
+
+
+class Probabilities(Check):
+    """Predictions are probabilities."""
+
+    topic = "probabilities"
+    rank = 150
+
+    def text(self, seen: Seen) -> str | None:
+        if not seen.test.soft("task_pred"):
+            return None
+        return (
+            "The predictions are probabilities. Metrics of rates use their mean in each group. "
+            "Accuracy and error rates count 0.5 or more as the label."
+        )
+
+
+class PredictedAttribute(Check):
+    """A sensitive feature was predicted."""
+
+    topic = "predicted attribute"
+    rank = 170
+
+    def text(self, seen: Seen) -> str | None:
+        if not seen.test.has("group_pred"):
+            return None
+        return (
+            "A sensitive feature was predicted. This is questionable in itself, whatever the "
+            "values of T->A are."
+        )
+
+
+class RiskPrediction(Check):
+    """Scores were given, which may predict the future of people."""
+
+    topic = "risk prediction"
+    rank = 190
+
+    def text(self, seen: Seen) -> str | None:
+        if seen.scored is None:
+            return None
+        return (
+            "If the scores predict the future of people, a model without amplification still "
+            "repeats the bias of the data. Check the error rates of each group."
+        )

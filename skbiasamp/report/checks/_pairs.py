@@ -1,0 +1,85 @@
+"""Checks of pairs: those with few rows, uncertain signs or nothing to measure."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from skbiasamp._words import task_of
+from skbiasamp.report.checks import Check, Seen
+from skbiasamp.results import AuditResult
+
+
+def _raised(result: AuditResult, flag: str) -> list[str]:
+    """Return the pairs of a result for which a flag is False, as text."""
+    pairs = result.table
+    if flag not in pairs:
+        return []
+    raised = np.array([held is False for held in pairs[flag]], dtype=bool)
+    if flag == "sign_certain":
+        raised &= np.asarray(pairs["sign"] != 0)
+    pairs = pairs[raised]
+    return [
+        f"({result.group_name(group)}; {task_of(task)})"
+        for group, task in zip(pairs["group"], pairs["task"], strict=True)
+    ]
+
+
+class _Flagged(Check):
+    """Pairs for which a flag is False, of the metric that has most of them."""
+
+    place = "next"
+    flag: ClassVar[str]
+    what: ClassVar[str]
+
+    def text(self, seen: Seen) -> str | None:
+        raised = {name: _raised(one, self.flag) for name, one in seen.report.items()}
+        name, pairs = max(raised.items(), key=lambda one: len(one[1]), default=("", []))
+        if not pairs:
+            return None
+        more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+        return (
+            f"{len(pairs)} of {len(seen.report[name].table)} pairs of {name} {self.what}: "
+            f"{', '.join(pairs[:3])}{more}."
+        )
+
+
+class UncertainSigns(_Flagged):
+    """Amplification and reduction could be the other way round."""
+
+    topic = "uncertain signs"
+    rank = 100
+    flag = "sign_certain"
+    what = (
+        "have a correlation in the labels that is not statistically distinguishable from 0, so "
+        "amplification and reduction could be the other way round"
+    )
+
+
+class SmallCells(_Flagged):
+    """Pairs with few rows."""
+
+    topic = "small cells"
+    rank = 110
+    flag = "reliable"
+    what = "have fewer than 10 rows"
+
+
+class UndefinedPairs(Check):
+    """Pairs without any rows to measure."""
+
+    topic = "undefined pairs"
+    place = "next"
+    rank = 120
+
+    def text(self, seen: Seen) -> str | None:
+        tables = {name: one.table for name, one in seen.report.items()}
+        gone = {
+            name: f"{int(table['delta'].isna().sum())} of {len(table)} in {name}"
+            for name, table in tables.items()
+            if "delta" in table and table["delta"].isna().any()
+        }
+        if not gone:
+            return None
+        return f"Pairs without any rows to measure are left out: {', '.join(gone.values())}."

@@ -1,0 +1,80 @@
+"""Checks of verdicts: metrics that disagree, and metrics that cannot be compared."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skbiasamp._words import CANNOT, DIRECTION_OF, listed
+from skbiasamp.report.checks import Check, Seen
+from skbiasamp.report.checks._labels import is_constant
+from skbiasamp.report.checks._model import Threshold
+
+
+class DifferentDirections(Check):
+    """Other metrics give another verdict than the primary one."""
+
+    topic = "different directions"
+    place = "verdict"
+    rank = 10
+
+    def text(self, seen: Seen) -> str | None:
+        report = seen.report
+        if report.primary is None:
+            return None
+        primary = report[report.primary]
+        direction = DIRECTION_OF.get(primary.verdict, 0)
+        others = {
+            name: one
+            for name, one in report.items()
+            if DIRECTION_OF.get(one.verdict, direction) != direction
+        }
+        if not others:
+            return None
+        asked = " ".join(f"{name} ({one.verdict}): {one.question}" for name, one in others.items())
+        text = (
+            f"{listed(list(others))} give{'s' * (len(others) == 1)} another verdict than "
+            f"{report.primary} ({primary.verdict}), since they answer different questions. {asked}"
+        )
+        if Threshold().text(seen) is not None:
+            text += (
+                " The decision threshold is away from the base rate, which changes the rates of "
+                "all groups and affects each metric differently."
+            )
+        if primary.statistics.get("row_weighted", np.nan) * primary.value < 0:
+            text += (
+                " A mean over pairs counts small groups as much as large ones, and can hide these."
+            )
+        return text
+
+
+class BalancedData(Check):
+    """Labels are balanced, so that some metrics are 0 by construction."""
+
+    topic = "balanced data"
+    place = "verdict"
+    rank = 20
+
+    def text(self, seen: Seen) -> str | None:
+        blind = [name for name, result in seen.report.items() if result.verdict == CANNOT]
+        if not blind or is_constant(seen.signs):
+            return None
+        return (
+            "Cannot amplify (labels are balanced): no group is associated with a task in the "
+            f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts. "
+            f"Use {seen.attacks} instead: attackers also find what a model adds to balanced labels."
+        )
+
+
+class Directions(Check):
+    """Both directions were audited."""
+
+    topic = "directions"
+    rank = 180
+
+    def text(self, seen: Seen) -> str | None:
+        if len({one.direction for one in seen.report.values()} & {"A->T", "T->A"}) < 2:
+            return None
+        return (
+            "Values of A->T (does the group shift the predicted task?) and T->A (does the task "
+            "shift the predicted group?) answer different questions and cannot be compared."
+        )

@@ -1,0 +1,42 @@
+"""Find classes of the package by what they are, so that no list has to be kept by hand."""
+
+import importlib
+import inspect
+import pkgutil
+
+from sklearn.base import BaseEstimator
+
+import skbiasamp
+
+
+def public_classes(base=object, needs=()):
+    """Return the public classes below `base` whose constructor has some parameters, by name."""
+    found = set()
+    for module in pkgutil.walk_packages(skbiasamp.__path__, "skbiasamp."):
+        if module.name.endswith("__main__"):
+            continue
+        for name, kind in vars(importlib.import_module(module.name)).items():
+            if (
+                inspect.isclass(kind)
+                and kind.__module__ == module.name
+                and not name.startswith("_")
+                and not inspect.isabstract(kind)
+                and issubclass(kind, base)
+                and set(needs) <= set(inspect.signature(kind).parameters)
+            ):
+                found.add(kind)
+    return sorted(found, key=lambda kind: kind.__name__)
+
+
+def auditors():
+    """Return every auditor, also those of related measures."""
+    return [kind for kind in public_classes(BaseEstimator) if hasattr(kind, "audit_runs")]
+
+
+def public_estimators():
+    """Return every estimator that users can import from the package or a public submodule."""
+    listed = {getattr(skbiasamp, name) for name in skbiasamp.__all__}
+    for module in list(listed):
+        if inspect.ismodule(module):
+            listed |= {getattr(module, name) for name in module.__all__}
+    return [kind for kind in public_classes(BaseEstimator) if kind in listed]

@@ -1,0 +1,82 @@
+"""Errors about the input: whoever reads them finds the names that they used."""
+
+import copy
+import pickle
+
+import pytest
+
+from skbiasamp._input import InputError, InputTypeError, Role, speaking
+
+
+def test_roles_are_called_as_in_python_by_default():
+    error = InputError("{y_pred} is {kind}: pass {missing='drop'}, or {missing}.", kind="odd")
+    assert str(error) == error.args[0] == "y_pred is odd: pass missing='drop', or missing."
+    assert isinstance(error, ValueError)
+    assert not isinstance(error, TypeError)
+    assert isinstance(InputTypeError(""), TypeError)
+
+
+@pytest.mark.parametrize("seen", ["{y_true}", "y_true", "{}", "{{", "{y_true.real}", r"\1", "%s"])
+def test_data_is_never_rewritten(seen):
+    with pytest.raises(InputError) as caught, speaking(y_true="--target"):
+        raise InputError("{y_true}: {seen} {seen!r}", seen=seen)
+    assert str(caught.value) == f"--target: {seen} {seen!r}"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_data_is_formatted_and_may_be_a_role():
+    error = InputError("{at} {number:.2f} {{y}}", at=Role("y_true"), number=1.234)
+    assert str(error) == "y_true 1.23 {y}"
+
+
+def test_the_innermost_name_wins():
+    outer = speaking(y_true="--target", y_pred="--prediction")
+    with pytest.raises(InputError) as caught, outer, speaking(y_true="column 'y_pred' (target)"):
+        raise InputError("{y_true} and {y_pred}")
+    assert str(caught.value) == "column 'y_pred' (target) and --prediction"
+
+
+def test_a_role_that_becomes_another_is_named_further_out():
+    outer = speaking(y_train="--train", y_true="--target")
+    with pytest.raises(InputError) as caught, outer, speaking(y_true="y_train"):
+        raise InputError("{y_true}")
+    assert str(caught.value) == "--train"
+
+
+def test_roles_can_be_swapped():
+    with pytest.raises(InputError) as caught, speaking(y_true="y_pred", y_pred="y_true"):
+        raise InputError("{y_true} {y_pred}")
+    assert str(caught.value) == "y_pred y_true"
+
+
+def test_an_option_is_written_as_its_reader_passes_it():
+    def written(rest):
+        return f"auditor=MALSAuditor(missing{rest})"
+
+    with pytest.raises(InputError) as caught, speaking(missing=written):
+        raise InputError("{missing='drop'}")
+    assert str(caught.value) == "auditor=MALSAuditor(missing='drop')"
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda error: pickle.loads(pickle.dumps(error))])
+@pytest.mark.parametrize("kind", [InputError, InputTypeError])
+def test_a_copied_error_can_still_be_named(again, kind):
+    # as after a process of joblib
+    error = again(kind("{y_true} is {seen}", seen="{y_true}"))
+    assert type(error) is kind
+    with pytest.raises(kind, match=r"^--target is \{y_true\}$"), speaking(y_true="--target"):
+        raise error
+
+
+def test_other_errors_pass_as_they_are():
+    with pytest.raises(ValueError, match="y_true") as caught, speaking(y_true="--target"):
+        raise ValueError("y_true")
+    assert type(caught.value) is ValueError
+
+
+def test_the_cause_is_kept():
+    error = InputError("{y_true}")
+    error.__cause__ = KeyError("x")
+    with pytest.raises(InputError, match="--target") as caught, speaking(y_true="--target"):
+        raise error
+    assert isinstance(caught.value.__cause__, KeyError)

@@ -1,0 +1,146 @@
+"""An attack metric of one's own: every part of the package works with it."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import recall_score
+
+import skbiasamp
+from skbiasamp import Contingency, LeakageAuditor, amplification_scorer
+from skbiasamp.metrics import AttackAuditor
+
+
+def recall_of_first(y_true, y_pred, sample_weight=None):
+    return recall_score(y_true, y_pred, pos_label=0, sample_weight=sample_weight, zero_division=0)
+
+
+class ExposureAuditor(AttackAuditor):
+    """Audit exposure: how much more often predictions give away members of the first group."""
+
+    metric = "exposure"
+    question = "Do the predictions give away members of the first group?"
+    headline = 2
+
+    def _attacks(self):
+        return ("task", "group"), ("task_pred", "group")
+
+    def _amplification(self, data, model):
+        return np.log2((0.5 + model) / (0.5 + data))
+
+
+class ReverseAuditor(ExposureAuditor):
+    """Audit the other way round: which predictions the group gives away."""
+
+    metric = "reverse"
+
+    def _attacks(self):
+        return ("group", "task"), ("group", "task_pred")
+
+
+@pytest.fixture(scope="module")
+def world():
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 600)
+    cooks = rng.integers(2, size=600)
+    predicted = np.where(rng.random(600) < 0.5, sex == "f", cooks).astype(int)
+    return {"y_true": cooks, "y_pred": predicted, "sensitive_features": sex}
+
+
+@pytest.fixture(scope="module")
+def auditor():
+    return ExposureAuditor(quality=recall_of_first, equalize=None, n_resamples=99, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def result(auditor, world):
+    return auditor.audit(**world)
+
+
+def test_the_value_is_the_formula_of_recalls_counted_by_hand(auditor, world):
+    exact = clone(auditor).set_params(cv=None, attacker="exact", interval=None)
+    women = world["sensitive_features"] == "f"
+    recalls = []
+    for side in ("y_true", "y_pred"):
+        shares = [(women[world[side] == label]).mean() for label in (0, 1)]
+        guessed = np.array(shares)[world[side]] > 0.5
+        recalls.append(guessed[women].mean())
+    expected = np.log2((0.5 + recalls[1]) / (0.5 + recalls[0]))
+    assert exact.score(**world) == pytest.approx(expected, abs=1e-12)
+
+
+def test_it_has_an_interval_a_p_value_and_a_table(auditor, result):
+    assert result.low < float(result) < result.high
+    assert 0 < result.p_value <= 1
+    assert result.kind == "attack"
+    row = result.table.iloc[0]
+    assert (row["group"], row["task"]) == ("(all)", "(all)")
+    assert row["amplification"] == float(result)
+    assert row["delta"] == row["quality_model"] - row["quality_data"]
+    assert "recall of first" in result.sentence
+    assert pickle.loads(pickle.dumps(clone(auditor))).get_params() == auditor.get_params()
+
+
+def test_a_report_has_its_section_on_every_kind_of_page(tmp_path, auditor, world, result):
+    report = skbiasamp.audit(**world, auditors=[auditor, LeakageAuditor(random_state=0)])
+    assert list(report) == ["exposure", "leakage"]
+    assert float(report["exposure"]) == float(result)
+    assert "exposure" in repr(report)
+    report.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "exposure" in page
+    assert auditor.question in page
+    assert "exposure" in report.to_markdown()
+    held = json.loads(report.to_json())
+    assert held["results"]["exposure"]["value"] == float(result)
+    assert type(report).from_json(report.to_json())["exposure"].verdict == result.verdict
+
+
+def test_plots_draw_it(result):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from skbiasamp.plotting import AmplificationDisplay, AmplificationHeatmapDisplay
+
+    for display in (AmplificationDisplay, AmplificationHeatmapDisplay):
+        drawn = display.from_result(result)
+        assert "exposure" in drawn.ax_.get_title(loc="left") + drawn.ax_.get_title()
+        plt.close(drawn.figure_)
+
+
+def test_a_scorer_scores_models_by_it(auditor, world):
+    X = np.c_[world["y_pred"], world["y_true"]]
+    model = LogisticRegression().fit(X, world["y_true"])
+    scorer = amplification_scorer(auditor)
+    found = scorer(model, X, world["y_true"], sensitive_features=world["sensitive_features"])
+    sides = {"sensitive_features": world["sensitive_features"]}
+    expected = auditor.score(world["y_true"], model.predict(X), **sides)
+    assert abs(found) == pytest.approx(abs(expected), abs=1e-12)
+
+
+def test_it_learns_from_training_rows_that_have_predictions(auditor, world):
+    half = {name: one[:300] for name, one in world.items()}
+    rest = {name: one[300:] for name, one in world.items()}
+    fitted = clone(auditor).set_params(interval=None).fit(Contingency.from_labels(**half))
+    table = fitted.audit(**rest).table
+    # The best table of the first half, applied to the second.
+    for column, side in (("quality_data", "y_true"), ("quality_model", "y_pred")):
+        women = half["sensitive_features"] == "f"
+        known = [(half[side] == label)[women].sum() for label in (0, 1)]
+        other = [(half[side] == label)[~women].sum() for label in (0, 1)]
+        guessed = (np.array(known) > other)[rest[side]]
+        recall = guessed[rest["sensitive_features"] == "f"].mean()
+        assert table[column].item() == pytest.approx(recall, abs=1e-12)
+
+
+def test_the_target_may_be_the_task(world):
+    result = ReverseAuditor(n_resamples=49, random_state=0).audit(**world)
+    assert result.table["task"].tolist() == [1]
+    assert "Knowing the group, an attacker guesses the prediction" in result.sentence
+    assert result.verdict == "reveals more"
+
+
+def test_predictions_that_it_needs_are_asked_for(auditor, world):
+    with pytest.raises(ValueError, match=r"exposure amplification compares .*: pass y_pred\.$"):
+        auditor.audit(world["y_true"], sensitive_features=world["sensitive_features"])

@@ -1,0 +1,113 @@
+"""What every auditor and every estimator of the package promises, whatever it measures."""
+
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from discovery import auditors, public_estimators
+from sklearn.base import clone
+
+AUDITORS, ESTIMATORS = auditors(), public_estimators()
+every_auditor = pytest.mark.parametrize("kind", AUDITORS, ids=lambda kind: kind.__name__)
+every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+
+RNG = np.random.default_rng(0)
+N = 300
+FRAME = pd.DataFrame({"sex": RNG.choice(["f", "m"], N), "hired": RNG.integers(0, 2, N)})
+FRAME["predicted"] = np.where(RNG.random(N) < 0.2, FRAME["sex"] == "m", FRAME["hired"]).astype(int)
+COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
+
+
+def quick(kind):
+    known = inspect.signature(kind).parameters
+    options = {"n_resamples": 19, "random_state": 0, "n_draws": 2}
+    return kind(**{name: value for name, value in options.items() if name in known})
+
+
+def fitted(kind, frame=FRAME):
+    return quick(kind).fit(frame["hired"], sensitive_features=frame["sex"])
+
+
+def audited(auditor, frame=FRAME, method="audit", **options):
+    labels = frame["hired"], frame["predicted"]
+    return getattr(auditor, method)(*labels, sensitive_features=frame["sex"], **options)
+
+
+def test_there_is_something_to_test():
+    names = {kind.__name__ for kind in AUDITORS}
+    assert {"MALSAuditor", "DirectionalAuditor", "MultiAttributeAuditor"} <= names
+    assert {"LeakageAuditor", "DPAAuditor"} <= names
+    assert {"AuditedClassifier", "RatioBalancer", "MLPAttacker"} <= {k.__name__ for k in ESTIMATORS}
+
+
+@every_estimator
+def test_every_parameter_is_stored_as_it_came_and_documented(kind):
+    parameters = inspect.signature(kind).parameters
+    documented = set(re.findall(r"^    (\w+(?:, \w+)*) : ", kind.__doc__, re.MULTILINE))
+    documented = {name for entry in documented for name in entry.split(", ")}
+    assert set(parameters) <= documented
+    marks = {name: object() for name in parameters}
+    made = kind(**marks)
+    assert all(getattr(made, name) is mark for name, mark in marks.items())
+
+
+@every_auditor
+def test_an_auditor_says_what_it_asks_and_how_it_is_read(kind):
+    auditor = quick(kind)
+    assert kind.metric
+    assert kind.kind in ("signed", "size", "attack")
+    assert re.fullmatch(r"[A-Z].*\?", auditor.question)
+    result = audited(fitted(kind))
+    assert (result.kind, result.question) == (auditor.kind, auditor.question)
+    assert result.sentence.endswith(".")
+
+
+@every_auditor
+def test_a_clone_and_a_copy_say_the_same(kind):
+    auditor = fitted(kind)
+    value = audited(auditor, method="score")
+    assert audited(pickle.loads(pickle.dumps(auditor)), method="score") == value
+    again = clone(auditor).fit(FRAME["hired"], sensitive_features=FRAME["sex"])
+    assert audited(again, method="score") == value
+    assert audited(auditor).value == value
+
+
+@every_auditor
+def test_a_frame_of_any_library_is_read_alike(kind):
+    value = audited(fitted(kind), method="score")
+    for frame in (FRAME, pl.from_pandas(FRAME), pa.Table.from_pandas(FRAME)):
+        auditor = quick(kind).fit(frame, target="hired", sensitive="sex")
+        assert auditor.score(frame, **COLUMNS) == value
+
+
+@every_auditor
+def test_the_order_of_rows_changes_nothing(kind):
+    shuffled = FRAME.sample(frac=1, random_state=1)
+    one, other = audited(fitted(kind)), audited(fitted(kind), shuffled)
+    np.testing.assert_allclose(
+        [one.value, one.low, one.high, one.p_value],
+        [other.value, other.low, other.high, other.p_value],
+        rtol=0,
+        atol=1e-12,
+    )
+
+
+@every_auditor
+def test_a_whole_weight_counts_as_so_many_rows(kind):
+    weight = RNG.integers(1, 4, N)
+    repeated = FRAME.loc[FRAME.index.repeat(weight)]
+    auditor = quick(kind).fit(FRAME["hired"], sensitive_features=FRAME["sex"], sample_weight=weight)
+    expected = audited(fitted(kind, repeated), repeated, "score")
+    assert audited(auditor, method="score", sample_weight=weight) == pytest.approx(expected)
+
+
+@every_auditor
+def test_a_model_that_is_always_right_amplifies_nothing(kind):
+    right = FRAME.assign(predicted=FRAME["hired"])
+    assert audited(fitted(kind), right, "score") == 0

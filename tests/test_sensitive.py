@@ -1,0 +1,163 @@
+"""`sensitive=`: the same values mean the same in every class that has it."""
+
+import importlib
+import inspect
+import pkgutil
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+
+import skbiasamp
+from skbiasamp import DirectionalAuditor
+
+RNG = np.random.default_rng(0)
+N = 240
+NUMBERS = RNG.normal(size=(N, 2))
+RACE, SEX = RNG.integers(0, 2, (2, N))
+Y = (NUMBERS[:, 0] + RACE / 2 + RNG.normal(size=N) > 0.3).astype(int)
+X = pd.DataFrame(NUMBERS, columns=["a", "b"]).assign(race=RACE, sex=SEX)
+
+
+def classes():
+    """Yield every public class of the package whose constructor has `sensitive`."""
+    for module in pkgutil.walk_packages(skbiasamp.__path__, "skbiasamp."):
+        if not module.name.endswith("__main__"):
+            for name, kind in vars(importlib.import_module(module.name)).items():
+                if inspect.isclass(kind) and kind.__module__ == module.name and name[0] != "_":
+                    made_here = issubclass(kind, BaseEstimator)
+                    if made_here and "sensitive" in inspect.signature(kind).parameters:
+                        yield kind
+
+
+CLASSES = sorted(set(classes()), key=lambda kind: kind.__name__)
+every_class = pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+QUICK = {"max_epochs": 1, "batch_size": 32, "random_state": 0, "n_resamples": 5}
+
+
+def needs(kind):
+    package = {"AdversarialClassifier": "torch", "GroupOverSampler": "imblearn"}.get(kind.__name__)
+    if package:
+        pytest.importorskip(package)
+
+
+def make(kind, **options):
+    needs(kind)
+    known = inspect.signature(kind).parameters
+    options |= {name: value for name, value in QUICK.items() if name in known}
+    if "estimator" in known:
+        options["estimator"] = LogisticRegression()
+    if callable(kind(**options)):
+        options["auditor"] = DirectionalAuditor(reference="test")
+    return kind(**options)
+
+
+def outcome(model, X, **passed):
+    """Return what a class makes of the groups, whatever else X holds."""
+    if callable(model):  # a scorer; these predictions do not depend on X
+        fitted = DummyClassifier(strategy="stratified", random_state=0).fit(X, Y)
+        return model(fitted, X, Y, **passed)
+    model.fit(X, Y, **passed)
+    if hasattr(model, "auditors_"):
+        return model.auditor_.base_rates_.to_numpy()
+    return next(
+        getattr(model, name)
+        for name in ("sample_indices_", "leakage_", "groups_")
+        if hasattr(model, name)
+    )
+
+
+def test_all_classes_are_found():
+    assert {kind.__name__ for kind in CLASSES} >= {
+        "AdversarialClassifier",
+        "AmplificationScorer",
+        "AuditedClassifier",
+        "LeakageProbe",
+        "RatioBalancer",
+    }
+
+
+@every_class
+@pytest.mark.parametrize(
+    "container", [pd.DataFrame, pl.DataFrame, np.asarray], ids=["pandas", "polars", "array"]
+)
+@pytest.mark.parametrize(
+    ("sensitive", "columns"),
+    [
+        ("race", ["race"]),
+        (["race"], ["race"]),
+        (("race",), ["race"]),
+        (2, ["race"]),
+        (-2, ["race"]),
+        (["race", "sex"], ["race", "sex"]),
+        (("race", "sex"), ["race", "sex"]),
+        ((2, 3), ["race", "sex"]),
+        (lambda X: np.asarray(X)[:, 2].astype(int), ["race"]),
+    ],
+    ids=lambda value: "function" if callable(value) else str(value),
+)
+def test_columns_and_values_that_are_passed_are_the_same(kind, container, sensitive, columns):
+    texts = sensitive if isinstance(sensitive, list | tuple) else [sensitive]
+    if container is np.asarray and any(isinstance(one, str) for one in texts):
+        pytest.skip("an array has no names")
+    data = container({name: X[name].to_numpy() for name in X} if container is pl.DataFrame else X)
+    attribute = X[columns] if len(columns) > 1 else X[columns[0]]
+    # A probe that is given a function does not know which column it should not see.
+    seen = X if callable(sensitive) else X.drop(columns=columns)
+    expected = outcome(make(kind), seen, sensitive_features=attribute)
+    assert_array_equal(outcome(make(kind, sensitive=sensitive), data), expected)
+
+
+@every_class
+@pytest.mark.parametrize(
+    ("sensitive", "data", "error", "message"),
+    [
+        ("age", X, ValueError, "X has no column 'age'. It has 'a', 'b', 'race' and 'sex'"),
+        (["race", "age"], X, ValueError, "X has no column 'age'"),
+        ("race", X.to_numpy(), ValueError, "X is an array and its columns have no names"),
+        (4, X, ValueError, "X has 4 columns: positions go from 0 to 3"),
+        ((0, -5), X.to_numpy(), ValueError, "X has 4 columns: positions go from 0 to 3"),
+        ([2.5], X, TypeError, "must hold names or positions of columns, and has 2.5"),
+        ([], X, ValueError, "sensitive=[] names no column"),
+        (2.5, X, ValueError, "The 'sensitive' parameter of"),
+    ],
+    ids=["unknown", "one unknown", "array", "position", "negative", "float", "none", "number"],
+)
+def test_errors_are_the_same(kind, sensitive, data, error, message):
+    with pytest.raises(error) as caught:
+        outcome(make(kind, sensitive=sensitive), data)
+    assert message in " ".join(str(caught.value).split())
+
+
+@every_class
+def test_a_feature_that_is_passed_twice_or_never(kind):
+    message = r"passed twice: as sensitive='race' and as sensitive_features. Pass one .*\.set_"
+    with pytest.raises(ValueError, match=message):
+        outcome(make(kind, sensitive="race"), X, sensitive_features=RACE)
+    model, warns = make(kind), kind.__name__ in ("AuditedClassifier", "LeakageProbe")
+    message = r"Pass sensitive_features; if it is a column of X, name it: .*sensitive='sex'\)"
+    with (
+        pytest.warns(UserWarning, match=message)
+        if warns
+        else pytest.raises(ValueError, match=f"needs the sensitive feature in .*{message}")
+    ):
+        model.fit(X, Y) if hasattr(model, "fit") else outcome(model, X)
+
+
+@every_class
+def test_only_columns_that_are_named_can_be_hidden(kind):
+    if "drop_sensitive" not in inspect.signature(kind).parameters:
+        pytest.skip("has no drop_sensitive")
+    for sensitive, passed in ((None, {"sensitive_features": RACE}), (lambda X: X["race"], {})):
+        with pytest.raises(ValueError, match="drop_sensitive=True hides the columns that sensit"):
+            make(kind, sensitive=sensitive, drop_sensitive=True).fit(X, Y, **passed)
+    # Numbers of the hidden columns do not matter, and frames to predict may lack them.
+    model = make(kind, sensitive=("race",), drop_sensitive=True).fit(X, Y)
+    if "sensitive_features" not in inspect.signature(model.predict).parameters:
+        assert_array_equal(model.predict(X), model.predict(X.drop(columns="race")))
+        assert_array_equal(model.predict(X), model.predict(X.assign(race="text")))
