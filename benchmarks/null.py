@@ -23,7 +23,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import skbiasamp
-from skbiasamp.cli import _check as gate
+from skbiasamp.cli._gate import check as gate
 
 ALPHA = 0.05
 BALANCES = (0.5, 0.7, 0.9, 0.95)

@@ -199,7 +199,7 @@ def test_errors_name_the_columns_of_the_reader(rows):
     with pytest.raises(InputError, match=r"^column 'sex' \(sensitive\) has missing values"):
         fit(rows, target="target", sensitive=["group", "sex"])
     message = (
-        r"^target=\['target', 'y_true_label'\] has 2 columns but column 'y_pred' \(prediction\)"
+        r"^target \('target' and 'y_true_label'\) has 2 columns but column 'y_pred' \(prediction\)"
     )
     with pytest.raises(InputError, match=message):
         Contingency.from_frame(

@@ -409,7 +409,8 @@ def test_bad_input_of_constraints(people):
 def test_missing_groups_are_left_out_or_named(people, kind):
     X, hired, sex = people
     gaps = pd.Series(sex, dtype=object).where(np.arange(2000) != 3)
-    with pytest.raises(ValueError, match=r"position 3\. Leave these rows out, or keep them"):
+    message = r"position 3\. Leave these rows out \(before fitting\), or keep them"
+    with pytest.raises(ValueError, match=message):
         kind(LogisticRegression()).fit(X[["test"]], hired, sensitive_features=gaps)
 
 

@@ -156,7 +156,7 @@ def of_columns(columns: Mapping[str, Any]) -> dict[str, Spoken]:
         parameter = PARAMETER_OF[option]
         several = list(named) if isinstance(named, list | tuple) else [named]
         texts = [f"column {column!r}" for column in several]
-        shown = f"{texts[0]} ({option})" if len(several) == 1 else f"{option}={named!r}"
+        shown = f"{texts[0]} ({option})" if len(several) == 1 else f"{option} ({quote(several)})"
         names[parameter] = Role(option, shown=shown)
         for text in texts:
             names[f"{parameter} {text}"] = Role(option, f" {text}", f"{text} ({option})")
