@@ -21,7 +21,7 @@ from skbiasamp._engines import (
     sum_tasks,
     sum_weights,
 )
-from skbiasamp._input import Array, Members, Rows, no_positive_class, read_rows
+from skbiasamp._input import Array, InputError, Members, Rows, no_positive_class, read_rows
 from skbiasamp._task_sums import TaskSums
 
 
@@ -67,9 +67,9 @@ def read_frame(
     repeats = None
     if isinstance(prediction, str) and prediction in fractions and not joint:
         if weight in fractions:
-            raise ValueError(
-                f"Both {prediction!r} and the weights in {weight!r} are fractions, and sums do "
-                "not hold what they make together. Read these columns into memory."
+            raise InputError(
+                "Both {y_pred} and {sample_weight} are fractions, and sums do not hold what they "
+                "make together. Read these columns into memory."
             )
         cells, summed = sum_scores(opened, sides, weight), "scores"
     elif weight in fractions:
@@ -100,9 +100,9 @@ def _of_tasks(
 ) -> TaskSums:
     """Sum every task by itself."""
     if weight is not None and opened.fractional([weight]):
-        raise ValueError(
-            f"The weights in {weight!r} are no whole numbers, and sums task by task do not "
-            "hold what these make of intervals. Pass joint=True, or whole weights."
+        raise InputError(
+            "{sample_weight} must hold whole numbers: sums task by task do not hold what "
+            "fractions make of intervals. Pass {joint=True}, or whole weights."
         )
     if how["pos_label"] is not None:
         raise no_positive_class("is an indicator matrix")
@@ -178,5 +178,5 @@ def _taken(cells: pd.DataFrame, side: str, named: str | list[str] | None) -> Any
     return held.iloc[:, 0] if isinstance(named, str) else held
 
 
-def _no_rows() -> ValueError:
-    return ValueError("The frame has no rows: there is nothing to audit.")
+def _no_rows() -> InputError:
+    return InputError("{frame} has no rows: there is nothing to audit.")

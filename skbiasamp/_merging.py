@@ -11,6 +11,7 @@ import numpy as np
 
 from skbiasamp._cells import C, Cells, SideName, Summed, distinct, side_of, sides_of, with_sides
 from skbiasamp._input import (
+    InputError,
     Names,
     Side,
     check_columns,
@@ -93,9 +94,11 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
     names, chosen = positive_class(pos_label, cells.classes)
     held = side_of(cells, "task").pos_label
     if held is not None and held != chosen:
-        raise ValueError(
-            f"The positive class of this contingency is {held!r}, and pos_label is {chosen!r}. "
-            "Leave pos_label out, or make the contingency with it."
+        raise InputError(
+            "The positive class of this contingency is {held!r}, and {pos_label} is {chosen!r}. "
+            "Leave {pos_label} out, or make the contingency with it.",
+            held=held,
+            chosen=chosen,
         )
     sides = _onto(cells, cells.groups, names)
     sides["task"] = replace(sides["task"], pos_label=chosen)
@@ -115,9 +118,10 @@ def _check_parts(every: list[C]) -> None:
     for other in every[1:]:
         lacking = sorted(set(sides_of(first)) ^ set(sides_of(other)))
         if lacking:
-            raise ValueError(
-                f"Only one of two contingencies has {quote(lacking)}: all must hold the same "
-                "of labels, predictions and predicted attribute to be added."
+            raise InputError(
+                "Only one of two contingencies has {lacking}: all must hold the same of labels, "
+                "predictions and predicted groups to be added.",
+                lacking=quote(lacking),
             )
 
 
@@ -133,9 +137,10 @@ def _union(every: list[C], name: SideName) -> Names:
         if first.has(predicted):
             same_form &= side_of(first, predicted).is_matrix == side_of(other, predicted).is_matrix
         if not same_form:
-            raise ValueError(
-                f"The two contingencies hold {name}s of different kinds (one column of labels, "
-                "indicator columns, probabilities) and cannot be added."
+            raise InputError(
+                "The two contingencies hold {role}s of different kinds (one column of labels, "
+                "indicator columns, probabilities) and cannot be added.",
+                role=name,
             )
         _check_attributes(mine, theirs)
         if mine.names == theirs.names:
@@ -143,9 +148,11 @@ def _union(every: list[C], name: SideName) -> Names:
         check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
         if not mine.open and set(mine.names) != set(theirs.names):
             only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
-            raise ValueError(
-                f"The two contingencies have different {name} columns: {quote(only)} is in only "
-                "one of them."
+            raise InputError(
+                "The two contingencies have different {role} columns: {only} is in only one of "
+                "them.",
+                role=name,
+                only=quote(only),
             )
         names |= dict.fromkeys(theirs.names)
     return mine.names if len(names) == len(mine.names) else sort_names(names)
@@ -158,9 +165,11 @@ def _common_positive(every: list[C]) -> Hashable:
     if found is not None:
         for own in (one.pos_label for one in every):
             if own not in (None, found):
-                raise ValueError(
-                    f"The positive class of one contingency is {found!r}, and that of another is "
-                    f"{own!r}. Make all of them with the same pos_label to add them."
+                raise InputError(
+                    "The positive class of one contingency is {found!r}, and that of another is "
+                    "{own!r}. Make all of them with the same {pos_label} to add them.",
+                    found=found,
+                    own=own,
                 )
     return found
 
@@ -168,12 +177,12 @@ def _common_positive(every: list[C]) -> Hashable:
 def _check_alike(cells: Cells, like: Cells) -> None:
     """Raise if audited cells cannot have the groups and tasks of the training labels."""
     if (cells.classes is None) != (like.classes is None):
-        raise ValueError(
-            "The training labels were "
-            f"{'indicator columns' if like.classes is None else 'one column of classes'} but "
-            f"the audited ones are "
-            f"{'indicator columns' if cells.classes is None else 'one column of classes'}. "
-            "Pass the same kind of labels to both."
+        kinds = ["indicator columns", "one column of classes"]
+        raise InputError(
+            "The training labels were {trained} but the audited ones are {seen}. Pass the same "
+            "kind of labels to both.",
+            trained=kinds[like.classes is not None],
+            seen=kinds[cells.classes is not None],
         )
     for role in ("group", "task"):
         mine, trained = side_of(cells, role), side_of(like, role)
@@ -182,21 +191,25 @@ def _check_alike(cells: Cells, like: Cells) -> None:
         check_known(mine.names, known, role=role)
         lacking = [] if mine.open else [name for name in known if name not in mine.names]
         if lacking:
-            raise ValueError(
-                f"The training labels had the {role} columns {quote(lacking)}, which the "
-                "audited ones lack. Pass the same columns to both."
+            raise InputError(
+                "The training labels had the {role} columns {lacking}, which the audited ones "
+                "lack. Pass the same columns to both.",
+                role=role,
+                lacking=quote(lacking),
             )
     _check_attributes(side_of(like, "group"), side_of(cells, "group"))
     if like.indicator != cells.indicator:
-        raise ValueError(
-            "One of training and audited groups overlap (groups='indicator' or 'marginal'), "
-            "the other do not: make both contingencies with the same groups=."
+        raise InputError(
+            "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
+            "other do not: make both contingencies with the same {groups}."
         )
     chosen, trained_class = side_of(cells, "task").pos_label, like.pos_label
     if chosen not in (None, trained_class):
-        raise ValueError(
-            f"The positive class of the audited labels is {chosen!r}, and that of the training "
-            f"labels is {trained_class!r}. Make both contingencies with the same pos_label."
+        raise InputError(
+            "The positive class of the audited labels is {chosen!r}, and that of the training "
+            "labels is {trained!r}. Make both contingencies with the same {pos_label}.",
+            chosen=chosen,
+            trained=trained_class,
         )
 
 

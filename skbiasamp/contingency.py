@@ -12,7 +12,7 @@ from skbiasamp import _cells, _draws, _merging
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
 from skbiasamp._files import read_json, written
 from skbiasamp._frames import read_frame, read_labels
-from skbiasamp._input import check_selection, columns_named, quote, read_counts
+from skbiasamp._input import InputError, check_selection, columns_named, quote, read_counts
 from skbiasamp._stored import read_cells, write_cells, write_table
 from skbiasamp._sums import generator
 from skbiasamp._task_sums import TaskSums
@@ -364,9 +364,10 @@ class Contingency(Cells):
             chosen = _cells.narrowed(chosen, "group", check_selection(groups, self.groups, "group"))
         if tasks is not None:
             if self.classes is not None:
-                raise ValueError(
-                    "tasks can be chosen from indicator columns only: the classes of a one-column "
-                    f"label ({quote(self.classes)}) belong together."
+                raise InputError(
+                    "{tasks} can be chosen from indicator columns only: the classes of a "
+                    "one-column label ({classes}) belong together.",
+                    classes=quote(self.classes),
                 )
             chosen = _cells.narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
         return _cells.distinct(chosen)

@@ -319,7 +319,7 @@ def test_what_is_no_indicator_is_refused(test, engine):
         Contingency.from_frame(engine(test), **MANY | {"prediction": PREDICTIONS[1:]})
     with pytest.raises(ValueError, match="'group' is one of several"):
         Contingency.from_frame(engine(test), **MANY | {"target": [*LABELS[1:], "group"]})
-    with pytest.raises(ValueError, match="'weight' are no whole numbers"):
+    with pytest.raises(ValueError, match=r"^column 'weight' .weight. must hold whole numbers"):
         Contingency.from_frame(engine(test), weight="weight", **MANY)
 
 
@@ -393,7 +393,8 @@ def test_a_bootstrap_of_summed_weights_is_that_of_rows(test):
 
 
 def test_fractions_of_weights_and_of_predictions_together_are_refused(test):
-    with pytest.raises(ValueError, match="are fractions, and sums do not hold"):
+    message = r"column 's0' .prediction. and column 'weight' .weight. are fractions"
+    with pytest.raises(ValueError, match=message):
         Contingency.from_frame(duckdb(test), weight="weight", **ONE)
     # In memory they are read as labels are.
     counted = Contingency.from_frame(test, weight="weight", **ONE)
