@@ -21,6 +21,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp._cells import distinct
 
 # The library's default where the intervals of one label are judged, fewer for many labels and for
 # tests alone. The permutation test draws as often, and with either a p-value can be exactly 0.05.
@@ -55,7 +56,7 @@ class Joint(NamedTuple):
             sensitive_pred=None if labels_only else self.group_pred[held],
             sample_weight=weight[held],
         )
-        return cells.distinct()
+        return distinct(cells)
 
     def draw(self, n, rng):
         return self.contingency(rng.multinomial(n, self.p))

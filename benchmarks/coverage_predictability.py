@@ -22,6 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+from skbiasamp._cells import distinct
 
 RESAMPLES = 199
 ACCURACIES = (0.6, 0.8, 0.95)
@@ -131,7 +132,7 @@ def contingency(weight):
         sensitive_pred=GROUP_PRED[held],
         sample_weight=weight[held],
     )
-    return cells.distinct()
+    return distinct(cells)
 
 
 # --------------------------------------------------------------------------- measuring

@@ -243,21 +243,14 @@ class Moments(NamedTuple):
     squares: Any = None  # one a group
 
 
-class Tasks(NamedTuple):
-    """What each task has in the rows of each group, as cells.
+def sum_tasks(
+    opened: Opened, sides: Sides, weight: str | None, moments: Moments | None
+) -> tuple[pd.DataFrame, Moments | None]:
+    """Count every task by itself, in one pass over many 0/1 columns.
 
-    Every task's cells are right by themselves. Which tasks occur together is made up.
+    A row of what comes back is a combination of groups. Of task 3 it has ``true 3``, ``pred 3``,
+    ``both 3``, and ``square 3`` and ``both square 3`` if predictions may be fractions.
     """
-
-    keys: pd.DataFrame  # the columns of groups
-    weight: Array
-    labels: Array  # cells × tasks
-    predictions: Array | None
-    moments: Moments | None
-
-
-def sum_tasks(opened: Opened, sides: Sides, weight: str | None, moments: Moments | None) -> Tasks:
-    """Count every task by itself, in one pass over many 0/1 columns."""
     labels, predictions = names_of(sides["task"]), names_of(sides["task_pred"])
     if predictions and len(predictions) != len(labels):
         raise InputError(
@@ -295,7 +288,10 @@ def sum_tasks(opened: Opened, sides: Sides, weight: str | None, moments: Moments
         raise _holes("the columns of target or prediction")
     if strata["wrong"].any():
         raise _no_indicator(opened, allowed)
-    return _coupled(strata[strata[COUNT] > 0], len(labels), bool(predictions), moments)
+    if moments is not None:
+        squares = _own_squares(strata, moments.groups)
+        moments = None if squares is None else moments._replace(squares=squares)
+    return strata[strata[COUNT] > 0].reset_index(drop=True), moments
 
 
 def _products(
@@ -340,56 +336,6 @@ def _no_indicator(opened: Opened, allowed: Mapping[str, nw.Expr]) -> InputError:
 
 def _keys(strata: pd.DataFrame) -> list[str]:
     return [name for name in strata.columns if name.startswith("group")]
-
-
-def _coupled(strata: pd.DataFrame, n_tasks: int, predicted: bool, moments: Moments | None) -> Tasks:
-    """Return cells in which every task has the sums it had, whatever the others have.
-
-    Within a group rows are laid side by side, and each task's filled from the left: first those
-    that have it in labels and predictions, and so on. Wherever a task changes, a cell begins.
-    """
-
-    def held(name: str, other: str | None = None) -> Array:
-        found = [
-            strata[f"{name} {i}"] if f"{name} {i}" in strata else strata[f"{other} {i}"]
-            for i in range(n_tasks)
-        ]
-        return np.stack(found, axis=1)
-
-    n = np.broadcast_to(strata[COUNT].to_numpy()[:, None], (len(strata), n_tasks))
-    true = held("true")
-    if predicted:
-        pred, both = held("pred"), held("both")
-        square, both_square = held("square", "pred"), held("both square", "both")
-        with_label = two_values(true, both, both_square)
-        without = two_values(n - true, pred - both, square - both_square)
-        values = np.concatenate([with_label[0], without[0]], axis=-1)
-        counts = np.concatenate([with_label[1], without[1]], axis=-1)
-        labels = np.repeat([1, 0], [3, 3])
-    else:
-        counts, labels = np.stack([true, n - true], axis=-1), np.array([1, 0])
-        values = np.zeros(counts.shape)
-    at, weight, rows_of, values_of = [], [], [], []
-    for i, (ends, value) in enumerate(zip(counts.cumsum(axis=-1), values, strict=True)):
-        edges = np.unique(np.append(ends, 0.0))
-        segment = np.stack([np.searchsorted(end, edges[:-1], side="right") for end in ends], axis=1)
-        at.append(np.full(len(segment), i))
-        weight.append(np.diff(edges))
-        rows_of.append(labels[segment])
-        values_of.append(value[np.arange(n_tasks), segment])
-    if moments is not None:
-        squares = _own_squares(strata, moments.groups)
-        moments = None if squares is None else moments._replace(squares=squares)
-    predictions = np.concatenate(values_of) if predicted else None
-    if predictions is not None and np.isin(predictions, (0, 1)).all():
-        predictions = predictions.astype(int)
-    return Tasks(
-        strata[_keys(strata)].iloc[np.concatenate(at)].reset_index(drop=True),
-        np.concatenate(weight),
-        np.concatenate(rows_of),
-        predictions,
-        moments,
-    )
 
 
 def _own_squares(strata: pd.DataFrame, groups: tuple[Hashable, ...]) -> Array | None:

@@ -1,4 +1,4 @@
-"""Contingencies as JSON: what they hold, with the types of its names."""
+"""Contingencies as JSON and as tables: what they hold, with the types of its names."""
 
 from __future__ import annotations
 
@@ -7,25 +7,49 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from skbiasamp._cells import Cells, distinct, keys_of, side_of, sides_of
 from skbiasamp._engines import Moments
-from skbiasamp._input import Rows, Side, plain
+from skbiasamp._input import Codes, Members, Side, plain
 
 _FORMAT = "skbiasamp contingency 1"
-_SIDES = ("group", "task", "task_pred", "group_pred")
 
 
-def write_cells(rows: Rows, summed: str | None, moments: Moments | None) -> dict[str, Any]:
+def write_table(cells: Cells) -> pd.DataFrame:
+    """Return one row a distinct cell, in an order that only what they hold decides."""
+    cells = distinct(cells)
+    order = np.lexsort(keys_of(cells).T[::-1])
+    columns: dict[str, Any] = {}
+    for name, side in sides_of(cells).items():
+        if isinstance(side.labels, Codes):
+            labels = np.empty(len(side.names) + 1, dtype=object)
+            labels[:-1] = side.names  # and None for code -1, a group that is not selected
+            columns[name] = pd.Series(labels[side.labels.codes[order]]).infer_objects()
+        else:
+            matrix = side.labels.dense(order, float if side.soft else np.int8)
+            columns |= {f"{name}[{one}]": matrix[:, i] for i, one in enumerate(side.names)}
+    weight = cells.weight[order]
+    columns["n"] = weight.astype(np.int64) if cells.whole else weight
+    if cells.repeats is not None:
+        columns["rows"] = cells.repeats[order].astype(np.int64)
+    if cells.summed is not None:
+        columns["summed"] = cells.summed
+    pos_label = side_of(cells, "task").pos_label
+    if pos_label is not None:
+        columns["pos_label"] = [pos_label] * cells.n_cells
+    return pd.DataFrame(columns)
+
+
+def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
     """Return cells as what JSON can hold."""
     return {
         "format": _FORMAT,
-        "weight": rows.weight.tolist(),
-        "sides": {
-            name: _write_side(side) for name in _SIDES if (side := getattr(rows, name)) is not None
-        },
-        "n_dropped": rows.n_dropped,
-        "repeats": None if rows.repeats is None else rows.repeats.tolist(),
-        "summed": summed,
+        "weight": cells.weight.tolist(),
+        "sides": {name: _write_side(side) for name, side in sides_of(cells).items()},
+        "n_dropped": cells.n_dropped,
+        "repeats": None if cells.repeats is None else cells.repeats.tolist(),
+        "summed": cells.summed,
         "moments": None
         if moments is None
         else {
@@ -37,8 +61,8 @@ def write_cells(rows: Rows, summed: str | None, moments: Moments | None) -> dict
     }
 
 
-def read_cells(text: str) -> tuple[Rows, Any, Moments | None]:
-    """Return cells from JSON."""
+def read_cells(text: str) -> dict[str, Any]:
+    """Return from JSON what cells are made of; `moments` are there if tasks were summed."""
     try:
         held = json.loads(text)
     except json.JSONDecodeError as error:
@@ -49,33 +73,32 @@ def read_cells(text: str) -> tuple[Rows, Any, Moments | None]:
         )
     sides = {name: _read_side(side) for name, side in held["sides"].items()}
     repeats, moments = held["repeats"], held["moments"]
-    rows = Rows(
-        np.array(held["weight"], dtype=float),
-        sides["group"],
-        sides["task"],
-        sides.get("task_pred"),
-        sides.get("group_pred"),
-        held["n_dropped"],
-        None if repeats is None else np.array(repeats, dtype=float),
-    )
+    read: dict[str, Any] = {
+        "weight": np.array(held["weight"], dtype=float),
+        "sides": sides,
+        "n_dropped": held["n_dropped"],
+        "repeats": None if repeats is None else np.array(repeats, dtype=float),
+        "summed": held["summed"],
+    }
     if moments is not None:
-        moments = Moments(
+        read["moments"] = Moments(
             tuple(map(_read_name, moments["groups"])),
             np.array(moments["signs"]),
             moments["change"],
             np.array(moments["squares"], dtype=float),
         )
-    return rows, held["summed"], moments
+    return read
 
 
 def _write_side(side: Side) -> dict[str, Any]:
-    matrix = side.matrix
-    if matrix is not None and not side.soft:
-        matrix = matrix.astype(int)
+    coded = isinstance(side.labels, Codes)
+    held = side.labels.codes if isinstance(side.labels, Codes) else side.labels.matrix
+    if not coded and not side.soft:
+        held = held.astype(int)
     return {
         "names": [_write_name(name) for name in side.names],
-        "codes": None if side.codes is None else side.codes.tolist(),
-        "matrix": None if matrix is None else matrix.tolist(),
+        "codes": held.tolist() if coded else None,
+        "matrix": None if coded else held.tolist(),
         "soft": side.soft,
         "one_label": side.one_label,
         "open": side.open,
@@ -85,11 +108,15 @@ def _write_side(side: Side) -> dict[str, Any]:
 
 
 def _read_side(held: dict[str, Any]) -> Side:
-    codes, matrix = held["codes"], held["matrix"]
+    names = tuple(map(_read_name, held["names"]))
+    labels: Codes | Members
+    if held["codes"] is not None:
+        labels = Codes(np.array(held["codes"], dtype=np.intp), len(names))
+    else:
+        labels = Members(np.array(held["matrix"], dtype=float if held["soft"] else bool))
     return Side(
-        tuple(map(_read_name, held["names"])),
-        None if codes is None else np.array(codes, dtype=np.intp),
-        None if matrix is None else np.array(matrix, dtype=float if held["soft"] else bool),
+        names,
+        labels,
         held["one_label"],
         held["open"],
         tuple(map(_read_name, held["columns"])),

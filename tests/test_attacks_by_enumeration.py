@@ -12,6 +12,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+from skbiasamp._cells import ordered, side_of
+from skbiasamp._input import Codes
 from skbiasamp.attackers._attack import Sides, make_attack
 from skbiasamp.attackers._draws import own_generator, split
 from skbiasamp.attackers._pair import balance, class_shares, majority
@@ -182,9 +184,9 @@ def test_cross_fitted_qualities_are_those_of_rows(quality, metric):
     if metric != "DPA":
         auditor = LeakageAuditor(balanced=balanced, **options)
     result = auditor.audit(task, predicted, sensitive_features=group)
-    cells = Contingency.from_labels(task, predicted, sensitive_features=group).ordered()
+    cells = ordered(Contingency.from_labels(task, predicted, sensitive_features=group))
     folds = split(cells, 5, 3, own_generator(4))
-    sides = [cells._sides[name].codes for name in ("group", "task", "task_pred")]
+    sides = [side_of(cells, name).labels.codes for name in ("group", "task", "task_pred")]
     expected = np.empty((3, 2))
     for draw in range(3):
         fold = np.repeat(np.indices(folds[draw].shape)[0].ravel(), folds[draw].ravel())
@@ -267,12 +269,12 @@ def test_balanced_accuracy_of_given_classes_counts_absent_ones_as_missed(told):
 def counted(attack, weight):
     """Return the tables of an attack, cell by cell."""
     view = attack.target
-    n_targets = 1 if view.codes is not None else view.width
+    n_targets = 1 if isinstance(view, Codes) else view.width
     shape = (*weight.shape[:-1], n_targets, len(attack.inputs), attack.n_classes)
     found = np.zeros(shape)
     for cell, seen in enumerate(attack.input_codes):
         for target in range(n_targets):
-            told = view.codes[cell] if view.codes is not None else int(view.matrix[cell, target])
+            told = view.codes[cell] if isinstance(view, Codes) else int(view.matrix[cell, target])
             found[..., target, seen, told] += weight[..., cell]
     return found
 
@@ -287,7 +289,7 @@ def test_tables_of_attacks_are_counts_of_cells(seen, told, groups, n_tasks, flip
     n = 40
     task = rng.integers(3, size=n) if n_tasks is None else rng.integers(2, size=(n, n_tasks))
     group = rng.integers(2, size=(n, 2))
-    cells = Contingency.from_labels(task, sensitive_features=group, groups=groups).ordered()
+    cells = ordered(Contingency.from_labels(task, sensitive_features=group, groups=groups))
     attack = make_attack(cells, Sides(seen, told), perturbed=flips)
     for shape in ((), (4,), (4, 3)):
         weight = rng.integers(0, 5, (*shape, cells.n_cells)).astype(float)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from skbiasamp import (
     Contingency,
@@ -16,7 +17,9 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
+from skbiasamp._cells import patterns
 from skbiasamp._engines import two_values
+from skbiasamp._task_sums import TaskSums
 from skbiasamp.inference import UncertaintyWarning
 
 N_TASKS = 8
@@ -126,7 +129,7 @@ def test_tasks_summed_by_themselves_have_the_pairs_of_memory(test, engine, weigh
     counted = Contingency.from_frame(engine(test), weight=weight, **columns)
     expected = held(test, columns, weight)
     assert counted.summed == "tasks"
-    assert counted.n_cells <= len(counted.groups) * 3 * (3 * N_TASKS + 1)
+    assert isinstance(counted, TaskSums)
     assert_same_pairs(counted, expected)
     for role in ("task", "group") if counted.has("group_pred") else ("task",):
         both = [cells.both(role).count(f"{role}_pred") for cells in (counted, expected)]
@@ -205,6 +208,59 @@ def test_a_mean_whose_interval_is_not_known_has_none(train, test):
         assert np.isfinite([known.low, known.high]).all()
 
 
+@pytest.mark.parametrize("predicted", ["p", "s"], ids=["labels", "probabilities"])
+@pytest.mark.parametrize(
+    "auditor",
+    [
+        MALSAuditor(interval="analytic"),
+        DirectionalAuditor("T->A", interval="analytic"),
+        DirectionalAuditor(interval="analytic", base="train"),
+    ],
+    ids=["MALS", "T->A", "A->T"],
+)
+def test_intervals_of_pairs_are_those_of_rows(train, test, auditor, predicted):
+    predictions = [f"{predicted}{i}" for i in range(N_TASKS)]
+    columns = MANY | {"prediction": predictions, "sensitive_prediction": "group_pred"}
+    if predicted == "s" and isinstance(auditor, MALSAuditor):
+        pytest.skip("MALS needs labels")
+    auditor.fit(train[LABELS], sensitive_features=train["group"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertaintyWarning)
+        expected = auditor.audit(held(test, columns, like=auditor.contingency_)).table
+        for interval in ("analytic", "bootstrap"):
+            found = clone(auditor).set_params(interval=interval, n_resamples=20, random_state=0)
+            found.fit(lazy_polars(train), target=LABELS, sensitive="group")
+            names = ["n", "base", "observed", "delta", "amplification", "low", "high"]
+            table = found.audit(duckdb(test), **columns).table
+            pd.testing.assert_frame_equal(table[names], expected[names], rtol=1e-9)
+
+
+@given(st.integers(0, 2**16), st.integers(1, 60))
+@settings(max_examples=20, deadline=None)
+def test_of_one_task_everything_is_known(seed, n):
+    rows = simulate(n, seed)
+    columns = {"sensitive": "group", "sensitive_prediction": "group_pred"}
+    sums = Contingency.from_frame(rows, joint=False, **MANY | columns)
+    for j in range(N_TASKS):
+        one = MANY | columns | {"target": [LABELS[j]], "prediction": [PREDICTIONS[j]]}
+        known, expected = sums.of_task(j), held(rows, one)
+        assert known.total == n
+        for side, other in (("group", "task"), ("group_pred", "task_pred"), ("task", "task_pred")):
+            np.testing.assert_array_equal(known.joint(side, other), expected.joint(side, other))
+
+
+def test_selected_sums_are_those_of_selected_rows(test):
+    chosen = {"groups": ["a", "c"], "tasks": ["t5", "t1"]}
+    columns = MANY | {"sensitive_prediction": "group_pred"}
+    found = Contingency.from_frame(duckdb(test), **columns).select(**chosen)
+    assert_same_pairs(found, held(test, columns).select(**chosen))
+    counts = [
+        cells.both("task").count("task_pred")
+        for cells in (found, held(test, columns).select(**chosen))
+    ]
+    np.testing.assert_array_equal(*counts)
+
+
 def test_what_needs_rows_refuses_sums(test):
     cells = Contingency.from_frame(lazy_polars(test), **MANY)
     for auditor in (MultiAttributeAuditor(reference="test"), LeakageAuditor(), DPAAuditor()):
@@ -214,8 +270,18 @@ def test_what_needs_rows_refuses_sums(test):
     auditor = MultiAttributeAuditor(reference="test", interval=None)
     value = auditor.score(lazy_polars(test), **MANY)
     assert value == auditor.score(held(test, MANY))
-    with pytest.raises(ValueError, match="needs rows"):
-        cells.patterns("task", ())
+    for asked in (
+        lambda: patterns(cells, "task", ()),
+        lambda: cells.resample(10),
+        cells.to_frame,
+        lambda: cells.joint("task", "task_pred"),
+    ):
+        with pytest.raises(ValueError, match=r"needs rows, and .* each task by itself"):
+            asked()
+    with pytest.raises(ValueError, match="different kinds"):
+        cells + held(test, MANY)
+    with pytest.raises(ValueError, match="different kinds"):
+        held(test, MANY) + cells
 
 
 def test_frames_in_memory_keep_their_rows(test):
@@ -253,7 +319,7 @@ def test_what_is_no_indicator_is_refused(test, engine):
         Contingency.from_frame(engine(test), **MANY | {"prediction": PREDICTIONS[1:]})
     with pytest.raises(ValueError, match="'group' is one of several"):
         Contingency.from_frame(engine(test), **MANY | {"target": [*LABELS[1:], "group"]})
-    with pytest.raises(ValueError, match="'weight' are no whole numbers"):
+    with pytest.raises(ValueError, match=r"^column 'weight' .weight. must hold whole numbers"):
         Contingency.from_frame(engine(test), weight="weight", **MANY)
 
 
@@ -327,7 +393,8 @@ def test_a_bootstrap_of_summed_weights_is_that_of_rows(test):
 
 
 def test_fractions_of_weights_and_of_predictions_together_are_refused(test):
-    with pytest.raises(ValueError, match="are fractions, and sums do not hold"):
+    message = r"column 's0' .prediction. and column 'weight' .weight. are fractions"
+    with pytest.raises(ValueError, match=message):
         Contingency.from_frame(duckdb(test), weight="weight", **ONE)
     # In memory they are read as labels are.
     counted = Contingency.from_frame(test, weight="weight", **ONE)

@@ -21,6 +21,8 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor, _sums
+from skbiasamp._cells import distinct, ordered
+from skbiasamp._draws import flips, swapped
 from skbiasamp.inference import (
     UncertaintyWarning,
     _intervals,
@@ -362,7 +364,7 @@ def test_the_analytic_interval_comes_from_counts_as_from_rows(metric):
     data = world(kind="multiclass", n=240, n_groups=3)
     auditor = fitted(metric(interval="analytic", random_state=0, n_resamples=99), data)
     cells = Contingency.from_labels(**{key: data[key] for key in AUDITED if key in data})
-    for counted in (cells, cells.distinct(), Contingency.from_counts(cells.to_frame())):
+    for counted in (cells, distinct(cells), Contingency.from_counts(cells.to_frame())):
         result, expected = auditor.audit(counted), audit(auditor, data)
         for name in ("amplification", "low", "high"):
             assert_allclose(numbers(result, name), numbers(expected, name), atol=1e-12)
@@ -891,7 +893,7 @@ def test_no_swap_is_the_data_and_every_swap_its_mirror(sides, weights):
     mirror = {name: name for name in ("task", "task_pred", "group", "group_pred")}
     for side in sides:
         mirror[side], mirror[f"{side}_pred"] = f"{side}_pred", side
-    kept, turned = (cells.swapped(sides, 3, Coins(heads)) for heads in (0, 1))
+    kept, turned = (swapped(cells, sides, 3, Coins(heads)) for heads in (0, 1))
     for one, other in pairs:
         for draw in range(3):
             assert_allclose(kept.joint(one, other)[draw], cells.joint(one, other))
@@ -903,7 +905,7 @@ def test_swaps_keep_totals_and_what_label_and_prediction_hold_together(weights):
     data = world(n=60, kind="multilabel")
     data = data if weights is None else weighted(data, weights)
     cells = Contingency.from_labels(**{key: data[key] for key in AUDITED if key in data})
-    drawn = cells.swapped(("task",), 50, np.random.default_rng(0))
+    drawn = swapped(cells, ("task",), 50, np.random.default_rng(0))
     assert_allclose(drawn.total, cells.total)
     assert_allclose(drawn.count("group"), np.tile(cells.count("group"), (50, 1)))
     both = cells.joint("group", "task") + cells.joint("group", "task_pred")
@@ -919,7 +921,7 @@ def test_a_swap_s_coins_are_fair(weight):
         np.eye(5), np.zeros((5, 5)), sensitive_features=list("ababb"), sample_weight=weight
     )
     n_draws = 20_000
-    moved = cells.flips(n_draws, np.random.default_rng(0))
+    moved = flips(cells, n_draws, np.random.default_rng(0))
     assert ((moved >= 0) & (moved <= weight)).all()
     # As many coins as rows; a row of fractional weight has one coin for all of it.
     variance = weight / 4 if cells.whole else weight**2 / 4
@@ -943,7 +945,7 @@ def test_resampled_counts_are_multinomial(weight):
     held = Contingency.from_labels(
         np.eye(cells), sensitive_features=list("ababbb")[:cells], sample_weight=weight
     )
-    weight = held.ordered().weight  # of the cells in the order in which they are drawn
+    weight = ordered(held).weight  # of the cells in the order in which they are drawn
     drawn = held.resample(n_draws, random_state=0).weight.astype(float)
     unit = np.ones(cells) if held.whole else weight
     counts = drawn / unit

@@ -8,6 +8,8 @@ import pytest
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp._cells import distinct
+from skbiasamp._input import speaking
 from skbiasamp.cli import main
 from skbiasamp.metrics import (
     bias_disparity,
@@ -160,7 +162,7 @@ def test_it_survives_being_stored_selected_and_resampled(predicted):
         pickle.loads(pickle.dumps(no)),
         no.select(groups=["f", "m"]),
         no.conform(no),
-        no.distinct(),
+        distinct(no),
         no.with_positive("no"),
         no.with_positive(None),
     ):
@@ -200,6 +202,13 @@ def test_auditors_take_the_positive_class(auditor):
         )
     with pytest.raises(ValueError, match="positive class of this contingency is 'b'"):
         mine.fit(counted.with_positive("b"))
+
+
+def test_a_contingency_of_another_positive_class_is_an_error_in_the_words_of_its_reader():
+    cells = Contingency.from_labels(LABELS, sensitive_features=SEX, pos_label="no")
+    message = "contingency is 'no', and --positive is 'yes'. Leave --positive out"
+    with pytest.raises(ValueError, match=message), speaking(pos_label="--positive"):
+        cells.with_positive("yes")
 
 
 @pytest.mark.parametrize("engine", ["pandas", "polars", "duckdb"])

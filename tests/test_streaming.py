@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp._cells import distinct
 
 
 def simulate(n, seed):
@@ -90,7 +91,7 @@ every_kind = pytest.mark.parametrize(
 def same(one, other):
     return (
         one == other
-        and np.array_equal(np.sort(one.distinct().rows), np.sort(other.distinct().rows))
+        and np.array_equal(np.sort(distinct(one).rows), np.sort(distinct(other).rows))
         and (one.summed, one.n_dropped) == (other.summed, other.n_dropped)
     )
 
@@ -106,7 +107,9 @@ def test_json_holds_everything(kind, tmp_path):
         assert again + cells == cells + cells
 
 
-@every_kind
+@pytest.mark.parametrize(
+    "kind", [classes, fewer_classes, indicators, missing, weights, weights_in_memory, scores]
+)
 def test_tables_of_cells_are_read_back_from_parquet(kind, tmp_path):
     pytest.importorskip("pyarrow")
     cells = kind(simulate(500, 0))
@@ -118,7 +121,7 @@ def test_tables_of_cells_are_read_back_from_parquet(kind, tmp_path):
     again = Contingency.from_counts(pd.read_parquet(tmp_path / "cells.parquet"))
     assert again.summed == cells.summed
     assert again.total == pytest.approx(cells.total, rel=1e-12)
-    assert np.array_equal(np.sort(again.distinct().rows), np.sort(cells.distinct().rows))
+    assert np.array_equal(np.sort(distinct(again).rows), np.sort(distinct(cells).rows))
     given = {"task": "group", "group": "task"}
     for side, other in given.items():
         # Columns that were names are numbers again where they were.
@@ -160,7 +163,7 @@ def test_days_add_up_to_the_month(kind):
     month = Contingency.sum(days)
     assert same(month, reduce(operator.add, days))
     assert same(month, sum(days))
-    if kind not in (weights, scores, tasks):
+    if kind not in (weights, scores):
         assert same(month, kind(pd.concat([simulate(200, day) for day in range(5)])))
     else:
         # Sums add up to the pairs of the whole, in other cells.

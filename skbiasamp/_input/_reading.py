@@ -3,74 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from skbiasamp._input._checks import Array, Names, kind_of, spelt
 from skbiasamp._input._errors import InputError, plain, quote
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """One of A, T, T̂, Â over cells: `codes` (one label a cell) or a `matrix` of memberships.
-
-    `open` says that the names are the values seen so far, and that other data may have others;
-    indicator columns are a closed list. `one_label` says that the names are the classes of a 1-D
-    label, so that two of them are one task. A matrix of floats holds probabilities, any other
-    matrix holds 0 and 1. `columns` names those whose values make intersection groups. `pos_label`
-    is the positive class of a binary label if one was chosen, and is among the names then.
-    """
-
-    names: Names
-    codes: Array | None = None
-    matrix: Array | None = None
-    one_label: bool = False
-    open: bool = True
-    columns: Names = ()
-    pos_label: Hashable = None
-
-    @property
-    def soft(self) -> bool:
-        """Whether the side holds probabilities."""
-        return self.matrix is not None and self.matrix.dtype.kind == "f"
-
-    @cached_property
-    def distinct_rows(self) -> tuple[Array, Array]:
-        """Where each distinct row of a 0/1 matrix first is, and which one each cell has."""
-        assert self.matrix is not None
-        packed = as_bytes(np.packbits(self.matrix, axis=1))
-        _, first, code = np.unique(packed, return_index=True, return_inverse=True)
-        return first, code.reshape(-1)
-
-
-def as_bytes(rows: Array) -> Array:
-    """Return each row of a 2-D array as one value that can be sorted and compared."""
-    rows = np.ascontiguousarray(rows)
-    if rows.dtype == np.uint8 and rows.shape[1] <= 8:
-        # Integers sort faster than strings of bytes.
-        width = next(w for w in (1, 2, 4, 8) if w >= rows.shape[1])
-        padded = np.zeros((len(rows), width), np.uint8)
-        padded[:, : rows.shape[1]] = rows
-        return padded.view(f"u{width}").reshape(-1)
-    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)
-
-
-class Rows(NamedTuple):
-    """Label rows, distinct where they can be, with their weights.
-
-    `repeats` says how many rows each is where weights are fractional and do not tell.
-    """
-
-    weight: Array
-    group: Side
-    task: Side
-    task_pred: Side | None
-    group_pred: Side | None
-    n_dropped: float
-    repeats: Array | None = None
 
 
 def sort_names(names: Iterable[Hashable]) -> Names:

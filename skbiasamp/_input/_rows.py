@@ -36,10 +36,7 @@ from skbiasamp._input._containers import (
     to_native,
 )
 from skbiasamp._input._errors import InputError, Role
-from skbiasamp._input._reading import (
-    Rows,
-    Side,
-)
+from skbiasamp._input._labels import Rows, Side
 from skbiasamp._input._sides import Sides
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ from skbiasamp._input._checks import (
 )
 from skbiasamp._input._coding import Column
 from skbiasamp._input._errors import InputError, quote
+from skbiasamp._input._labels import Codes, Members, Side
 from skbiasamp._input._reading import (
-    Side,
     no_positive_class,
     positive_class,
     recode,
@@ -100,19 +100,19 @@ class Sides:
         both, pos_label = self._positive(names, known)
         recoded = {key: recode(codes, names, both) for key, codes in recoded.items()}
         names = both
-        task = Side(names, codes=recoded["y_true"], one_label=True, pos_label=pos_label)
-        if "y_pred" in recoded:
-            return task, Side(names, codes=recoded["y_pred"], one_label=True)
+        coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
+        task = Side(names, coded["y_true"], one_label=True, pos_label=pos_label)
+        if "y_pred" in coded:
+            return task, Side(names, coded["y_pred"], one_label=True)
         if "y_pred" not in self.matrices:
             return task, None
         matrix = self.matrices["y_pred"]
         if matrix.shape[1] <= 2:
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names)
-            codes = recode(recoded["y_true"], task.names, names)
-            task = replace(task, names=names, codes=codes)
+            task = task.onto(names)
         matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
-        return task, Side(names, matrix=matrix, one_label=True)
+        return task, Side(names, Members(matrix), one_label=True)
 
     def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
@@ -193,14 +193,14 @@ class Sides:
             if tuple(range(n)) not in (names, known.names):
                 check_known(names, known.names, role=role)
             names = known.names
-        side = Side(names, matrix=self.matrices[name], open=False)
+        side = Side(names, Members(self.matrices[name]), open=False)
         if other not in self.matrices:
             return side, None
         matrix = self.matrices[other]
         if matrix.shape[1] != n:
             raise self._columns_differ(name, other, n, matrix.shape[1])
         check_columns(tuple(self.column_names[other]), names, other, name)
-        return side, Side(names, matrix=matrix, open=False)
+        return side, Side(names, Members(matrix), open=False)
 
     def _group_sides(
         self, labels: dict[str, tuple[Array, Names]], weight: Array
@@ -221,7 +221,7 @@ class Sides:
             return self._marginal_groups(found, known, weight)
         if "sensitive_features" in self.matrices:
             sides = [
-                Side(("sensitive_features",), matrix=self.matrices[name], open=False)
+                Side(("sensitive_features",), Members(self.matrices[name]), open=False)
                 for name in arguments
             ]
             return sides[0], sides[1] if len(sides) > 1 else None
@@ -233,14 +233,15 @@ class Sides:
         if self.like and len(titles) == len(self.like[0].columns):
             check_columns(titles, self.like[0].columns, "sensitive_features", "the training data")
         names, recoded = self._align(combined, known, "group", weight)
-        group = Side(names, codes=recoded["sensitive_features"], columns=titles)
-        if "sensitive_pred" in recoded:
-            return group, Side(names, codes=recoded["sensitive_pred"])
+        coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
+        group = Side(names, coded["sensitive_features"], columns=titles)
+        if "sensitive_pred" in coded:
+            return group, Side(names, coded["sensitive_pred"])
         if "sensitive_pred" not in self.matrices:
             return group, None
         matrix = self.matrices["sensitive_pred"]
         matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
-        return group, Side(names, matrix=matrix)
+        return group, Side(names, Members(matrix))
 
     def _marginal_groups(
         self,
@@ -272,7 +273,7 @@ class Sides:
             for part, recoded in parts:
                 at = recode(np.arange(len(part)), part, names)
                 matrix[np.arange(len(weight)), at[recoded[name]]] = True
-            sides.append(Side(names, matrix=matrix))
+            sides.append(Side(names, Members(matrix)))
         return sides[0], sides[1] if len(sides) > 1 else None
 
     def _align(

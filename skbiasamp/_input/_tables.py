@@ -30,7 +30,7 @@ def read_counts(
     sensitive_prediction: Any,
     count: Hashable,
 ) -> dict[str, Any]:
-    """Return a table of counts as the arguments of `Contingency._read`."""
+    """Return a table of counts as the arguments of `read_rows`, and what was `summed`."""
     if not isinstance(frame, pd.DataFrame):
         text = "{frame} must be a pandas DataFrame of counts. Got {kind} instead."
         raise InputTypeError(text, kind=type(frame).__name__)
@@ -66,8 +66,8 @@ def read_counts(
                 read[side] = read[side].set_axis(_names_in(columns), axis=1)
     indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
     summed = sorted(set(frame["summed"])) if "summed" in frame.columns else [None]
-    if summed not in ([None], ["scores"], ["tasks"], ["weights"]):
-        text = "column 'summed' must hold one of 'scores', 'tasks', 'weights'; got {seen}."
+    if summed not in ([None], ["scores"], ["weights"]):
+        text = "column 'summed' must hold one of 'scores', 'weights'; got {seen}."
         raise InputError(text, seen=quote(summed))
     return {
         "y_true": read["task"],

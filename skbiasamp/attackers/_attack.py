@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._input import Array, Names, Side
-from skbiasamp._sums import View, pair_sums
+from skbiasamp._cells import positive_position, side_of
+from skbiasamp._input import Array, Codes, Labels, Members, Names, Side, codes_of
+from skbiasamp._sums import everywhere, pair_sums
 from skbiasamp.attackers._qualities import Quality
 from skbiasamp.contingency import Contingency, SideName
 
@@ -49,7 +50,7 @@ class Attack:
     cells : the rows that attackers are scored on.
     inputs : the distinct inputs, as numbers.
     input_codes : which input each cell has.
-    target : the classes of cells, one view for all targets; or numbers.
+    target : the classes of cells, for all targets; or numbers.
     n_classes : of each target; 0 for numbers.
     names : of the targets.
     n_bits : of how many 0/1 labels `inputs` holds all patterns; 0 if it does not.
@@ -60,7 +61,7 @@ class Attack:
     cells: Contingency
     inputs: Array
     input_codes: Array
-    target: View | Array
+    target: Labels | Array
     n_classes: int
     names: Names
     n_bits: int = 0
@@ -98,22 +99,20 @@ class Attack:
 
     def tables(self, weight: Array) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
-        assert isinstance(self.target, View)
+        assert isinstance(self.target, Codes | Members)
         flat = weight.reshape(-1, weight.shape[-1])
         n_inputs, width = len(self.inputs), self.target.width
-        if self.target.codes is not None:
-            sums = pair_sums(View(n_inputs, self.input_codes, None), self.target, flat)[:, None]
+        inputs = Codes(self.input_codes, n_inputs)
+        if isinstance(self.target, Codes):
+            sums = pair_sums(inputs, self.target, flat)[:, None]
         elif self.single:
-            assert self.target.matrix is not None
             sums = np.zeros((len(flat), width, n_inputs, 2))
             held = self.target.matrix.T
             sums[:, :, self.input_codes, 1] = flat[:, None] * held
             sums[:, :, self.input_codes, 0] = flat[:, None] * ~held
         else:
-            inputs = View(n_inputs, self.input_codes, None)
-            everywhere = View(1, np.zeros(len(self.input_codes), dtype=np.intp), None)
             present = pair_sums(inputs, self.target, flat)
-            absent = pair_sums(inputs, everywhere, flat) - present
+            absent = pair_sums(inputs, everywhere(len(self.input_codes)), flat) - present
             sums = np.moveaxis(np.stack([absent, present], axis=-1), 2, 1)
         return sums.reshape(*weight.shape[:-1], *sums.shape[1:])
 
@@ -134,9 +133,9 @@ def make_attack(
     """
     every = [cells] if train is None else [cells, train]
     inputs, codes, n_bits = _inputs(
-        [one._sides[sides.input] for one in every], perturbed=perturbed, features=features
+        [side_of(one, sides.input) for one in every], perturbed=perturbed, features=features
     )
-    soft = features is not None or cells._sides[sides.input].soft
+    soft = features is not None or side_of(cells, sides.input).soft
     found = []
     for one, code in zip(every, codes, strict=True):
         target, n_classes, names = _target(one, sides.target, numbers=numbers)
@@ -151,12 +150,12 @@ def _inputs(
     if features is not None:
         inputs, joined = np.unique(features, axis=0, return_inverse=True)
         return inputs, [joined.reshape(-1)], 0
-    codes = [side.codes for side in sides if side.codes is not None]
-    if codes:
+    if not sides[0].is_matrix:
         n = len(sides[0].names)
-        return np.eye(n) if n != 2 else np.arange(2.0)[:, None], codes, 0
-    matrices = [side.matrix for side in sides if side.matrix is not None]
-    width, n_bits = matrices[0].shape[1], 0
+        inputs = np.eye(n) if n != 2 else np.arange(2.0)[:, None]
+        return inputs, [codes_of(side) for side in sides], 0
+    matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
+    width, n_bits = sides[0].labels.width, 0
     if perturbed and not sides[0].soft and width <= MOST_BITS:
         n_bits, powers = width, 1 << np.arange(width)
         inputs = (np.arange(1 << width)[:, None] & powers > 0).astype(float)
@@ -173,17 +172,16 @@ def _inputs(
 
 def _target(
     cells: Contingency, name: SideName, *, numbers: bool
-) -> tuple[View | Array, int, Names]:
+) -> tuple[Labels | Array, int, Names]:
     """Return the target of each cell, its number of classes, and the names of the targets."""
     role = truth_of(name)
-    side, truth = cells._sides[name], cells._sides[role]
+    side, truth = side_of(cells, name), side_of(cells, role)
     if numbers or truth.soft:
         return as_numbers(side), 0, (role,)
-    side = hard(side, truth, positive_of(cells, role))
-    view = View(len(side.names), side.codes, side.matrix)
-    if side.codes is not None:
-        return view, view.width, ("(all)",)
-    return view, 2, cells.tasks if role == "task" else cells.groups
+    side = hard(side, truth, positive_position(cells, role))
+    if not side.is_matrix:
+        return side.labels, len(side.names), ("(all)",)
+    return side.labels, 2, cells.tasks if role == "task" else cells.groups
 
 
 def truth_of(side: SideName) -> SideName:
@@ -191,39 +189,36 @@ def truth_of(side: SideName) -> SideName:
     return "task" if side.startswith("task") else "group"
 
 
-def positive_of(cells: Contingency, role: SideName) -> int | None:
-    """Return the position of the class that a single column of scores is about."""
-    return cells._task_positions[0] if role == "task" else 1
-
-
 def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
-    """Return predictions as labels of the same kind as the truth."""
-    if truth.soft or side.matrix is None or not (side.soft or truth.codes is not None):
+    """Return predictions as labels of the same kind as the truth.
+
+    `positive` is the position of the class that a single column of scores is about.
+    """
+    if truth.soft or not side.is_matrix or (truth.is_matrix and not side.soft):
         return side
-    scores = side.matrix.astype(float)
+    scores = side.labels.dense(slice(None), float)
     middle = 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
-    if truth.codes is None:
-        return replace(side, matrix=scores >= middle)
+    if truth.is_matrix:
+        return replace(side, labels=Members(scores >= middle))
     if scores.shape[1] > 1:
         codes = scores.argmax(axis=1)
     else:
         codes = ((scores[:, 0] >= middle) == (positive != 0)).astype(int)
-    return replace(side, codes=codes, matrix=None)
+    return replace(side, labels=Codes(codes, len(side.names)))
 
 
 def as_numbers(side: Side) -> Array:
     """Return labels as one number a cell."""
-    if side.matrix is not None:
-        if side.matrix.shape[1] > 1:
+    if side.is_matrix:
+        if side.labels.width > 1:
             raise ValueError(
                 f"quality='inverse_rmse' is about one number a row, and there are "
-                f"{side.matrix.shape[1]} columns: pass one of them, or use another quality."
+                f"{side.labels.width} columns: pass one of them, or use another quality."
             )
-        return side.matrix.astype(float)[:, 0]
+        return side.labels.column(0)
     if any(isinstance(name, str | tuple) for name in side.names):
         raise ValueError(
             f"quality='inverse_rmse' is about numbers, and the labels are {side.names[0]!r}, ...: "
             "use quality='accuracy'."
         )
-    assert side.codes is not None
-    return np.array([float(name) for name in side.names])[side.codes]  # type: ignore[arg-type]
+    return np.array([float(name) for name in side.names])[codes_of(side)]  # type: ignore[arg-type]

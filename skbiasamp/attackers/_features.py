@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skbiasamp._input import Array, check_lengths, columns_of, to_native
+from skbiasamp._cells import side_of
+from skbiasamp._input import Array, check_lengths, codes_of, columns_of, to_native
 from skbiasamp.attackers._attack import Settings, Sides, make_attack
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair
@@ -46,8 +47,8 @@ def attack_features(
         missing=missing,
         scores=True,
     )
-    task = cells._sides["task"]
-    kept = np.array(task.names, dtype=np.intp)[task.codes]  # missing groups may be left out
+    task = side_of(cells, "task")
+    kept = np.array(task.names, dtype=np.intp)[codes_of(task)]  # missing groups may be left out
     attack = make_attack(
         cells,
         Sides("task", "group"),

@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from skbiasamp._input import Array
-from skbiasamp.attackers._attack import Attack, Settings, as_numbers, hard, positive_of
+from skbiasamp._cells import positive_position, side_of
+from skbiasamp._input import Array, Side
+from skbiasamp.attackers._attack import Attack, Settings, as_numbers, hard
 from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.attackers._perturbation import flip_rates, perturb
 from skbiasamp.attackers._qualities import inverse_log_loss, inverse_spread, quality_of
@@ -92,7 +93,7 @@ class AttackPair:
     @property
     def rowwise(self) -> bool:
         """Whether each draw perturbs inputs row by row, rather than counts of inputs."""
-        matrix = self.cells._sides[self.truth].codes is None
+        matrix = side_of(self.cells, self.truth).is_matrix
         return matrix and self.perturbed == "input" and not self.data.n_bits
 
     # ------------------------------------------------------------------ equalisation
@@ -131,13 +132,13 @@ class AttackPair:
             return np.sqrt(weight @ gap**2 / weight.sum(axis=-1))[:, None]
         return self._flip_rates(cells, weight)[0]
 
-    def _compared(self, cells: Contingency) -> tuple[Any, Any]:
-        sides = cells._sides
-        return sides[self.truth], sides["task_pred" if self.truth == "task" else "group_pred"]
+    def _compared(self, cells: Contingency) -> tuple[Side, Side]:
+        predicted: SideName = "task_pred" if self.truth == "task" else "group_pred"
+        return side_of(cells, self.truth), side_of(cells, predicted)
 
     def _flip_rates(self, cells: Contingency, weight: Array) -> tuple[Array, Array]:
         truth, prediction = self._compared(cells)
-        positive = positive_of(cells, self.truth)
+        positive = positive_position(cells, self.truth)
         return flip_rates(
             truth,
             hard(prediction, truth, positive),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from skbiasamp._input import Array, Side
-from skbiasamp._sums import View, pair_sums
+from skbiasamp._sums import pair_sums
 from skbiasamp.attackers._qualities import divide
 
 # --------------------------------------------------------------------------- rates
@@ -30,11 +30,10 @@ def flip_rates(
     a row have one rate, else each has its own.
     """
     total = weight.sum(axis=-1)[:, None]
-    n_others = 1 if truth.codes is None else max(len(truth.names) - 1, 1)
-    if truth.codes is not None:
+    n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
+    if not truth.is_matrix:
         n = len(truth.names)
-        sides = View(n, truth.codes, None), View(n, prediction.codes, None)
-        confusion = pair_sums(*sides, weight)
+        confusion = pair_sums(truth.labels, prediction.labels, weight)
         if equalize == "accuracy":
             wrong = np.where(np.eye(n, dtype=bool), 0.0, confusion).sum(axis=(-2, -1))
             return _at_most_noise(wrong[:, None] / total, n_others)
@@ -45,9 +44,7 @@ def flip_rates(
         right, true, predicted = sums
         f1 = task_f1(right, true, predicted)[:, None]
         return _rates_of_f1(f1, true[:, None], total[:, None], n_others)
-    labels, predictions = truth.matrix, prediction.matrix
-    assert labels is not None
-    assert predictions is not None
+    labels, predictions = (one.labels.dense(slice(None), bool) for one in (truth, prediction))
     if equalize == "accuracy":
         wrong = weight @ (labels != predictions) / total
         return _at_most_noise(wrong.mean(axis=-1, keepdims=True) if shared else wrong, n_others)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skbiasamp._cells import ordered, side_of, take
 from skbiasamp._input import quote
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._attack import (
@@ -47,17 +48,17 @@ def make_pair(
         if settings.equalize is None:
             perturbed = None
     # What is drawn depends on the order of cells: it must not depend on that of rows.
-    test, training = test.ordered(), None if training is None else training.ordered()
+    test, training = ordered(test), None if training is None else ordered(training)
     numbers = settings.quality == "inverse_rmse"
-    if test._sides[data.target].soft and not numbers:
+    if side_of(test, data.target).soft and not numbers:
         name = "sensitive_features" if data.target == "group" else "y_true"
         raise ValueError(
             f"{name} is continuous, so how well it is told is no matter of {settings.quality!r}: "
             "use quality='inverse_rmse' (and a regressor as attacker), or cut it into classes."
         )
     flips = perturbed == "input"
-    side = test._sides[data.input]
-    if flips and side.matrix is not None and (side.soft or len(side.names) > MOST_BITS):
+    side = side_of(test, data.input)
+    if flips and side.is_matrix and (side.soft or len(side.names) > MOST_BITS):
         test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
     n_rows = int(test.weight.sum()) if test.whole else test.n_cells
     if settings.cv is not None and n_rows < settings.cv:
@@ -78,10 +79,10 @@ def _same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
     """Whether training rows have a side, as labels if the test rows have labels."""
     if not train.has(side):
         return False
-    mine, theirs = (one._sides[side].matrix for one in (train, test))
-    if mine is None or theirs is None:
-        return mine is theirs
-    return mine.shape[1] == theirs.shape[1] and train.soft(side) == test.soft(side)
+    mine, theirs = (side_of(one, side) for one in (train, test))
+    if not (mine.is_matrix and theirs.is_matrix):
+        return mine.is_matrix == theirs.is_matrix
+    return mine.labels.width == theirs.labels.width and mine.soft == theirs.soft
 
 
 def _one_cell_a_row(cells: Contingency) -> Contingency:
@@ -89,7 +90,7 @@ def _one_cell_a_row(cells: Contingency) -> Contingency:
     if not cells.whole or (cells.weight <= 1).all():
         return cells
     rows = np.repeat(np.arange(cells.n_cells), cells.weight.astype(int))
-    return cells._take(rows, np.ones(len(rows)))
+    return take(cells, rows, np.ones(len(rows)))
 
 
 def warn_constant(attack: Attack) -> None:

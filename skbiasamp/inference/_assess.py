@@ -22,6 +22,7 @@ from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import (
     adjust_p_values,
     changed_rows,
+    normal_p_values,
     pair_p_values,
     swap_p_values,
     value_p_value,
@@ -64,15 +65,12 @@ def assess(
     rng = generator(random_state)
     changed = changed_rows(cells, pairs)
     how: dict[str, Any] = {"confidence_level": confidence_level}
-    if interval == "analytic":
+    if interval == "analytic" or test.summed == "tasks":
+        # Rows of sums cannot be drawn.
         bounds = analytic(cells, pairs, **how)
     else:
         how |= {"n_resamples": n_resamples, "random_state": rng, "n_jobs": n_jobs}
         bounds = bootstrap(measure, test, pairs, changed, **how)
-        if test.summed == "tasks":
-            # How tasks depend on one another in these draws is made up.
-            unknown_statistics = dict.fromkeys(bounds.statistics, float("nan"))
-            bounds = Bounds(bounds.low, bounds.high, np.nan, np.nan, unknown_statistics)
     bounds = widen_degenerate(
         bounds, pairs, rows_per_weight=test.rows_per_weight, confidence_level=confidence_level
     )
@@ -101,9 +99,10 @@ def _test(
         return pair_p_values(cells, tested, changed), value_p
     p_value, value_p = nothing
     if not (test.soft("task_pred") or test.soft("group_pred")):
-        p_value, value_p = swap_p_values(tested, paired, test, swaps, **options)
-        if test.summed == "tasks":
-            value_p = float("nan")
+        if test.summed != "tasks":
+            p_value, value_p = swap_p_values(tested, paired, test, swaps, **options)
+        elif rates is not None and _in_rows(tested):
+            p_value = normal_p_values(cells, tested)  # rows of sums cannot be swapped
     return (pair_p_values(cells, tested, changed) if fixed else p_value), value_p
 
 

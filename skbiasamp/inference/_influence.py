@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from skbiasamp._cells import Cells, column, column_scores, pair_scores
 from skbiasamp._input import Array
+from skbiasamp._task_sums import TaskSums, of_one_task
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
 
@@ -15,19 +17,24 @@ def pair_variances(cells: Contingency, pairs: Pairs) -> Array:
     """Return the variance of every pair's change, NaN where it is undefined."""
     variances = np.full(pairs.delta.shape, np.nan)
     for group, task in zip(*np.where(~np.isnan(pairs.delta)), strict=True):
-        variances[group, task] = _variance(cells, _pair_influence(cells, pairs, group, task))
+        held, position = of_one_task(cells, task)
+        influence = _pair_influence(held, pairs, group, task, position)
+        variances[group, task] = _variance(held, influence)
     return variances
 
 
-def _pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> Array:
-    """Return how much one more row of each cell would move a pair's change, times n."""
+def _pair_influence(cells: Cells, pairs: Pairs, group: int, task: int, position: int) -> Array:
+    """Return how much one more row of each cell would move a pair's change, times n.
+
+    The task of the pair is at `position` in the cells.
+    """
     assert pairs.rates is not None
 
     def term(rate: tuple[Any, Any], value: float) -> Array:
         side, given = rate
-        at = {"group": group, "task": task}
-        x = cells.column(side, at[side.partition("_")[0]])
-        y = cells.column(given, at[given.partition("_")[0]])
+        at = {"group": group, "task": position}
+        x = column(cells, side, at[side.partition("_")[0]])
+        y = column(cells, given, at[given.partition("_")[0]])
         whole = y * _times_counted(cells, pairs, side)
         return (y * x - whole * value) / (cells.weight @ whole)
 
@@ -37,7 +44,7 @@ def _pair_influence(cells: Contingency, pairs: Pairs, group: int, task: int) -> 
     return influence
 
 
-def _times_counted(cells: Contingency, pairs: Pairs, side: Any) -> Any:
+def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
     """Return how often a row counts in a denominator.
 
     Shares of a set of tasks sum over groups, so that a row of two groups counts twice there.
@@ -45,10 +52,10 @@ def _times_counted(cells: Contingency, pairs: Pairs, side: Any) -> Any:
     assert pairs.rates is not None
     if pairs.onto is None or pairs.rates.observed[1] != "task_pred":
         return 1.0
-    return cells.column_scores(side, np.ones(len(pairs.groups)))
+    return column_scores(cells, side, np.ones(len(pairs.groups)))
 
 
-def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
+def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
     """Return each row's part in the value; centred, its influence on it."""
     assert pairs.rates is not None
     scores = np.zeros(cells.n_cells)
@@ -65,25 +72,25 @@ def value_scores(cells: Contingency, pairs: Pairs, *, centred: bool) -> Array:
             count = count[:, None] if by_group else count[None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             weight = np.where(pairs.gradient == 0, 0.0, factor * pairs.gradient / count)
-        scores += cells.pair_scores(side, given, weight)
+        scores += pair_scores(cells, side, given, weight)
         if centred:
             mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
-            scores -= times * cells.column_scores(given, mean)
+            scores -= times * column_scores(cells, given, mean)
     return scores
 
 
-def _variance(cells: Contingency, influence: Array) -> float:
+def _variance(cells: Cells, influence: Array) -> float:
     """Return the variance of a sum of influences."""
     # A whole weight is that many rows; a fractional one is one row that counts so much.
     return float(cells.weight @ (cells.row_weight * influence**2))
 
 
-def value_variance(cells: Contingency, pairs: Pairs, *, centred: bool = True) -> float:
+def value_variance(cells: Cells, pairs: Pairs, *, centred: bool = True) -> float:
     """Return the variance of the value; not centred, if each row's part may change its sign.
 
     It is NaN where tasks were summed by themselves and the squares that it takes were not.
     """
-    if cells.summed != "tasks":
+    if not isinstance(cells, TaskSums):
         return _variance(cells, value_scores(cells, pairs, centred=centred))
     assert pairs.rates is not None
     moments, n = cells.moments, cells.count("group")

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 from sklearn.utils.parallel import Parallel, delayed
 
+from skbiasamp._cells import ordered
 from skbiasamp._input import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
@@ -67,13 +68,13 @@ def bootstrap(
 
     `changed` are the rows that each pair gained and lost, where they can be counted.
     """
-    ordered = test.ordered()
-    sizes = chunks(n_resamples, ordered.n_cells)
+    cells = ordered(test)
+    sizes = chunks(n_resamples, cells.n_cells)
     seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
 
     def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Array, Array, Array]:
         rng = np.random.default_rng(stream)
-        found = measure(ordered.resample(n_draws, random_state=rng))
+        found = measure(cells.resample(n_draws, random_state=rng))
         signed = found.signed_mean if pairs.size else np.zeros(n_draws)
         return found.moved, np.asarray(found.value), np.asarray(signed)
 

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from skbiasamp._cells import ordered, take
+from skbiasamp._draws import flips, swapped
 from skbiasamp._input import Array, check_option
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
@@ -137,7 +139,7 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
     assert pairs.rates is not None
     undefined = np.isnan(pairs.delta)
     if not cells.whole or cells.soft(pairs.rates.observed[0]):
-        p_values = _normal_p_values(pairs.delta, pair_variances(cells, pairs))
+        p_values = normal_p_values(cells, pairs)
     elif pairs.own_base:
         hits = np.rint(np.where(undefined, 0, pairs.observed * pairs.n))
         below = stats.binom.cdf(hits, pairs.n, pairs.base)
@@ -147,6 +149,12 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
         assert changed is not None
         p_values = paired_p_values(*changed)
     return np.where(undefined, np.nan, p_values)
+
+
+def normal_p_values(cells: Contingency, pairs: Pairs) -> Array:
+    """Test for every pair that the model does not move it, by the delta method."""
+    p_values: Array = _normal_p_values(pairs.delta, pair_variances(cells, pairs))
+    return p_values
 
 
 def _normal_p_values(estimate: Any, variance: Any) -> Any:
@@ -176,7 +184,7 @@ def swap_p_values(
     """
     n_pairs, value, rng = np.zeros(seen.delta.shape), 0, generator(random_state)
     for size in chunks(n_draws, 2 * test.n_cells):
-        drawn = paired(test.swapped(sides, size, rng))
+        drawn = paired(swapped(test, sides, size, rng))
         # A draw that ties with what was seen counts, whatever the rounding.
         n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
         moved, here = np.asarray(drawn.value), seen.value
@@ -194,18 +202,18 @@ def value_p_value(cells: Contingency, pairs: Pairs, *, n_draws: int, random_stat
     if pairs.own_base or cells.summed == "tasks":
         variance = value_variance(cells, pairs, centred=pairs.own_base)
         return float(_normal_p_values(pairs.value, variance))
-    cells = cells.ordered()
+    cells = ordered(cells)
     scores = value_scores(cells, pairs, centred=False)
     observed = float(cells.weight @ scores)
     moved = np.flatnonzero(scores)
     if not moved.size:
         return 1.0
     # Rows that predictions leave alone stay what they are, and need not be drawn.
-    drawn_from, rng = cells._take(moved, cells.weight[moved]), generator(random_state)
+    drawn_from, rng = take(cells, moved, cells.weight[moved]), generator(random_state)
     extreme, noise = 0, 1e-11 * float(cells.weight @ np.abs(scores))
     for size in chunks(n_draws, len(moved)):
-        flips = drawn_from.flips(size, rng)
-        sums = observed - 2 * (flips @ scores[moved])
+        picked = flips(drawn_from, size, rng)
+        sums = observed - 2 * (picked @ scores[moved])
         # A draw that ties with what was seen counts, whatever the rounding.
         extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
     return (1 + extreme) / (1 + n_draws)

@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from skbiasamp._cells import side_of
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp._input import Array
+from skbiasamp._merging import renamed_onto
 from skbiasamp._words import rate
 from skbiasamp.attackers._attack import Settings, Sides
 from skbiasamp.attackers._draws import own_generator
@@ -217,8 +219,8 @@ class AttackAuditor(BaseAuditor):
         """Return the training rows with the classes of the audited ones, which may be more."""
         if not self._fitted:
             return None
-        cells, sides = self.contingency_, test._sides
-        return cells._with(cells.weight, cells._onto(sides["group"].names, sides["task"].names))
+        names = (side_of(test, "group").names, side_of(test, "task").names)
+        return renamed_onto(self.contingency_, *names)
 
     def _amplified(self, qualities: Qualities) -> Array:
         return np.asarray(self._amplification(qualities.data, qualities.model))

@@ -35,7 +35,7 @@ from skbiasamp._input import (
     require_task_pred,
     speaking,
 )
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.contingency import Contingency, SideName, is_contingency
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics._texts import PARAMETERS, entries_of, filled, sections_of
@@ -334,7 +334,7 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _learn_or_not(self, y_train: Any, sensitive_train: Any) -> Self:
         """Fit on training labels if there are any, else take the audited labels in their place."""
-        if self._uses_groups and not isinstance(y_train, Contingency):
+        if self._uses_groups and not is_contingency(y_train):
             check_train(y_train, sensitive_train)
         if y_train is not None:
             with speaking(sensitive_features="sensitive_train"):
@@ -530,7 +530,7 @@ def count_labels(
         with reading(patterns_of(y_true)) as paths:
             needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
             return Contingency.from_frame(scan(paths, list(needed)), **asked)
-    if not isinstance(y_true, Contingency):
+    if not is_contingency(y_true):
         return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
     if any(other is not None for other in labels.values()):
         raise InputTypeError(
@@ -544,7 +544,7 @@ def read_train(
     y_train: Any, sensitive_train: Any, columns: dict[str, Any] | None = None, **how: Any
 ) -> Contingency | None:
     """Return training labels counted, or None if there are none."""
-    if isinstance(y_train, Contingency):
+    if is_contingency(y_train):
         return y_train.with_positive(how["pos_label"])
     if not columns:
         check_train(y_train, sensitive_train)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skbiasamp._cells import side_of, with_sides
 from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array
 from skbiasamp.attackers._attack import Sides
@@ -162,7 +163,7 @@ class LeakageAuditor(AttackAuditor):
     def _equalized(self, test: Contingency) -> str | None:
         if self.equalize != "auto":
             return self.equalize
-        return "f1" if test._sides["task"].codes is None else "accuracy"
+        return "f1" if side_of(test, "task").is_matrix else "accuracy"
 
     def _validate_params(self) -> None:
         super()._validate_params()
@@ -205,7 +206,7 @@ class LeakageAuditor(AttackAuditor):
 
 def _labels_alone(cells: Contingency) -> Contingency:
     """Return cells without their predictions."""
-    return cells._with(cells.weight, {side: cells._sides[side] for side in ("group", "task")})
+    return with_sides(cells, {name: side_of(cells, name) for name in ("group", "task")})
 
 
 class _DatasetLeakage(LeakageAuditor):

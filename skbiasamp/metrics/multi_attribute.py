@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from skbiasamp._cells import of_sets, unweighted
+from skbiasamp._cells import patterns as patterns_of
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import DIRECTIONS, Array, InputError, Names, require_labels
 from skbiasamp._words import points
@@ -335,8 +337,8 @@ def combinations_of(
     min_count: float,
 ) -> Array:
     """Return the sets of tasks that occur in both labels, as rows of booleans."""
-    seen, counts = train.unweighted().patterns("task", ())
-    tested, test_counts = test.unweighted().patterns("task", ())
+    seen, counts = patterns_of(unweighted(train), "task", ())
+    tested, test_counts = patterns_of(unweighted(test), "task", ())
     most = len(train.tasks) if max_size is None else max_size
     if combinations == "observed":
         size = seen.sum(axis=1)
@@ -396,7 +398,7 @@ def occurrences_of(
     cells: Contingency, side: SideName, by: SideName, sets: Array
 ) -> tuple[Array, Array]:
     """Return the rows that hold each set, as groups × sets, and over all groups."""
-    patterns, counts = cells.patterns(side, (by,))
+    patterns, counts = patterns_of(cells, side, (by,))
     columns = np.moveaxis(counts, -2, 0)
     sums = superset_counts(patterns, columns.reshape(len(patterns), -1), sets)
     sums = np.moveaxis(sums.reshape(len(sets), *columns.shape[1:]), 0, -1)
@@ -417,11 +419,6 @@ def set_names(tasks: Names, sets: Array) -> Names:
     flat = [tasks[i] for i in np.nonzero(sets)[1].tolist()]
     ends = np.cumsum(sets.sum(axis=1)).tolist()
     return tuple(tuple(flat[low:high]) for low, high in pairwise([0, *ends]))
-
-
-def of_sets(cells: Contingency, sets: Array) -> Contingency:
-    """Return the contingency whose tasks are sets of tasks."""
-    return cells.of_sets(sets)
 
 
 multi_attribute_amplification = function_of(

@@ -15,6 +15,7 @@ from skbiasamp._input import (
     Rows,
     as_bytes,
     check_known,
+    codes_of,
     read_rows,
     recode,
     require_groups,
@@ -83,8 +84,7 @@ def named(names: Names) -> pd.Index:
 def read_groups(attribute: Any, n_rows: int, known: Names) -> Array:
     """Return the groups of rows without labels, as positions among known groups."""
     rows = _read(np.zeros(n_rows, int), attribute)
-    group, names = rows.group.codes, rows.group.names
-    assert group is not None
+    group, names = codes_of(rows.group), rows.group.names
     heights = dict(zip(names, np.bincount(group, minlength=len(names)), strict=True))
     check_known(names, known, role="group", rows=heights)
     return recode(group, names, known)
@@ -100,12 +100,7 @@ def _read(y: Any, attribute: Any) -> Rows:
 def read_pairs(y: Any, attribute: Any) -> Pairs:
     """Read labels and sensitive feature, row by row."""
     rows = _read(y, attribute)
-    assert rows.group.codes is not None
-    group, groups, n = rows.group.codes, rows.group.names, len(rows.weight)
+    group, groups, n = codes_of(rows.group), rows.group.names, len(rows.weight)
     require_groups(groups, np.bincount(group, minlength=len(groups)), n, declared=False)
-    if rows.task.codes is not None:
-        member = rows.task.codes[:, None] == np.arange(len(rows.task.names))
-    else:
-        assert rows.task.matrix is not None
-        member = rows.task.matrix
-    return Pairs(group, groups, member, rows.task.names, rows.task.codes is not None)
+    member = rows.task.labels.dense(slice(None), bool)
+    return Pairs(group, groups, member, rows.task.names, not rows.task.is_matrix)

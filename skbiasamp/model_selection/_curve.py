@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_array
 
+from skbiasamp._cells import labels_of
 from skbiasamp._input import Array, to_native
-from skbiasamp._sums import dense
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
@@ -179,9 +179,8 @@ def _above(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
     """Return what positives add to the value, above none of the levels, above the first, ..."""
     # Each adds its weight's part of its group, along the sign of the pair.
     worth = np.divide(pairs.gradient, pairs.n, out=np.zeros_like(pairs.gradient), where=pairs.n > 0)
-    added = test.weight[:, None] * (dense(test._view("group"), slice(None), float) @ worth)
-    ranks = test._view("task_pred").matrix
-    assert ranks is not None
+    added = test.weight[:, None] * (labels_of(test, "group").dense(slice(None), float) @ worth)
+    ranks = labels_of(test, "task_pred").dense(slice(None), float)
     level = np.rint(ranks * n_levels - 0.5).astype(int)
     heights = np.bincount(level.ravel(), added.ravel(), minlength=n_levels)
     return np.append(np.cumsum(heights[::-1])[::-1], 0.0)

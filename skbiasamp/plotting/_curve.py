@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from skbiasamp._cells import column
 from skbiasamp._input import Array, to_native
 from skbiasamp.contingency import Contingency
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
@@ -331,7 +332,7 @@ def _rates(
     cells = Contingency.from_labels(y_true, as_shares, **labels)
     if len(cells.tasks) > 1:
         return None, None
-    positive, rank = cells.column("task", 0), cells.column("task_pred", 0)
+    positive, rank = column(cells, "task", 0), column(cells, "task_pred", 0)
     order = np.argsort(rank)
     first = np.searchsorted(
         rank[order], np.searchsorted(levels, thresholds, side="right") / len(levels)
@@ -343,7 +344,7 @@ def _rates(
             return above / weight.sum()
 
     rates = {
-        group: share_above(cells.weight * cells.column("group", i) * (1 - positive))
+        group: share_above(cells.weight * column(cells, "group", i) * (1 - positive))
         for i, group in enumerate(cells.groups)
     }
     base_rate = np.average(positive, weights=cells.weight)

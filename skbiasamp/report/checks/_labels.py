@@ -8,7 +8,8 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from skbiasamp._input import Role, Said, quote, rows_of
+from skbiasamp._cells import side_of, sides_of
+from skbiasamp._input import Role, Said, codes_of, quote, rows_of
 from skbiasamp._words import task_of
 from skbiasamp.contingency import Contingency
 from skbiasamp.report.checks import ALPHA, Check, Seen
@@ -73,17 +74,19 @@ class PositiveClass(Check):
 
 
 def _of_other_class(cells: Contingency, pos_label: Any) -> str | None:
-    truth, given = cells._sides["task"], cells._sides.get("task_pred")
-    if pos_label is None or given is None or truth.codes is None:
+    truth, given = side_of(cells, "task"), sides_of(cells).get("task_pred")
+    if pos_label is None or given is None or truth.is_matrix:
         return None
-    if given.matrix is not None:
+    if given.is_matrix:
         # One column is of the positive class; of more, one is.
-        score = given.matrix[:, given.names.index(pos_label) if given.matrix.shape[1] > 1 else 0]
+        width = given.labels.width
+        score = given.labels.column(given.names.index(pos_label) if width > 1 else 0)
     elif all(type(name) in (int, float) for name in given.names):
-        score = np.array(given.names, dtype=float)[given.codes]
+        score = np.array(given.names, dtype=float)[codes_of(given)]
     else:
         return None
-    positive = np.array([name == pos_label for name in truth.names])[truth.codes]
+    codes = codes_of(truth)
+    positive = np.array([name == pos_label for name in truth.names])[codes]
     n, others = (cells.weight @ rows * cells.rows_per_weight for rows in (positive, ~positive))
     if min(n, others) == 0:
         return None
@@ -91,7 +94,7 @@ def _of_other_class(cells: Contingency, pos_label: Any) -> str | None:
     spread = ((n + others + 1) / (12 * n * others)) ** 0.5  # of random scores
     if auc > 0.5 - stats.norm.isf(ALPHA / 2) * spread:
         return None
-    other = truth.names[int(truth.codes[~positive][0])]
+    other = truth.names[int(codes[~positive][0])]
     shown = f"{auc:.2f}" if cells.summed is None else "clearly below 0.5"
     return Said(
         "The scores should be larger for rows labelled '{positive}', the positive class, and are "

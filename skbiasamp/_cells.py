@@ -1,0 +1,432 @@
+"""Cells: distinct rows of labels with their weights, and what is made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Literal, Self, TypeVar
+
+import numpy as np
+
+from skbiasamp._input import (
+    Array,
+    Codes,
+    Labels,
+    Members,
+    Names,
+    Rows,
+    Side,
+    as_bytes,
+    common,
+    task_names,
+    whole_classes,
+)
+from skbiasamp._sums import everywhere, pair_sums
+
+SideName = Literal["group", "task", "task_pred", "group_pred"]
+SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
+# What an engine was asked for in place of rows, where it was.
+Summed = Literal["tasks", "scores", "weights"]
+
+
+class Cells:
+    """Distinct rows of labels, and how often each occurs: what a `Contingency` reads and counts.
+
+    Nothing in it changes after it was made, so a sum is computed once.
+    """
+
+    def __init__(
+        self,
+        weight: Array,
+        sides: Mapping[Any, Side],
+        *,
+        n_dropped: float = 0.0,
+        repeats: Array | None = None,
+        summed: Summed | None = None,
+    ) -> None:
+        self.weight = weight
+        self.n_dropped = n_dropped
+        self.repeats = repeats
+        self.summed = summed
+        self._sides: dict[SideName, Side] = dict(sides)
+        group, task = self._sides["group"], self._sides["task"]
+        self.groups: Names = group.names
+        self.classes: Names | None = task.names if task.one_label else None
+        if task.one_label:
+            self.tasks, self._task_positions = task_names(task.names, task.pos_label)
+        else:
+            self.tasks, self._task_positions = task.names, list(range(len(task.names)))
+        self._joints: dict[tuple[SideName, SideName], Array] = {}
+        self._counts: dict[SideName, Array] = {}
+        self._ordered: Any = None
+
+    @classmethod
+    def of_rows(cls, rows: Rows, *, summed: Summed | None = None) -> Self:
+        """Return the cells of rows that were read."""
+        read = zip(SIDES, rows[1:5], strict=True)
+        sides = {name: side for name, side in read if isinstance(side, Side)}
+        return cls(
+            rows.weight, sides, n_dropped=rows.n_dropped, repeats=rows.repeats, summed=summed
+        )
+
+    # ------------------------------------------------------------------ how many rows
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells are held."""
+        return int(self.weight.shape[-1])
+
+    @cached_property
+    def total(self) -> Any:
+        """How many rows there are, or the sum of their weights."""
+        total = self.weight.sum(axis=-1)
+        return total if np.ndim(total) else float(total)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all weights are whole numbers, so that sums and ties are exact."""
+        return self.repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
+
+    @cached_property
+    def rows(self) -> Array:
+        """How many rows each cell is: its weight, or one where weights are fractional."""
+        if self.repeats is not None:
+            return self.repeats
+        return self.weight if self.whole else np.ones(self.n_cells)
+
+    @cached_property
+    def row_weight(self) -> Array:
+        """What each row of a cell weighs."""
+        none = np.zeros(self.weight.shape)
+        return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
+
+    @cached_property
+    def rows_per_weight(self) -> float:
+        """How many rows a unit of weight is worth: 1 where weights are repetitions.
+
+        Fractional weights have no unit of their own; theirs is Kish's effective sample size.
+        """
+        if self.whole:
+            return 1.0
+        return float(self.weight.sum() / (self.weight @ self.row_weight))
+
+    # ------------------------------------------------------------------ which labels
+
+    @property
+    def pos_label(self) -> Hashable:
+        """The positive class of a binary label in one column; None for all other labels."""
+        chosen = self._sides["task"].pos_label
+        if chosen is not None or self.classes is None:
+            return chosen
+        return self.tasks[0] if len(whole_classes(self.classes)) == 2 else None
+
+    @property
+    def group_columns(self) -> Names:
+        """The columns whose values make the groups, () if they have no names.
+
+        A group of several columns is a tuple with a value of each.
+        """
+        columns = self._sides["group"].columns
+        return () if columns == tuple(range(len(columns))) else columns
+
+    @property
+    def indicator(self) -> bool:
+        """Whether groups may overlap."""
+        return self._sides["group"].is_matrix
+
+    @property
+    def declared(self) -> bool:
+        """Whether groups are indicator columns, rather than the values that occur."""
+        return not self._sides["group"].open
+
+    def has(self, side: SideName) -> bool:
+        """Whether a label or prediction is there."""
+        return side in self._sides
+
+    def soft(self, side: SideName) -> bool:
+        """Whether a label or prediction is a probability."""
+        return side in self._sides and self._sides[side].soft
+
+    def __repr__(self) -> str:
+        held = ["labels"]
+        held += ["predictions"] * self.has("task_pred")
+        held += ["predicted attribute"] * self.has("group_pred")
+        groups, tasks = len(self.groups), len(self.tasks)
+        return (
+            f"{type(self).__name__}({np.max(self.total):,.15g} rows {self._where()}: "
+            f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
+            f"{', '.join(held)})"
+        )
+
+    def _where(self) -> str:
+        return f"in {self.n_cells:,} cells"
+
+    # ------------------------------------------------------------------ sums
+
+    def count(self, side: SideName) -> Array:
+        """Return how many rows have each group or task of a label or prediction."""
+        if side not in self._counts:
+            if side.startswith("task") and not self.indicator:
+                count = self.joint("group", side).sum(axis=-2)  # every row is in one group
+            else:
+                one = everywhere(self.n_cells)
+                count = pair_sums(one, labels_of(self, side), self._weights(side))[..., 0, :]
+            self._counts[side] = count
+        return self._counts[side]
+
+    def joint(self, side: SideName, other: SideName) -> Array:
+        """Return how many rows have each pair of two labels or predictions."""
+        if (other, side) in self._joints:
+            return np.swapaxes(self._joints[other, side], -1, -2)
+        if (side, other) not in self._joints:
+            weight = self._weights(side, other)
+            sums = pair_sums(labels_of(self, side), labels_of(self, other), weight)
+            self._joints[side, other] = sums
+        return self._joints[side, other]
+
+    def _weights(self, *sides: SideName) -> Array:
+        """Return what each cell counts in sums of some labels and predictions."""
+        return self.weight
+
+    def _distinct(self) -> Self:
+        """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
+        if not self.whole:
+            return self
+        _, first, cell = np.unique(as_bytes(keys_of(self)), return_index=True, return_inverse=True)
+        if len(first) == self.n_cells:
+            return self
+        return take(self, first, np.bincount(cell.reshape(-1), self.weight))
+
+    def rate(self, side: SideName, *, given: SideName) -> Array:
+        """Return P(side | given) as groups × tasks; NaN where `given` never occurs.
+
+        One of the two is of groups, the other of tasks.
+        """
+        joint, count = self.joint(side, given), self.count(given)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rate: Array = joint / count[..., None, :]
+        return np.swapaxes(rate, -1, -2) if side.startswith("task") else rate
+
+    def require_rows(self, what: str, *, but: tuple[Summed, ...] = ()) -> None:
+        """Raise if an engine's sums stand for rows that `what` needs."""
+        if self.summed is not None and self.summed not in but:
+            raise self._without_rows(what)
+
+    def _without_rows(self, what: str) -> ValueError:
+        held = {
+            "tasks": "each task by itself, not which tasks occur together in a row",
+            "scores": "sums of probabilities, not the probability of each row",
+            "weights": "sums of fractional weights, not the weight of each row",
+        }[str(self.summed)]
+        instead = (
+            "Read these columns into memory."
+            if self.summed == "weights"
+            else "Count with Contingency.from_frame(..., joint=True)."
+        )
+        return ValueError(f"{what} needs rows, and this contingency holds {held}. {instead}")
+
+
+# What is made from a contingency is one again.
+C = TypeVar("C", bound=Cells)
+
+
+# --------------------------------------------------------------------------- parts
+
+
+def side_of(cells: Cells, side: SideName) -> Side:
+    """Return labels or predictions with the names they were given."""
+    return cells._sides[side]
+
+
+def sides_of(cells: Cells) -> dict[SideName, Side]:
+    """Return all labels and predictions that are there."""
+    return dict(cells._sides)
+
+
+def labels_of(cells: Cells, side: SideName) -> Labels:
+    """Return labels or predictions in terms of groups or tasks, whatever classes there were."""
+    held = cells._sides[side]
+    if not held.one_label or cells._task_positions == list(range(len(held.names))):
+        return held.labels
+    # Of a binary label the positive class is the one task, which may not occur.
+    position = cells._task_positions[0]
+    if position is None:
+        return Codes(np.full(cells.n_cells, -1), 1)
+    return held.labels.select(np.array([position]))
+
+
+def positive_position(cells: Cells, role: str) -> int | None:
+    """Return the position of the class that one column of scores is about."""
+    return cells._task_positions[0] if role == "task" else 1
+
+
+def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
+    """Return cells of the same weight with other labels."""
+    return reweighted(cells, cells.weight, sides, cells.repeats)
+
+
+def with_weight(cells: C, weight: Array, repeats: Array | None = None) -> C:
+    """Return the same cells with other weights; `repeats` of them are rows if these do not tell."""
+    return reweighted(cells, weight, cells._sides, repeats)
+
+
+def reweighted(
+    cells: C, weight: Array, sides: Mapping[SideName, Side], repeats: Array | None = None
+) -> C:
+    """Return cells with other labels and weights; rows that were left out stay so."""
+    return type(cells)(
+        weight, sides, n_dropped=cells.n_dropped, repeats=repeats, summed=cells.summed
+    )
+
+
+def take(cells: C, rows: Array, weight: Array) -> C:
+    """Return some of the cells, or some of them several times."""
+    sides = {
+        name: replace(side, labels=side.labels.take(rows)) for name, side in cells._sides.items()
+    }
+    return reweighted(cells, weight, sides, None if cells.repeats is None else cells.repeats[rows])
+
+
+def narrowed(cells: C, role: str, wanted: Names) -> C:
+    """Return cells with only some columns of groups or tasks, in labels and predictions."""
+    names = cells.groups if role == "group" else cells.tasks
+    at = np.array([names.index(name) for name in wanted], dtype=np.intp)
+    if role == "group":
+        # Rows of other groups are left out; those of other tasks stay.
+        rows = np.flatnonzero(cells._sides["group"].labels.in_any(at))
+        cells = take(cells, rows, cells.weight[rows])
+    sides = {
+        name: replace(side, names=wanted, labels=side.labels.select(at))
+        if name.startswith(role)
+        else side
+        for name, side in cells._sides.items()
+    }
+    return with_sides(cells, sides)
+
+
+def shared(cells: C, role: str) -> C:
+    """Return cells whose prediction is what label and prediction have in common."""
+    names = cells.tasks if role == "task" else cells.groups
+    label: SideName = "task" if role == "task" else "group"
+    predicted: SideName = "task_pred" if role == "task" else "group_pred"
+    both = common(labels_of(cells, label), labels_of(cells, predicted))
+    sides = dict(cells._sides)
+    if sides[label].one_label and len(sides[label].names) != len(names):
+        # Of the classes of a binary label only its one task is left.
+        sides["task"] = Side(names, labels_of(cells, "task"))
+    sides[predicted] = Side(names, both)
+    return with_sides(cells, sides)
+
+
+# --------------------------------------------------------------------------- equal cells, order
+
+
+def keys_of(cells: Cells) -> Array:
+    """Return one row of integers a cell, equal exactly where all labels are."""
+    return np.ascontiguousarray(np.hstack([side.labels.keys() for side in cells._sides.values()]))
+
+
+def distinct(cells: C) -> C:
+    """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
+    return cells._distinct()
+
+
+def equal(one: Cells, other: Cells) -> bool:
+    """Return whether both hold the same rows equally often, in whatever order."""
+    if (one.groups, one.classes, one.tasks) != (other.groups, other.classes, other.tasks):
+        return False
+    if set(one._sides) != set(other._sides):
+        return False
+    one, other = distinct(one), distinct(other)
+    keys = keys_of(one), keys_of(other)
+    if keys[0].shape != keys[1].shape:
+        return False
+    orders = [np.lexsort(key.T[::-1]) for key in keys]
+    return bool(
+        np.array_equal(keys[0][orders[0]], keys[1][orders[1]])
+        and np.array_equal(one.weight[orders[0]], other.weight[orders[1]])
+    )
+
+
+def ordered(cells: C) -> C:
+    """Return the same cells in an order that only what they hold decides, by group first.
+
+    Random numbers drawn over them are then the same for the same rows in any order, and each
+    group's cells are a slice. Equal cells are merged, as `distinct` does.
+    """
+    if cells._ordered is None:
+        keys = keys_of(cells)
+        order = np.lexsort([cells.rows, cells.weight, *keys.T[::-1]])
+        weight, keys = cells.weight[order], keys[order]
+        if cells.whole:
+            new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
+            order, weight = order[new], np.add.reduceat(weight, np.flatnonzero(new))
+        same = np.array_equal(order, np.arange(cells.n_cells))
+        found = cells if same else take(cells, order, weight)
+        found._ordered = found
+        cells._ordered = found
+    result: C = cells._ordered
+    return result
+
+
+def unweighted(cells: C) -> C:
+    """Return the same cells with every row counting once; whole weights are rows."""
+    return cells if cells.whole else with_weight(cells, cells.rows)
+
+
+# --------------------------------------------------------------------------- sets of tasks
+
+
+def of_sets(cells: C, sets: Array) -> C:
+    """Return the cells whose tasks are sets of tasks, present when all of them are."""
+    cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
+    sides = dict(cells._sides)
+    names, size = tuple(range(len(sets))), sets.sum(axis=1)
+    block = 1 << 11  # products of few rows stay in cache
+    for name in ("task", "task_pred"):
+        if name not in sides:
+            continue
+        labels = labels_of(cells, name)
+        held = np.empty((cells.n_cells, len(sets)), dtype=bool)
+        for low in range(0, cells.n_cells, block):
+            rows = slice(low, low + block)
+            held[rows] = labels.dense(rows, np.float32) @ sets.T.astype(np.float32) == size
+        sides[name] = Side(names, Members(held), open=False)
+    return with_sides(cells, sides)
+
+
+def patterns(cells: Cells, side: SideName, by: Iterable[SideName]) -> tuple[Array, Array]:
+    """Return the distinct task sets of labels or predictions and their counts in each group.
+
+    Returns
+    -------
+    patterns : ndarray of bool, shape (n_patterns, n_tasks)
+    counts : ndarray, shape (..., n_patterns, 1 + n_groups * len(by))
+        All rows with that set, then those of each group of each of `by`.
+    """
+    cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
+    held, code = labels_of(cells, side).patterns()
+    rows = Codes(code, len(held))
+    counts = [pair_sums(rows, everywhere(cells.n_cells), cells.weight)]
+    counts += [pair_sums(rows, labels_of(cells, other), cells.weight) for other in by]
+    return held, np.concatenate(counts, axis=-1)
+
+
+# --------------------------------------------------------------------------- scores of cells
+
+
+def pair_scores(cells: Cells, side: SideName, given: SideName, scores: Array) -> Array:
+    """Return for each cell the sum of `scores` (groups × tasks) over the pairs it is in."""
+    groups, tasks = (given, side) if side.startswith("task") else (side, given)
+    return labels_of(cells, groups).own(labels_of(cells, tasks).scores(scores))
+
+
+def column_scores(cells: Cells, side: SideName, scores: Array) -> Array:
+    """Return for each cell the sum of `scores` over the groups or tasks it is in."""
+    return labels_of(cells, side).scores(scores)
+
+
+def column(cells: Cells, side: SideName, position: int) -> Array:
+    """Return which cells have one group or task, as numbers."""
+    return labels_of(cells, side).column(position)

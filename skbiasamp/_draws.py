@@ -1,0 +1,73 @@
+"""Random draws of cells: rows with replacement, and labels swapped with their predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from skbiasamp._cells import C, Cells, SideName, ordered, reweighted, sides_of, with_weight
+from skbiasamp._input import Array, stack
+
+
+def resampled(cells: C, n_resamples: int | None, rng: np.random.Generator) -> C:
+    """Draw rows with replacement; with `n_resamples` weights have a leading axis of draws."""
+    if cells.weight.ndim == 2:
+        raise ValueError("This contingency is resampled already.")
+    cells = ordered(cells)
+    weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
+    if n_resamples is not None:
+        return with_weight(cells, weight)
+    return with_weight(cells, weight[0], None if rows is None else rows[0])
+
+
+def _drawn(cells: Cells, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
+    """Return drawn weights, and of how many rows each is if weights do not tell."""
+    n = int(cells.rows.sum())
+    if 8 * cells.n_cells < n:
+        rows = rng.multinomial(n, cells.rows / n, size=n_draws).astype(float)
+        return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
+    # As many cells as rows: drawing row numbers is faster than drawing counts.
+    owner = np.repeat(np.arange(cells.n_cells), cells.rows.astype(int))
+    # Single precision is exact up to 2**24, and halves what the products have to read.
+    single = cells.whole and n < 2**24
+    rows = np.empty((n_draws, cells.n_cells), np.float32 if single else np.float64)
+    for draw in rows:
+        drawn = rng.integers(0, n, size=n, dtype=np.int32 if n < 2**31 else np.int64)
+        picked = drawn if len(owner) == cells.n_cells else owner[drawn]
+        draw[:] = np.bincount(picked, minlength=cells.n_cells)
+    return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
+
+
+def swapped(cells: C, sides: Iterable[SideName], n_draws: int, rng: np.random.Generator) -> C:
+    """Draw contingencies in which labels and predictions change places within rows.
+
+    Under the hypothesis that the model changes nothing, a row's label and prediction are
+    exchangeable. `sides` names the labels (``"task"``, ``"group"``) that change places with
+    their predictions; each row does with probability one half.
+    """
+    cells = ordered(cells)
+    turned = sides_of(cells)
+    for name in sides:
+        predicted: SideName = "task_pred" if name == "task" else "group_pred"
+        turned[name], turned[predicted] = turned[predicted], turned[name]
+    # Every cell is there twice, as it is and swapped, and its rows are divided among the two.
+    both = {
+        name: replace(side, labels=stack([side.labels, turned[name].labels]))
+        for name, side in sides_of(cells).items()
+    }
+    swapped_weight = flips(cells, n_draws, rng)
+    return reweighted(cells, np.hstack([cells.weight - swapped_weight, swapped_weight]), both)
+
+
+def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
+    """Draw how much of each cell's weight a fair coin a row would pick."""
+    shape = (n_draws, cells.n_cells)
+    if (cells.rows > 1).any():
+        picked = rng.binomial(cells.rows.astype(np.int64), 0.5, size=shape).astype(float)
+        return picked if cells.whole else picked * cells.row_weight
+    # Where every cell is one row, random bits are much faster than binomial draws.
+    bits = np.frombuffer(rng.bytes(n_draws * -(-cells.n_cells // 8)), np.uint8)
+    coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=cells.n_cells)
+    return coins * cells.weight

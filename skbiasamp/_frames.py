@@ -1,0 +1,182 @@
+"""Frames and queries as rows of labels: what is counted where the data is, and read here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._cells import Cells, Summed, side_of
+from skbiasamp._engines import (
+    COUNT,
+    MOST_JOINT,
+    Moments,
+    Opened,
+    count_cells,
+    names_of,
+    open_frame,
+    sum_scores,
+    sum_tasks,
+    sum_weights,
+)
+from skbiasamp._input import Array, InputError, Members, Rows, no_positive_class, read_rows
+from skbiasamp._task_sums import TaskSums
+
+
+class Read(NamedTuple):
+    """Rows, and what an engine summed in place of counting them."""
+
+    rows: Rows
+    summed: Summed | None = None
+
+
+def read_labels(y_true: Any, y_pred: Any, *, like: Cells | None = None, **labels: Any) -> Rows:
+    """Read labels; groups and tasks are those of `like` if there is one."""
+    sides = None if like is None else (side_of(like, "group"), side_of(like, "task"))
+    return read_rows(y_true, y_pred, like=sides, **labels)
+
+
+def read_frame(
+    frame: Any,
+    sides: dict[str, Any],
+    weight: str | None,
+    *,
+    joint: bool | None,
+    moments: tuple[Array, bool] | None,
+    **how: Any,
+) -> Read | TaskSums:
+    """Count the rows of a frame, or sum them if they do not repeat.
+
+    `sides` names the columns of each label and prediction, `how` holds the options of labels.
+    """
+    opened = open_frame(frame)
+    opened.check_columns({**sides, "weight": weight})
+    target, prediction = sides["task"], sides["task_pred"]
+    several = not isinstance(target, str) and len(target) > 1
+    many = several and len(names_of(target) + names_of(prediction)) > MOST_JOINT
+    in_memory = opened.eager is not None
+    if several and not (in_memory or not many if joint is None else joint):
+        return _of_tasks(opened, sides, weight, moments, how)
+    fractions = opened.fractional([*names_of(prediction), *names_of(weight)])
+    if in_memory and (many or fractions):
+        # Rows that do not repeat are in memory already: grouping them would only copy them.
+        return Read(_of_rows(opened, sides, weight, how))
+    summed: Summed | None = None
+    repeats = None
+    if isinstance(prediction, str) and prediction in fractions and not joint:
+        if weight in fractions:
+            raise InputError(
+                "Both {y_pred} and {sample_weight} are fractions, and sums do not hold what they "
+                "make together. Read these columns into memory."
+            )
+        cells, summed = sum_scores(opened, sides, weight), "scores"
+    elif weight in fractions:
+        cells, summed = sum_weights(opened, sides, str(weight)), "weights"
+        repeats = cells["rows"].to_numpy()
+    else:
+        cells = count_cells(opened, sides, weight)
+    if cells.empty:
+        raise _no_rows()
+    rows = read_labels(
+        _taken(cells, "task", target),
+        _taken(cells, "task_pred", prediction),
+        sensitive_features=_taken(cells, "group", sides["group"]),
+        sensitive_pred=_taken(cells, "group_pred", sides["group_pred"]),
+        sample_weight=cells[COUNT].to_numpy(),
+        repeats=repeats,
+        **how,
+    )
+    return Read(rows, summed)
+
+
+def _of_tasks(
+    opened: Opened,
+    sides: dict[str, Any],
+    weight: str | None,
+    moments: tuple[Array, bool] | None,
+    how: dict[str, Any],
+) -> TaskSums:
+    """Sum every task by itself."""
+    if weight is not None and opened.fractional([weight]):
+        raise InputError(
+            "{sample_weight} must hold whole numbers: sums task by task do not hold what "
+            "fractions make of intervals. Pass {joint=True}, or whole weights."
+        )
+    if how["pos_label"] is not None:
+        raise no_positive_class("is an indicator matrix")
+    like = how["like"]
+    asked = None
+    if moments is not None and like is not None and not like.indicator:
+        asked = Moments(like.groups, *moments)
+    strata, found = sum_tasks(opened, sides, weight, asked)
+    if strata.empty:
+        raise _no_rows()
+
+    def summed(name: str) -> Array:
+        return strata[[f"{name} {i}" for i in range(len(sides["task"]))]].to_numpy(dtype=float)
+
+    sums = {"task": summed("true")}
+    if sides["task_pred"] is not None:
+        sums |= {"task_pred": summed("pred"), "task_both": summed("both")}
+        squares = [
+            np.stack([strata.get(f"{one} {i}", strata[f"{other} {i}"]) for i in range(len(total))])
+            for one, other, total in (
+                ("square", "pred", sums["task_pred"].T),
+                ("both square", "both", sums["task_both"].T),
+            )
+        ]
+        # Of columns of 0 and 1 the squares are the sums.
+        if not np.array_equal(squares[0].T, sums["task_pred"]):
+            sums |= {"task_square": squares[0].T, "task_both_square": squares[1].T}
+    # Groups and names are read as those of any rows, one for each combination of groups. Which
+    # of these are left out is told by their number, which takes the place of `repeats`.
+    blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
+    rows = read_labels(
+        pd.DataFrame(blank, columns=names_of(sides["task"])),
+        None if sides["task_pred"] is None else pd.DataFrame(blank, columns=sides["task_pred"]),
+        sensitive_features=_taken(strata, "group", sides["group"]),
+        sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
+        sample_weight=strata[COUNT].to_numpy(),
+        repeats=np.arange(len(strata)),
+        **how,
+    )
+    assert rows.repeats is not None
+    kept = rows.repeats.astype(np.intp)
+    held = {name: replace(rows.task, labels=Members(values[kept])) for name, values in sums.items()}
+    held |= {"group": rows.group}
+    if rows.group_pred is not None:
+        held["group_pred"] = rows.group_pred
+    return TaskSums(rows.weight, held, n_dropped=rows.n_dropped, moments=found)
+
+
+def _of_rows(
+    opened: Opened, sides: dict[str, Any], weight: str | None, how: dict[str, Any]
+) -> Rows:
+    """Read columns that are in memory as labels, rows and all."""
+    held = {
+        name: None if named is None else opened.eager[named].to_native()
+        for name, named in {**sides, "weight": weight}.items()
+    }
+    return read_labels(
+        held["task"],
+        held["task_pred"],
+        sensitive_features=held["group"],
+        sensitive_pred=held["group_pred"],
+        sample_weight=held["weight"],
+        **how,
+    )
+
+
+def _taken(cells: pd.DataFrame, side: str, named: str | list[str] | None) -> Any:
+    """Return the columns of one label or prediction with the names they had in the frame."""
+    if not names_of(named):
+        return None
+    held = cells[[f"{side} {i}" for i in range(len(names_of(named)))]]
+    held = held.set_axis(names_of(named), axis=1)
+    return held.iloc[:, 0] if isinstance(named, str) else held
+
+
+def _no_rows() -> InputError:
+    return InputError("{frame} has no rows: there is nothing to audit.")

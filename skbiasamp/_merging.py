@@ -1,0 +1,219 @@
+"""Cells of several data sets: added up, or brought onto the groups and tasks of others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._cells import C, Cells, SideName, Summed, distinct, side_of, sides_of, with_sides
+from skbiasamp._input import (
+    InputError,
+    Names,
+    Side,
+    check_columns,
+    check_kinds,
+    check_known,
+    no_positive_class,
+    positive_class,
+    quote,
+    sort_names,
+    stack,
+    whole_classes,
+)
+
+# Of a sum of several kinds, the one of which least is known.
+_SUMMED: tuple[Summed, ...] = ("scores", "weights")
+
+
+def merged(every: list[C]) -> C:
+    """Return the cells of several data sets together."""
+    if not every:
+        raise ValueError("There is no contingency to sum: the list is empty.")
+    first = every[0]
+    if len({type(one) for one in every}) > 1:
+        raise ValueError(
+            "Contingencies of different kinds cannot be added: one counts rows, another each task "
+            "by itself. Make all of them with the same joint= of Contingency.from_frame."
+        )
+    pos_label = _common_positive(every)
+    _check_parts(every)
+    groups, tasks = _union(every, "group"), _union(every, "task")
+    parts = [_onto(one, groups, tasks) for one in every]
+    sides = {
+        name: replace(side, labels=stack([part[name].labels for part in parts]))
+        for name, side in parts[0].items()
+    }
+    columns = next((found for one in every if (found := one.group_columns)), None)
+    if columns:
+        sides["group"] = replace(sides["group"], columns=columns)
+    if pos_label is not None:
+        positive_class(pos_label, tasks)  # raises if the sum has more than two
+        sides["task"] = replace(sides["task"], pos_label=pos_label)
+    # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
+    split = any(not one.whole for one in every)
+    kinds = [one.summed for one in every]
+    total = type(first)(
+        np.concatenate([one.weight for one in every]),
+        sides,
+        n_dropped=math.fsum(one.n_dropped for one in every),
+        repeats=np.concatenate([one.rows for one in every]) if split else None,
+        summed=next((kind for kind in _SUMMED if kind in kinds), None),
+    )
+    return distinct(total)
+
+
+def conformed(cells: C, like: Cells) -> C:
+    """Return cells with the groups and tasks of `like`, in that order."""
+    _check_alike(cells, like)
+    group, task = side_of(like, "group"), side_of(like, "task")
+    tasks = whole_classes(task.names) if task.one_label else task.names
+    columns = cells.group_columns or group.columns
+    mine, own = side_of(cells, "task"), side_of(cells, "group")
+    held = (cells.groups, mine.names, mine.pos_label, own.columns)
+    if held == (like.groups, tasks, task.pos_label, columns):
+        return cells
+    sides = _onto(cells, like.groups, tasks)
+    sides["group"] = replace(sides["group"], columns=columns)
+    sides["task"] = replace(sides["task"], pos_label=task.pos_label)
+    return with_sides(cells, sides)
+
+
+def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
+    """Return cells with more names of groups and of tasks or classes."""
+    return with_sides(cells, _onto(cells, groups, tasks))
+
+
+def with_positive_class(cells: C, pos_label: Any) -> C:
+    """Return cells of one binary label with one of its classes chosen as positive."""
+    if cells.classes is None:
+        raise no_positive_class("is an indicator matrix")
+    names, chosen = positive_class(pos_label, cells.classes)
+    held = side_of(cells, "task").pos_label
+    if held is not None and held != chosen:
+        raise InputError(
+            "The positive class of this contingency is {held!r}, and {pos_label} is {chosen!r}. "
+            "Leave {pos_label} out, or make the contingency with it.",
+            held=held,
+            chosen=chosen,
+        )
+    sides = _onto(cells, cells.groups, names)
+    sides["task"] = replace(sides["task"], pos_label=chosen)
+    return with_sides(cells, sides)
+
+
+def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
+    return {
+        name: side.onto(groups if name.startswith("group") else tasks)
+        for name, side in sides_of(cells).items()
+    }
+
+
+def _check_parts(every: list[C]) -> None:
+    """Raise if predictions are in only some of them."""
+    first = every[0]
+    for other in every[1:]:
+        lacking = sorted(set(sides_of(first)) ^ set(sides_of(other)))
+        if lacking:
+            raise InputError(
+                "Only one of two contingencies has {lacking}: all must hold the same of labels, "
+                "predictions and predicted groups to be added.",
+                lacking=quote(lacking),
+            )
+
+
+def _union(every: list[C], name: SideName) -> Names:
+    """Return the names of all; indicator columns must be the same ones."""
+    first, *others = every
+    mine = side_of(first, name)
+    names: dict[Hashable, None] = dict.fromkeys(mine.names)
+    predicted: SideName = "task_pred" if name == "task" else "group_pred"
+    for other in others:
+        theirs = side_of(other, name)
+        same_form = (mine.is_matrix, mine.one_label) == (theirs.is_matrix, theirs.one_label)
+        if first.has(predicted):
+            same_form &= side_of(first, predicted).is_matrix == side_of(other, predicted).is_matrix
+        if not same_form:
+            raise InputError(
+                "The two contingencies hold {role}s of different kinds (one column of labels, "
+                "indicator columns, probabilities) and cannot be added.",
+                role=name,
+            )
+        _check_attributes(mine, theirs)
+        if mine.names == theirs.names:
+            continue
+        check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
+        if not mine.open and set(mine.names) != set(theirs.names):
+            only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+            raise InputError(
+                "The two contingencies have different {role} columns: {only} is in only one of "
+                "them.",
+                role=name,
+                only=quote(only),
+            )
+        names |= dict.fromkeys(theirs.names)
+    return mine.names if len(names) == len(mine.names) else sort_names(names)
+
+
+def _common_positive(every: list[C]) -> Hashable:
+    """Return the positive class that was chosen for some of them, which must be that of all."""
+    chosen = [side_of(one, "task").pos_label for one in every]
+    found = next((name for name in chosen if name is not None), None)
+    if found is not None:
+        for own in (one.pos_label for one in every):
+            if own not in (None, found):
+                raise InputError(
+                    "The positive class of one contingency is {found!r}, and that of another is "
+                    "{own!r}. Make all of them with the same {pos_label} to add them.",
+                    found=found,
+                    own=own,
+                )
+    return found
+
+
+def _check_alike(cells: Cells, like: Cells) -> None:
+    """Raise if audited cells cannot have the groups and tasks of the training labels."""
+    if (cells.classes is None) != (like.classes is None):
+        kinds = ["indicator columns", "one column of classes"]
+        raise InputError(
+            "The training labels were {trained} but the audited ones are {seen}. Pass the same "
+            "kind of labels to both.",
+            trained=kinds[like.classes is not None],
+            seen=kinds[cells.classes is not None],
+        )
+    for role in ("group", "task"):
+        mine, trained = side_of(cells, role), side_of(like, role)
+        known = whole_classes(trained.names) if trained.one_label else trained.names
+        check_kinds(known, mine.names, "the training labels", f"the audited {role}")
+        check_known(mine.names, known, role=role)
+        lacking = [] if mine.open else [name for name in known if name not in mine.names]
+        if lacking:
+            raise InputError(
+                "The training labels had the {role} columns {lacking}, which the audited ones "
+                "lack. Pass the same columns to both.",
+                role=role,
+                lacking=quote(lacking),
+            )
+    _check_attributes(side_of(like, "group"), side_of(cells, "group"))
+    if like.indicator != cells.indicator:
+        raise InputError(
+            "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
+            "other do not: make both contingencies with the same {groups}."
+        )
+    chosen, trained_class = side_of(cells, "task").pos_label, like.pos_label
+    if chosen not in (None, trained_class):
+        raise InputError(
+            "The positive class of the audited labels is {chosen!r}, and that of the training "
+            "labels is {trained!r}. Make both contingencies with the same {pos_label}.",
+            chosen=chosen,
+            trained=trained_class,
+        )
+
+
+def _check_attributes(one: Side, other: Side) -> None:
+    """Combinations of (sex, age) are not those of (age, sex)."""
+    if one.columns and other.columns and len(one.columns) == len(other.columns):
+        check_columns(other.columns, one.columns, "the audited attribute", "the other")

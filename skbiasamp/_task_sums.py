@@ -1,0 +1,228 @@
+"""Tasks that were counted one by one: what is known where an engine summed many 0/1 columns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from skbiasamp._cells import Cells, SideName, Summed, narrowed, shared
+from skbiasamp._engines import Moments, two_values
+from skbiasamp._files import written
+from skbiasamp._input import Array, Members, Side, as_bytes, check_selection
+from skbiasamp._merging import conformed, merged, with_positive_class
+from skbiasamp._stored import write_cells
+
+# Sums of products that intervals and tests need beside those of labels and of predictions: of
+# both, and of squares if predictions are probabilities.
+_BOTH, _SQUARE, _BOTH_SQUARE = "task_both", "task_square", "task_both_square"
+
+
+class TaskSums(Cells):
+    """Counts of every task by itself, in every group.
+
+    `Contingency.from_frame` returns them if an engine summed many 0/1 columns of a query. They are
+    read and added as a `Contingency` is. Which tasks occur together in a row is not known, so that
+    whatever needs rows raises an error: resamples, leakage, DPA, sets of tasks.
+
+    Attributes
+    ----------
+    groups, tasks, total, n_dropped : as of a `Contingency`
+    moments : what the interval of a mean over tasks needs, if the engine was asked for it
+    """
+
+    # A cell is a group (with its prediction); labels and predictions hold sums, a column a task.
+
+    def __init__(
+        self,
+        weight: Array,
+        sides: Mapping[Any, Side],
+        *,
+        n_dropped: float = 0.0,
+        repeats: Array | None = None,
+        summed: Summed | None = "tasks",
+        moments: Moments | None = None,
+    ) -> None:
+        super().__init__(weight, sides, n_dropped=n_dropped, repeats=repeats, summed=summed)
+        self.moments = moments
+        self._of_tasks: dict[int, Cells] = {}
+
+    def soft(self, side: SideName) -> bool:
+        """Whether a label or prediction is a probability."""
+        if side == "task_pred":
+            return _SQUARE in self._sides
+        return not side.startswith("task") and super().soft(side)
+
+    def _weights(self, *sides: SideName) -> Array:
+        tasks = sum(side.startswith("task") for side in sides)
+        if tasks > 1:
+            raise self._without_rows("Which tasks occur together")
+        return np.ones(self.n_cells) if tasks else self.weight
+
+    def of_task(self, position: int) -> Cells:
+        """Return the rows of one task: of a task alone everything is known.
+
+        Probabilities become few values with the same number, sum and sum of squares, which is all
+        that rates and their variances depend on.
+        """
+        if position not in self._of_tasks:
+            self._of_tasks[position] = self._one(position)
+        return self._of_tasks[position]
+
+    def _one(self, position: int) -> Cells:
+        def held(name: Any, other: Any = None) -> Array:
+            side = self._sides.get(name) or self._sides[other]
+            return side.labels.column(position)
+
+        n, true = self.weight, held("task")
+        if self.has("task_pred"):
+            pred, both = held("task_pred"), held(_BOTH)
+            square, both_square = held(_SQUARE, "task_pred"), held(_BOTH_SQUARE, _BOTH)
+            parts = [
+                two_values(true, both, both_square),
+                two_values(n - true, pred - both, square - both_square),
+            ]
+            values, counts = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+            label = np.repeat([True, False], 3)
+        else:
+            counts, label = np.stack([true, n - true], axis=-1), np.array([True, False])
+        cell, at = np.nonzero(counts)
+        sides: dict[Any, Side] = {
+            name: replace(side, labels=side.labels.take(cell))
+            for name, side in self._sides.items()
+            if name.startswith("group")
+        }
+        names = (self.tasks[position],)
+        sides["task"] = Side(names, Members(label[at][:, None]), open=False)
+        if self.has("task_pred"):
+            soft = self.soft("task_pred")
+            found = values[cell, at][:, None]
+            sides["task_pred"] = Side(names, Members(found if soft else found == 1), open=False)
+        return Cells(counts[cell, at], sides, n_dropped=self.n_dropped)
+
+    def _where(self) -> str:
+        return "with each task by itself"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hold the same sums."""
+        if not isinstance(other, TaskSums):
+            return NotImplemented
+        return write_cells(self._distinct()) == write_cells(other._distinct())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ as of a contingency
+
+    def _distinct(self) -> Self:
+        """Add up the sums of equal groups, in an order that only the groups decide."""
+        roles = [side for name, side in self._sides.items() if name.startswith("group")]
+        keys = as_bytes(np.ascontiguousarray(np.hstack([side.labels.keys() for side in roles])))
+        _, first, cell = np.unique(keys, return_index=True, return_inverse=True)
+        sides: dict[Any, Side] = {}
+        for name, side in self._sides.items():
+            if name.startswith("group"):
+                sides[name] = replace(side, labels=side.labels.take(first))
+            else:
+                sums = np.zeros((len(first), side.labels.width))
+                np.add.at(sums, cell.reshape(-1), side.labels.dense(slice(None), float))
+                sides[name] = replace(side, labels=Members(sums))
+        weight = np.bincount(cell.reshape(-1), self.weight)
+        return type(self)(weight, sides, n_dropped=self.n_dropped, moments=self.moments)
+
+    def __add__(self, other: TaskSums) -> TaskSums:
+        """Return the sums of both data sets together."""
+        return TaskSums.sum([self, other]) if isinstance(other, Cells) else NotImplemented
+
+    def __radd__(self, other: object) -> TaskSums:
+        """Let `sum()` start from 0."""
+        return self if other == 0 else NotImplemented
+
+    @classmethod
+    def sum(cls, every: Iterable[TaskSums]) -> TaskSums:
+        """Return the sums of several data sets together."""
+        parts = list(every)
+        if any(isinstance(one, cls) and one.soft("task_pred") for one in parts):
+            parts = [one._with_squares() if isinstance(one, cls) else one for one in parts]
+        total = merged(parts)
+        if (total.groups, total.tasks) == (parts[0].groups, parts[0].tasks):
+            total.moments = _added([one.moments for one in parts])
+        return total
+
+    def _with_squares(self) -> TaskSums:
+        """Return sums with squares: those of 0 and 1 are the numbers themselves."""
+        if _SQUARE in self._sides or not self.has("task_pred"):
+            return self
+        sides: dict[Any, Side] = dict(self._sides)
+        sides |= {_SQUARE: sides["task_pred"], _BOTH_SQUARE: sides[_BOTH]}
+        return self._like(sides)
+
+    def _like(self, sides: Mapping[Any, Side]) -> TaskSums:
+        return TaskSums(self.weight, sides, n_dropped=self.n_dropped, moments=self.moments)
+
+    def conform(self, like: Cells) -> TaskSums:
+        """Return the same sums with the groups and tasks of `like`, in that order."""
+        found = conformed(self, like)
+        if (found.groups, found.tasks) == (self.groups, self.tasks):
+            found.moments = self.moments
+        return found
+
+    def with_positive(self, pos_label: Any) -> TaskSums:
+        """Raise unless `pos_label` is None: columns of 0 and 1 have no class to choose."""
+        return self if pos_label is None else with_positive_class(self, pos_label)
+
+    def select(
+        self,
+        *,
+        groups: Iterable[Hashable] | None = None,
+        tasks: Iterable[Hashable] | None = None,
+    ) -> TaskSums:
+        """Return only the rows of some groups, or only some of the tasks."""
+        chosen = self
+        if groups is not None:
+            chosen = narrowed(chosen, "group", check_selection(groups, self.groups, "group"))
+        if tasks is not None:
+            chosen = narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
+        return chosen._distinct()
+
+    def both(self, role: str) -> TaskSums:
+        """Return sums whose prediction is what label and prediction have in common."""
+        if role == "group":
+            return shared(self, role)
+        sides: dict[Any, Side] = {**self._sides, "task_pred": self._sides[_BOTH]}  # type: ignore[index]
+        if _SQUARE in self._sides:
+            sides[_SQUARE] = sides[_BOTH_SQUARE]
+        return self._like(sides)
+
+    def resample(self, n_resamples: int | None = None, *, random_state: Any = None) -> NoReturn:
+        """Raise: rows are drawn, and these are not known."""
+        raise self._without_rows("A resample")
+
+    def to_frame(self) -> NoReturn:
+        """Raise: a table of cells holds rows, and these are not known."""
+        raise self._without_rows("A table of cells")
+
+    def to_json(self, path: Any = None) -> str:
+        """Return everything it holds as JSON, which `Contingency.from_json` reads."""
+        return written(json.dumps(write_cells(self, self.moments)), path)
+
+
+def of_one_task(cells: Cells, position: int) -> tuple[Cells, int]:
+    """Return cells in which one task is known, and its position there."""
+    return (cells.of_task(position), 0) if isinstance(cells, TaskSums) else (cells, position)
+
+
+def _added(every: list[Moments | None]) -> Moments | None:
+    """Return sums of squares of the same scores added up."""
+    first, *others = every
+    if first is None:
+        return None
+    squares = first.squares
+    for other in others:
+        alike = other is not None and (first.groups, first.change) == (other.groups, other.change)
+        if other is None or not alike or not np.array_equal(first.signs, other.signs):
+            return None
+        squares = squares + other.squares
+    return first._replace(squares=squares)
