@@ -6,7 +6,11 @@ from importlib.util import find_spec
 from hypothesis import settings
 
 NEED = {
-    "torch": ["skbiasamp/attackers/_mlp.py", "skbiasamp/mitigation/_adversarial.py"],
+    "torch": [
+        "skbiasamp/attackers/_bundle.py",
+        "skbiasamp/attackers/_mlp.py",
+        "skbiasamp/mitigation/_adversarial.py",
+    ],
     "imblearn": ["skbiasamp/mitigation/_oversample.py"],
 }
 collect_ignore = [

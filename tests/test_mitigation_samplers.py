@@ -2,6 +2,7 @@
 
 import os
 import sys
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -198,13 +199,15 @@ def test_keeps_more_images_than_the_papers_heuristic(alpha):
     assert balancer.n_upper_ - 20 <= len(kept) <= balancer.n_upper_
 
 
-@given(st.integers(0, 2**32 - 1), st.floats(1, 5), st.integers(2, 4), st.integers(2, 5))
+@given(st.integers(0, 2**32 - 1), st.integers(100, 500), st.integers(2, 4), st.integers(2, 5))
 @settings(max_examples=40)
-def test_classes_are_cut_as_little_as_possible(seed, alpha, n_groups, n_classes):
+def test_classes_are_cut_as_little_as_possible(seed, hundredths, n_groups, n_classes):
+    # A ratio that a person would write: 1.15 times 20 rows are 23, whatever floats make of it.
+    alpha = Fraction(hundredths, 100)
     rng = np.random.default_rng(seed)
     table = rng.integers(1, 30, (n_groups, n_classes))
     group, y = (np.repeat(part.ravel(), table.ravel()) for part in np.indices(table.shape))
-    balancer = RatioBalancer(alpha).fit(np.zeros((len(y), 1)), y, sensitive_features=group)
+    balancer = RatioBalancer(float(alpha)).fit(np.zeros((len(y), 1)), y, sensitive_features=group)
     least = table.min(axis=0)
     # One row more of any group would break the ratio, and rows of the least group all stay.
     expected = [[min(n, int(alpha * m)) for n, m in zip(row, least, strict=True)] for row in table]
