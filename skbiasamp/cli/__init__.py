@@ -20,7 +20,7 @@ from skbiasamp.cli._files import as_arguments, open_columns, writable
 from skbiasamp.cli._gate import check
 from skbiasamp.cli._parser import parser
 from skbiasamp.cli._terminal import filled, print_summary
-from skbiasamp.metrics._base import read_train
+from skbiasamp.metrics._reading import read_train
 from skbiasamp.report import count_rows
 
 _FEW_ROWS = 1_000_000

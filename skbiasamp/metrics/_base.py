@@ -9,43 +9,32 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from numbers import Integral, Real
-from os import PathLike
-from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, ClassVar, ParamSpec, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._compat import Interval, StrOptions, validate_parameter_constraints
-from skbiasamp._engines import names_of
-from skbiasamp._files import are_files, patterns_of, reading, scan
+from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
     Array,
-    InputTypeError,
-    check_frame_columns,
     check_runs,
     check_train,
-    meant,
-    quote,
-    require_group_pred,
     require_groups,
-    require_task_pred,
     speaking,
 )
 from skbiasamp.contingency import Contingency, SideName, is_contingency
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.inference._intervals import across_runs
-from skbiasamp.metrics._texts import PARAMETERS, entries_of, filled, sections_of
+from skbiasamp.metrics._reading import count_labels, require_predictions
+from skbiasamp.metrics._texts import filled
 from skbiasamp.results import AuditResult, conclusion, label_index
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-# What names the columns of a frame, wherever a frame may stand in place of labels.
-COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight")
 
 # Parameters that every auditor has, as scikit-learn checks them.
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
@@ -491,190 +480,3 @@ class BaseAuditor(ABC, BaseEstimator):
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
     """Return an array of groups × tasks as a data frame."""
     return pd.DataFrame(values, label_index(cells.groups), label_index(cells.tasks))
-
-
-def directions_of(test: Contingency) -> list[str]:
-    """Return the directions in which rows have predictions."""
-    return ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
-
-
-def count_labels(
-    y_true: Any,
-    labels: dict[str, Any],
-    columns: dict[str, Any],
-    *,
-    like: Contingency | None = None,
-    scores: bool = False,
-    engine: dict[str, Any] | None = None,
-    **how: Any,
-) -> Contingency:
-    """Return labels, columns of a frame or of files, or a contingency in their place, counted.
-
-    This is the one place where it is decided which of them it is.
-    """
-    named = {name: one for name, one in columns.items() if one is not None}
-    unknown = [name for name in columns if name not in COLUMNS]
-    if unknown:
-        raise InputTypeError(
-            "got an unexpected keyword argument {seen!r}{meant} Columns of a frame are named by "
-            "{columns}.",
-            seen=unknown[0],
-            meant=meant(unknown[0], COLUMNS),
-            columns=quote(COLUMNS),
-        )
-    if named or isinstance(y_true, str | PathLike):
-        check_frame_columns(named, labels.values())
-        asked = {**named, "like": like, **how, **(engine or {})}
-        if not are_files(y_true):
-            return Contingency.from_frame(y_true, **asked)
-        with reading(patterns_of(y_true)) as paths:
-            needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
-            return Contingency.from_frame(scan(paths, list(needed)), **asked)
-    if not is_contingency(y_true):
-        return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
-    if any(other is not None for other in labels.values()):
-        raise InputTypeError(
-            "A Contingency already holds labels, predictions, groups and weights: pass it alone."
-        )
-    cells = y_true.with_positive(how["pos_label"])
-    return cells if like is None else cells.conform(like)
-
-
-def read_train(
-    y_train: Any, sensitive_train: Any, columns: dict[str, Any] | None = None, **how: Any
-) -> Contingency | None:
-    """Return training labels counted, or None if there are none."""
-    if is_contingency(y_train):
-        return y_train.with_positive(how["pos_label"])
-    if not columns:
-        check_train(y_train, sensitive_train)
-    if y_train is None:
-        return None
-    labels = {"sensitive_features": sensitive_train}
-    with speaking(y_true="y_train", sensitive_features="sensitive_train"):
-        return count_labels(y_train, labels, columns or {}, **how)
-
-
-def require_predictions(
-    test: Contingency, needed: tuple[SideName, ...], *, what: str, directed: bool = True
-) -> None:
-    """Raise if predictions are needed that the audited rows lack."""
-    lacking = [side for side in needed if not test.has(side)]
-    require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
-    require_group_pred(not lacking, metric=what)
-
-
-# --------------------------------------------------------------------------- functions
-
-
-class MetricFunction(Protocol):
-    """A metric as a function: labels in, its value out."""
-
-    __name__: str
-
-    def __call__(
-        self,
-        y_true: Any,
-        y_pred: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sensitive_pred: Any = None,
-        y_train: Any = None,
-        sensitive_train: Any = None,
-        sample_weight: Any = None,
-        **options: Any,
-    ) -> float:
-        """Return the value."""
-
-
-# Parameters of an auditor that say nothing about the value.
-_OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust", "reference", "verbose"}
-_OF_DRAWS = {"random_state", "n_jobs"}
-_LABELS = (
-    "y_pred",
-    "sensitive_features",
-    "sensitive_pred",
-    "y_train",
-    "sensitive_train",
-    "sample_weight",
-)
-
-
-def function_of(
-    auditor: type[BaseAuditor],
-    name: str,
-    summary: str,
-    *,
-    example: str,
-    without: tuple[str, ...] = (),
-) -> MetricFunction:
-    """Return a metric as a function: its auditor without an interval, fitted and scored.
-
-    The function takes those parameters of the auditor that say something about the value, and is
-    documented with the auditor's own text. `without` names what the metric does not use.
-    """
-    idle = _OF_INTERVALS if auditor.kind == "attack" else _OF_INTERVALS | _OF_DRAWS
-    own = inspect.signature(auditor).parameters
-    options = {key: one for key, one in own.items() if key not in idle and key not in without}
-    labels = [one for one in _LABELS if one not in without]
-    kinds = inspect.Parameter
-    by_position, by_name = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
-    signature = inspect.Signature(
-        [
-            kinds("y_true", by_position),
-            *(
-                kinds(one, by_position if one == "y_pred" else by_name, default=None)
-                for one in labels
-            ),
-            *(one.replace(kind=by_name) for one in options.values()),
-        ]
-    )
-
-    def function(*args: Any, **kwargs: Any) -> float:
-        try:
-            given = signature.bind(*args, **kwargs).arguments
-        except TypeError as error:
-            raise TypeError(f"{name}() {error}") from None
-        chosen = {key: given.pop(key) for key in options if key in given}
-        validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
-        made = auditor(**chosen, interval=None)
-        made._learn_or_not(given.pop("y_train", None), given.pop("sensitive_train", None))
-        return made.score(**given)
-
-    function.__name__ = function.__qualname__ = name
-    function.__module__ = auditor.__module__
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    function.__doc__ = _function_doc(auditor, summary, labels, list(options), example)
-    return function
-
-
-def _function_doc(
-    auditor: type[BaseAuditor], summary: str, labels: list[str], options: list[str], example: str
-) -> str:
-    """Return the docstring of a metric's function, made of its auditor's."""
-    text = sections_of(auditor.__doc__ or "")
-    # A metric, or a kind of metric, may say more about labels than all metrics do.
-    levels = (f"{auditor.metric}.", f"{auditor.kind}.", "")
-    entries = [
-        next(PARAMETERS[level + one] for level in levels if level + one in PARAMETERS).strip("\n")
-        for one in ("y_true", *labels)
-        if one in PARAMETERS
-    ]
-    name = auditor.__name__
-    public = not name.startswith("_")
-    parts = [
-        summary,
-        f"This is the value of `{name}`, without confidence interval and tests." * public,
-        "Parameters\n----------",
-        "\n".join([*entries, entries_of(text["Parameters"], options)]),
-        "Returns\n-------\nvalue : float",
-        f"See Also\n--------\nskbiasamp.{name} : The value with table, interval and tests."
-        * public,
-        *(
-            f"{title}\n{'-' * len(title)}\n{text[title]}"
-            for title in ("Notes", "References")
-            if title in text
-        ),
-        f"Examples\n--------\n{inspect.cleandoc(example)}",
-    ]
-    return "\n\n".join(filter(None, parts)).replace("----------\n\n", "----------\n")

@@ -12,8 +12,9 @@ from skbiasamp._input import DIRECTIONS, Array, InputError, check_table
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._base import directions_of, function_of
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, largest_change, unmeasured
+from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics._reading import directions_of
 from skbiasamp.metrics._signs import association_sign, compare_counts, settled
 from skbiasamp.results import AuditResult, conclusion, labels_of
 

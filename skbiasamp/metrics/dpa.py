@@ -11,7 +11,8 @@ from skbiasamp._input import DIRECTIONS, Array
 from skbiasamp.attackers._qualities import divide
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
-from skbiasamp.metrics._base import directions_of, function_of
+from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics._reading import directions_of
 from skbiasamp.results import AuditResult
 
 

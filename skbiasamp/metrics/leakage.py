@@ -16,7 +16,7 @@ from skbiasamp.attackers._attack import Sides
 from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
-from skbiasamp.metrics._base import function_of
+from skbiasamp.metrics._functions import function_of
 from skbiasamp.results import AuditResult
 
 _MANY_TASKS = 12  # above this, a report takes fewer draws

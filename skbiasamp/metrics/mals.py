@@ -9,13 +9,13 @@ from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
-from skbiasamp.metrics._base import function_of
 from skbiasamp.metrics._cooccurrence import (
     CooccurrenceAuditor,
     largest_change,
     predicted_labels,
     unmeasured,
 )
+from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._signs import over_share
 from skbiasamp.results import AuditResult, conclusion
 

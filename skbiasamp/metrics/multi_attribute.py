@@ -17,8 +17,8 @@ from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
-from skbiasamp.metrics._base import function_of
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, predicted_labels
+from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._signs import association_sign, over_share, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 

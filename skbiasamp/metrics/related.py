@@ -12,8 +12,8 @@ from skbiasamp._compat import Interval
 from skbiasamp._input import Array, InputError, to_native
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.metrics._base import function_of
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, predicted_labels
+from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._signs import compare_counts
 
 SIDES: tuple[SideName, SideName] = ("task", "task_pred")

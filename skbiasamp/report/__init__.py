@@ -20,7 +20,8 @@ from skbiasamp import metrics
 from skbiasamp._input import check_frame_columns, require_groups, speaking
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import UncertaintyWarning
-from skbiasamp.metrics._base import BaseAuditor, count_labels, read_train
+from skbiasamp.metrics._base import BaseAuditor
+from skbiasamp.metrics._reading import count_labels, read_train
 from skbiasamp.metrics._signs import association_sign
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.checks import Seen, find

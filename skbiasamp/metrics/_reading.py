@@ -1,0 +1,94 @@
+"""Labels in: arrays, columns of a frame or of files, or a contingency, by one function."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+from skbiasamp._engines import names_of
+from skbiasamp._files import are_files, patterns_of, reading, scan
+from skbiasamp._input import (
+    InputTypeError,
+    check_frame_columns,
+    check_train,
+    meant,
+    quote,
+    require_group_pred,
+    require_task_pred,
+    speaking,
+)
+from skbiasamp.contingency import Contingency, SideName, is_contingency
+
+# What names the columns of a frame, wherever a frame may stand in place of labels.
+COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight")
+
+
+def count_labels(
+    y_true: Any,
+    labels: dict[str, Any],
+    columns: dict[str, Any],
+    *,
+    like: Contingency | None = None,
+    scores: bool = False,
+    engine: dict[str, Any] | None = None,
+    **how: Any,
+) -> Contingency:
+    """Return labels, columns of a frame or of files, or a contingency in their place, counted.
+
+    This is the one place where it is decided which of them it is.
+    """
+    named = {name: one for name, one in columns.items() if one is not None}
+    unknown = [name for name in columns if name not in COLUMNS]
+    if unknown:
+        raise InputTypeError(
+            "got an unexpected keyword argument {seen!r}{meant} Columns of a frame are named by "
+            "{columns}.",
+            seen=unknown[0],
+            meant=meant(unknown[0], COLUMNS),
+            columns=quote(COLUMNS),
+        )
+    if named or isinstance(y_true, str | PathLike):
+        check_frame_columns(named, labels.values())
+        asked = {**named, "like": like, **how, **(engine or {})}
+        if not are_files(y_true):
+            return Contingency.from_frame(y_true, **asked)
+        with reading(patterns_of(y_true)) as paths:
+            needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
+            return Contingency.from_frame(scan(paths, list(needed)), **asked)
+    if not is_contingency(y_true):
+        return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
+    if any(other is not None for other in labels.values()):
+        raise InputTypeError(
+            "A Contingency already holds labels, predictions, groups and weights: pass it alone."
+        )
+    cells = y_true.with_positive(how["pos_label"])
+    return cells if like is None else cells.conform(like)
+
+
+def read_train(
+    y_train: Any, sensitive_train: Any, columns: dict[str, Any] | None = None, **how: Any
+) -> Contingency | None:
+    """Return training labels counted, or None if there are none."""
+    if is_contingency(y_train):
+        return y_train.with_positive(how["pos_label"])
+    if not columns:
+        check_train(y_train, sensitive_train)
+    if y_train is None:
+        return None
+    labels = {"sensitive_features": sensitive_train}
+    with speaking(y_true="y_train", sensitive_features="sensitive_train"):
+        return count_labels(y_train, labels, columns or {}, **how)
+
+
+def directions_of(test: Contingency) -> list[str]:
+    """Return the directions in which rows have predictions."""
+    return ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
+
+
+def require_predictions(
+    test: Contingency, needed: tuple[SideName, ...], *, what: str, directed: bool = True
+) -> None:
+    """Raise if predictions are needed that the audited rows lack."""
+    lacking = [side for side in needed if not test.has(side)]
+    require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
+    require_group_pred(not lacking, metric=what)
