@@ -22,7 +22,7 @@ def public_classes(base=object, needs=()):
                 and not name.startswith("_")
                 and not inspect.isabstract(kind)
                 and issubclass(kind, base)
-                and set(needs) <= set(inspect.signature(kind).parameters)
+                and (not needs or set(needs) <= set(inspect.signature(kind).parameters))
             ):
                 found.add(kind)
     return sorted(found, key=lambda kind: kind.__name__)

@@ -9,10 +9,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from discovery import auditors, public_estimators
+from discovery import auditors, public_classes, public_estimators
 from sklearn.base import clone
 
+from skbiasamp import plotting
+
 AUDITORS, ESTIMATORS = auditors(), public_estimators()
+DISPLAYS = [kind for kind in public_classes() if kind.__name__ in plotting.__all__]
 every_auditor = pytest.mark.parametrize("kind", AUDITORS, ids=lambda kind: kind.__name__)
 every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
@@ -111,3 +114,15 @@ def test_a_whole_weight_counts_as_so_many_rows(kind):
 def test_a_model_that_is_always_right_amplifies_nothing(kind):
     right = FRAME.assign(predicted=FRAME["hired"])
     assert audited(fitted(kind), right, "score") == 0
+
+
+@pytest.mark.parametrize("kind", DISPLAYS, ids=lambda kind: kind.__name__)
+def test_a_display_holds_data_and_draws_when_asked(kind):
+    makers = [name for name in dir(kind) if name.startswith("from_")]
+    assert makers
+    for name in makers:
+        assert "ax" in inspect.signature(getattr(kind, name)).parameters
+    assert "ax" in inspect.signature(kind.plot).parameters
+    # Data come into the constructor, a canvas into `plot`.
+    assert "ax" not in inspect.signature(kind).parameters
+    assert sorted(plotting.__all__) == [one.__name__ for one in DISPLAYS]

@@ -1,19 +1,17 @@
 """`sensitive=`: the same values mean the same in every class that has it."""
 
-import importlib
 import inspect
-import pkgutil
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from discovery import public_classes
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
-import skbiasamp
 from skbiasamp import DirectionalAuditor
 
 RNG = np.random.default_rng(0)
@@ -24,18 +22,8 @@ Y = (NUMBERS[:, 0] + RACE / 2 + RNG.normal(size=N) > 0.3).astype(int)
 X = pd.DataFrame(NUMBERS, columns=["a", "b"]).assign(race=RACE, sex=SEX)
 
 
-def classes():
-    """Yield every public class of the package whose constructor has `sensitive`."""
-    for module in pkgutil.walk_packages(skbiasamp.__path__, "skbiasamp."):
-        if not module.name.endswith("__main__"):
-            for name, kind in vars(importlib.import_module(module.name)).items():
-                if inspect.isclass(kind) and kind.__module__ == module.name and name[0] != "_":
-                    made_here = issubclass(kind, BaseEstimator)
-                    if made_here and "sensitive" in inspect.signature(kind).parameters:
-                        yield kind
-
-
-CLASSES = sorted(set(classes()), key=lambda kind: kind.__name__)
+# Every public class of the package whose constructor has `sensitive`.
+CLASSES = public_classes(BaseEstimator, needs=["sensitive"])
 every_class = pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 QUICK = {"max_epochs": 1, "batch_size": 32, "random_state": 0, "n_resamples": 5}
 
