@@ -89,14 +89,15 @@ def test_a_report_has_its_section_on_every_kind_of_page(tmp_path, auditor, world
     assert list(report) == ["exposure", "leakage"]
     assert float(report["exposure"]) == float(result)
     assert "exposure" in repr(report)
-    report.to_html(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text()
-    assert "exposure" in page
-    assert auditor.question in page
     assert "exposure" in report.to_markdown()
     held = json.loads(report.to_json())
     assert held["results"]["exposure"]["value"] == float(result)
     assert type(report).from_json(report.to_json())["exposure"].verdict == result.verdict
+    pytest.importorskip("jinja2")
+    report.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "exposure" in page
+    assert auditor.question in page
 
 
 def test_plots_draw_it(result):

@@ -390,8 +390,6 @@ def test_it_has_a_place_in_the_report():
     found = report["false positives"]
     assert (found.value, found.low, found.high) == (expected.value, expected.low, expected.high)
     assert report.summary.loc["false positives", "value"] == expected.value
-    page = report.to_html()
-    assert page.count("false positives") > 1
     assert f"{expected.value:+.4f}" in report.to_markdown()
     stored = json.loads(report.to_json())["results"]["false positives"]
     assert stored["value"] == expected.value
@@ -399,6 +397,8 @@ def test_it_has_a_place_in_the_report():
     again = skbiasamp.AuditReport.from_json(report.to_json())["false positives"]
     assert_frame_equal(again.table, expected.table, check_dtype=False)
     assert repr(again) == repr(expected)
+    pytest.importorskip("jinja2")
+    assert report.to_html().count("false positives") > 1
 
 
 def test_displays_draw_it():
