@@ -63,11 +63,13 @@ def swapped(cells: C, sides: Iterable[SideName], n_draws: int, rng: np.random.Ge
 
 def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
     """Draw how much of each cell's weight a fair coin a row would pick."""
-    shape = (n_draws, cells.n_cells)
-    if (cells.rows > 1).any():
-        picked = rng.binomial(cells.rows.astype(np.int64), 0.5, size=shape).astype(float)
-        return picked if cells.whole else picked * cells.row_weight
-    # Where every cell is one row, random bits are much faster than binomial draws.
+    # Random bits are much faster than binomial draws, and enough for cells of one row.
     bits = np.frombuffer(rng.bytes(n_draws * -(-cells.n_cells // 8)), np.uint8)
     coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=cells.n_cells)
-    return coins * cells.weight
+    picked = coins * cells.row_weight
+    several = np.flatnonzero(cells.rows > 1)
+    if several.size:
+        rows = cells.rows[several].astype(np.int64)
+        drawn = rng.binomial(rows, 0.5, size=(n_draws, several.size))
+        picked[:, several] = drawn * cells.row_weight[several]
+    return picked
