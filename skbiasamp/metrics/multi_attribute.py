@@ -90,7 +90,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     where Multi_MALS takes :math:`\Delta_{gm} = [b(m,g) > 1/|G|]\,(\hat b(m,g) - b(m,g))` with
     b(m, g) the group's share among the rows that have m. A group without audited rows leaves the
-    mean of A→T. Other undefined pairs add nothing and still count in |M|.
+    mean of A→T. Other undefined pairs add nothing and still count.
 
     References
     ----------
