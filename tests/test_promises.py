@@ -1,5 +1,6 @@
 """What every auditor and every estimator of the package promises, whatever it measures."""
 
+import doctest
 import inspect
 import pickle
 import re
@@ -12,7 +13,7 @@ import pytest
 from discovery import auditors, public_classes, public_estimators
 from sklearn.base import clone
 
-from skbiasamp import plotting
+from skbiasamp import metrics, plotting
 
 AUDITORS, ESTIMATORS = auditors(), public_estimators()
 DISPLAYS = [kind for kind in public_classes() if kind.__name__ in plotting.__all__]
@@ -126,3 +127,20 @@ def test_a_display_holds_data_and_draws_when_asked(kind):
     # Data come into the constructor, a canvas into `plot`.
     assert "ax" not in inspect.signature(kind).parameters
     assert sorted(plotting.__all__) == [one.__name__ for one in DISPLAYS]
+
+
+FUNCTIONS = [one for one in map(metrics.__dict__.get, metrics.__all__) if inspect.isfunction(one)]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda one: one.__name__)
+def test_the_example_of_a_function_that_an_auditor_made_runs(function):
+    # pytest looks for examples where a function was written, and these are made by `function_of`.
+    finder = doctest.DocTestFinder(recurse=False)
+    (example,) = finder.find(function, function.__name__, module=False, globs={})
+    assert example.examples
+    assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(example).failed == 0
+
+
+def test_every_function_of_a_metric_has_an_example_to_run():
+    assert len(FUNCTIONS) >= 10
+    assert all(function.__module__.startswith("skbiasamp.metrics") for function in FUNCTIONS)
