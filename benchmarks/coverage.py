@@ -332,7 +332,7 @@ def signs(cells):
 
 
 def uncertain_signs(datasets, resamples):
-    """Audit by training labels whose correlations are chance alone, drawn anew for each audit."""
+    """Audit by training labels whose correlations are chance alone, new for each audit."""
     distribution, n = coins(), SIZES[-1]
     exact = distribution.exact()
     known = DirectionalAuditor(interval=None).fit(distribution.training()).audit(exact)
@@ -526,7 +526,7 @@ Holm's method pays twice.
 
 ## Uncertain signs
 
-Six tasks that do not depend on the group, {COIN_ROWS:,} training rows drawn anew for each data set,
+Six tasks that do not depend on the group, {COIN_ROWS:,} new training rows for each data set,
 {large:,} audited rows, A→T; the model moves every pair. Then chance alone gives the signs:
 {percent(found.changed)} % of bootstrap replicates of the training labels (mean over data sets)
 changed at least one. "Flagged" is the share of pairs with `sign_certain=False`.

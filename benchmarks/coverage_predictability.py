@@ -235,7 +235,7 @@ def first(cell):
 
 def chance_table(cells):
     header = ["data", "metric", "accuracy", "n", "mean estimate", "standard errors from 0"]
-    header += ["holds 0", "width"]
+    header += ["includes 0", "width"]
     return markdown(
         header,
         [[*first(c), signed(c.mean), off(c.off), held(c), f"{c.width:.2f}"] for c in cells],

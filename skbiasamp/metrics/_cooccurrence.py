@@ -28,9 +28,9 @@ BASES = ("test", "train")
 LABEL_OF: dict[SideName, SideName] = {"task_pred": "task", "group_pred": "group"}
 
 _NO_INTERVAL = (
-    "Each task was summed by itself, so how tasks depend on one another is not known: pairs have "
-    "intervals, and their mean has none. For A->T and groups that do not overlap, a fitted auditor "
-    "with interval='analytic' has the engine sum what it takes; otherwise count with joint=True, "
+    "The value has no confidence interval: each task was counted by itself, so it is not known how "
+    "tasks depend on one another. Pairs have intervals. For direction='A->T' and groups that do "
+    "not overlap, use a fitted auditor with interval='analytic'. Otherwise count with joint=True, "
     "or read the rows into memory."
 )
 
