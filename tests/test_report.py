@@ -1074,3 +1074,17 @@ def test_the_examples_of_the_schema_page_run():
     failed, tried = doctest.testfile(str(SCHEMA_PAGE), module_relative=False)
     assert failed == 0
     assert tried == 6
+
+
+def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():
+    rng = np.random.default_rng(0)
+    sex, hired, score = (
+        rng.integers(2, size=400),
+        rng.integers(2, size=400),
+        rng.integers(1, 11, 400),
+    )
+    labels = {"sensitive_features": sex, "y_score": score, "random_state": 0}
+    training = {"y_train": hired, "sensitive_train": sex}
+    report = skbiasamp.audit(hired, (score > 5).astype(int), **labels, **training)
+    without = skbiasamp.audit(hired, (score > 5).astype(int), **labels)
+    assert report["leakage of scores"].value == without["leakage of scores"].value

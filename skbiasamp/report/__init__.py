@@ -140,9 +140,7 @@ def audit(
     if y_score is not None:
         given = labels | {"y_pred": y_score}
         with speaking(y_pred="y_score"):
-            scored = count_labels(
-                y_true, given, {}, like=train, scores=True, **how | {"pos_label": None}
-            )
+            scored = count_labels(y_true, given, {}, scores=True, **how | {"pos_label": None})
     if auditors is None:
         chosen = [(one, train, test, "") for one in _allowed(test)]
         if scored is not None:
