@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -94,6 +94,7 @@ def numbers_of(auditor, rows):
 @pytest.mark.parametrize("auditor", AUDITORS, ids=repr)
 @settings(max_examples=4)
 @given(seed=st.integers(0, 2**16))
+@example(seed=7052)  # a set whose change is 0 but for rounding
 def test_the_scale_of_fractional_weights_does_not_matter(auditor, kind, times, seed):
     rows = rows_of(kind, seed)
     expected, found = numbers_of(auditor, rows), numbers_of(auditor, scaled(rows, times))

@@ -193,7 +193,10 @@ class Pairs:
     @cached_property
     def gradient(self) -> Array:
         """How the value follows each pair's change; 0 for undefined pairs."""
-        slope = self.slopes * np.sign(self.moved) if self.size else self.slopes
+        slope = self.slopes
+        if self.size:
+            # Sums of fractional weights leave rounding errors, which must not give a sign.
+            slope = slope * np.where(np.abs(self.moved) <= 1e-12, 0.0, np.sign(self.moved))
         return np.where(np.isnan(self.delta), 0.0, slope * self.share)
 
     def as_signed(self) -> Self:
