@@ -237,23 +237,24 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             sign=sign,
             slope=slope,
             size=True,
-            divisor=self._divisor(moved),
+            divisor=self._divisor(moved, test),
             rates=Rates(rates[0], rates[1] if own else None),
             onto=partial(of_sets, sets=sets),
             undefined_as_zero=self.direction != "A->T",
             statistics={"variance": _variance(moved), "n_combinations": len(sets)},
         )
 
-    def _divisor(self, moved: Array) -> Any:
+    def _divisor(self, moved: Array, test: Contingency) -> Any:
         """Return the number of pairs of the mean, NaN if nothing is defined."""
         n_sets = float(moved.shape[-1]) or float("nan")
         if self.direction is None:
             return n_sets
-        defined = ~np.isnan(moved)
-        # A→T is undefined for all sets of a group without rows, which then leaves the mean.
-        by_rows = self.direction == "A->T"
-        n_groups = defined.any(axis=-1).sum(axis=-1) if by_rows else moved.shape[-2]
-        divisor = np.where(defined.any(axis=(-2, -1)), n_sets * n_groups, np.nan)
+        n_groups: Any = moved.shape[-2]
+        if self.direction == "A->T":
+            # A group without audited rows leaves the mean; one without training rows does not.
+            n_groups = (test.count("group") > 0).sum(axis=-1)
+        nothing = np.isnan(moved).all(axis=(-2, -1))
+        divisor = np.where(nothing, np.nan, n_sets * n_groups)
         return divisor if divisor.ndim else float(divisor)
 
     def _sign(self, labels: Contingency) -> Array:
