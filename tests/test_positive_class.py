@@ -5,9 +5,17 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 import skbiasamp
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+from skbiasamp import (
+    Contingency,
+    DirectionalAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+    amplification_curve,
+)
 from skbiasamp._cells import distinct
 from skbiasamp._input import speaking
 from skbiasamp.cli import main
@@ -306,3 +314,34 @@ def test_scores_that_say_nothing_and_constant_labels_are_no_scores_of_the_other_
     for truth in (labels, np.zeros_like(labels)):
         how = {"sensitive_features": list(sex), "y_score": rng.normal(size=len(labels))}
         assert not found("positive class", truth, labels, **how)
+
+
+def test_a_curve_does_not_depend_on_the_names_of_classes():
+    rng = np.random.default_rng(0)
+    sex, hired = rng.choice(["f", "m"], 200), rng.integers(0, 2, 200)
+    score = hired + rng.normal(size=200) + (sex == "m")
+    expected = amplification_curve(hired, score, sensitive_features=sex)
+    renamed = np.where(hired == 1, "a", "b")  # the positive class sorts first
+    found = amplification_curve(renamed, score, sensitive_features=sex, pos_label="a")
+    np.testing.assert_allclose(found.values, expected.values, rtol=0, atol=1e-12)
+    swapped = amplification_curve(renamed, score, sensitive_features=sex)
+    assert abs(swapped.integral - expected.integral) > 0.01
+
+
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), LinearSVC()], ids=["probability", "margin"]
+)
+def test_a_drawn_curve_of_a_classifier_takes_the_scores_of_the_positive_class(model):
+    pytest.importorskip("matplotlib")
+    from skbiasamp.plotting import AmplificationCurveDisplay
+
+    rng = np.random.default_rng(0)
+    sex, hired = rng.choice(["f", "m"], 200), rng.integers(0, 2, 200)
+    X = (hired + rng.normal(size=200) + (sex == "m"))[:, None]
+    renamed = np.where(hired == 1, "a", "b")
+    asked = {"sensitive_features": sex, "rates": False}
+    one = AmplificationCurveDisplay.from_estimator(model.fit(X, hired), X, hired, **asked)
+    other = AmplificationCurveDisplay.from_estimator(
+        model.fit(X, renamed), X, renamed, pos_label="a", **asked
+    )
+    np.testing.assert_allclose(other.values, one.values, rtol=0, atol=1e-9)

@@ -85,6 +85,7 @@ def amplification_curve(
     limits: tuple[float, float] | None = None,
     groups: str = "intersection",
     missing: str = "error",
+    pos_label: Any = None,
 ) -> AmplificationCurve:
     r"""Compute directional amplification (BiasAmp→ A->T) at every threshold of a score.
 
@@ -116,6 +117,8 @@ def amplification_curve(
     missing : {"error", "drop", "group"}, default="error"
         Rows with a missing sensitive feature: "error" raises, "drop" leaves them out, "group"
         makes them a group of their own.
+    pos_label : label, default=None
+        The positive class of a binary label. None: the class that sorts last.
 
     Returns
     -------
@@ -160,7 +163,9 @@ def amplification_curve(
     levels, rank = np.unique(scores, return_inverse=True)
     # As probabilities that only rank, scores of any size can be read beside the labels.
     ranks = (rank.reshape(scores.shape) + 0.5) / len(levels)
-    auditor = DirectionalAuditor(ties=ties, groups=groups, missing=missing, interval=None)
+    auditor = DirectionalAuditor(
+        ties=ties, groups=groups, missing=missing, pos_label=pos_label, interval=None
+    )
     auditor._learn_or_not(y_train, sensitive_train)
     test = auditor._count_audited(
         y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight

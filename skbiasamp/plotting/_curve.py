@@ -147,6 +147,7 @@ class AmplificationCurveDisplay:
         sample_weight: Any = None,
         groups: str = "intersection",
         missing: str = "error",
+        pos_label: Any = None,
         rates: bool = True,
         ax: Any = None,
         **options: Any,
@@ -159,14 +160,17 @@ class AmplificationCurveDisplay:
             Labels of two classes, or a 0/1 column a task.
         y_score : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Scores, larger for the positive class.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            The protected attribute.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+            The sensitive feature, or several.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
         groups : {"intersection", "marginal", "indicator"}, default="intersection"
             How several columns make groups.
         missing : {"error", "drop", "group"}, default="error"
-            What to do where the attribute is missing.
+            Rows with a missing sensitive feature: "error" raises, "drop" leaves them out, "group"
+            makes them a group of their own.
+        pos_label : label, default=None
+            The positive class of a binary label. None: the class that sorts last.
         rates : bool, default=True
             Whether to draw false positive rates by group too. They, and the base-rate threshold,
             are those of a single task.
@@ -185,6 +189,7 @@ class AmplificationCurveDisplay:
             "sample_weight": sample_weight,
             "groups": groups,
             "missing": missing,
+            "pos_label": pos_label,
         }
         curve = amplification_curve(y_true, y_score, **labels, **options)
         false_positives, threshold = _rates(y_true, y_score, curve.thresholds, labels)
@@ -203,6 +208,7 @@ class AmplificationCurveDisplay:
         y: Any,
         *,
         sensitive_features: Any,
+        pos_label: Any = None,
         ax: Any = None,
         **options: Any,
     ) -> Self:
@@ -217,7 +223,9 @@ class AmplificationCurveDisplay:
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Their labels.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute.
+            Their sensitive feature, or several.
+        pos_label : label, default=None
+            The positive class of a binary label. None: the class that sorts last.
         ax : matplotlib Axes or two of them, default=None
             Where to draw; None makes a figure.
         **options : dict
@@ -229,12 +237,16 @@ class AmplificationCurveDisplay:
             The Display, drawn.
         """
         method = "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
-        scores = task_scores(getattr(estimator, method)(X), getattr(estimator, "classes_", None))
+        classes = getattr(estimator, "classes_", None)
+        scores = task_scores(getattr(estimator, method)(X), classes)
+        # Scores of two classes are those of the second, unless the first is the positive one.
+        first = pos_label is not None and classes is not None and classes[0] == pos_label
         if to_native(y, "y").ndim == 1 and scores.ndim == 2 and scores.shape[1] == 2:
-            scores = scores[:, 1]
-        return cls.from_predictions(
-            y, scores, sensitive_features=sensitive_features, ax=ax, **options
-        )
+            scores = scores[:, 0 if first else 1]
+        elif first:
+            scores = -scores
+        options |= {"sensitive_features": sensitive_features, "pos_label": pos_label}
+        return cls.from_predictions(y, scores, ax=ax, **options)
 
     def plot(
         self,
