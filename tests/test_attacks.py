@@ -990,7 +990,7 @@ BAD = {
     "continuous labels": (
         {"y_true": NUMBERS, "y_pred": NUMBERS},
         ValueError,
-        "y_true is continuous.*use quality='inverse_rmse'",
+        "y_true is continuous.*Use quality='inverse_rmse'",
     ),
 }
 

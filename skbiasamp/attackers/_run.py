@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._cells import ordered, side_of, take
-from skbiasamp._input import quote
+from skbiasamp._input import InputError, quote
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._attack import (
     MOST_BITS,
@@ -52,9 +52,11 @@ def make_pair(
     numbers = settings.quality == "inverse_rmse"
     if side_of(test, data.target).soft and not numbers:
         name = "sensitive_features" if data.target == "group" else "y_true"
-        raise ValueError(
-            f"{name} is continuous, so how well it is told is no matter of {settings.quality!r}: "
-            "use quality='inverse_rmse' (and a regressor as attacker), or cut it into classes."
+        raise InputError(
+            "{name} is continuous, and quality={quality!r} needs classes. Use "
+            "quality='inverse_rmse' with a regressor as attacker, or cut the values into classes.",
+            name=name,
+            quality=settings.quality,
         )
     flips = perturbed == "input"
     side = side_of(test, data.input)
