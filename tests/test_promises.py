@@ -62,6 +62,14 @@ def test_every_parameter_is_stored_as_it_came_and_documented(kind):
 
 
 @every_auditor
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "score", "audit"])
+def test_shared_texts_are_filled_in(kind, method):
+    text = getattr(kind, method).__doc__
+    assert "Parameters\n" in text
+    assert "%(" not in text
+
+
+@every_auditor
 def test_an_auditor_says_what_it_asks_and_how_it_is_read(kind):
     auditor = quick(kind)
     assert kind.metric

@@ -211,7 +211,7 @@ class BaseAuditor(ABC, BaseEstimator):
         %(sensitive_features)s
         %(sensitive_pred)s
         %(sample_weight)s
-        %(columns or ())s
+        %(columns)s
 
         Returns
         -------

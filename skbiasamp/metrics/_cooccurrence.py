@@ -204,20 +204,18 @@ class CooccurrenceAuditor(BaseAuditor):
                 ),
             )
 
-    def _pairs_of(self, test: Contingency) -> Pairs:
-        train = self._signs_from(test)
-        pairs = self._measure(train, test, **self._fixed(train, test))
-        _warn_undefined(pairs)
-        return pairs
-
-    def _value(self, test: Contingency) -> float:
-        return self._pairs_of(test).value
-
-    def _result(self, test: Contingency) -> AuditResult:
+    def _measured(self, test: Contingency) -> tuple[Contingency, dict[str, Any], Pairs]:
         train = self._signs_from(test)
         fixed = self._fixed(train, test)
         pairs = self._measure(train, test, **fixed)
         _warn_undefined(pairs)
+        return train, fixed, pairs
+
+    def _value(self, test: Contingency) -> float:
+        return self._measured(test)[-1].value
+
+    def _result(self, test: Contingency) -> AuditResult:
+        train, fixed, pairs = self._measured(test)
         columns: dict[str, Array] = {
             name: getattr(pairs, name)
             for name in ("n", "base", "observed", "sign", "delta", "amplification")

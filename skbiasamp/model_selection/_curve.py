@@ -170,7 +170,7 @@ def amplification_curve(
     test = auditor._count_audited(
         y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
     )
-    pairs = auditor._pairs_of(test)
+    pairs = auditor._measured(test)[-1]
     low, high = _limits(levels, limits)
     thresholds = np.append(-np.inf, levels)
     values = _above(test, pairs, len(levels)) - np.nansum(pairs.gradient * pairs.base)

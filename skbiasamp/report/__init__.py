@@ -134,7 +134,7 @@ def audit(
     if not (test.has("task_pred") or test.has("group_pred") or y_score is not None):
         raise ValueError(
             "There is nothing to audit: pass predictions as y_pred (of a frame, name their column: "
-            "prediction=), the predicted attribute as sensitive_pred, or scores as y_score."
+            "prediction=), the predicted sensitive feature as sensitive_pred, or scores as y_score."
         )
     scored = None
     if y_score is not None:
