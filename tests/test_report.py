@@ -177,6 +177,18 @@ def test_the_largest_change_that_is_sure_is_reported():
     assert "). Largest change: the group a is" in a_result(pairs=untested).sentence
 
 
+def test_the_pair_that_is_affected_most_is_plain_data():
+    pairs = [("a", 1, 1, 0.5, 0.2), ("b", 1, 1, 0.1, 0.01), ("c", 1, -1, 0.0, 0.04)]
+    result = a_result(pairs=pairs)
+    affected = json.loads(result.to_json())["affected"]
+    assert affected == AuditResult.from_json(result.to_json()).affected
+    assert (affected["group"], affected["task"], affected["significant"]) == ("b", 1, True)
+    assert affected["observed"] - affected["base"] == pytest.approx(affected["delta"])
+    assert a_result(pairs=pairs[:1]).affected["significant"] is False
+    assert a_result(pairs=pairs[2:]).affected is None
+    assert attacked(LEAKAGE, [0.5], [0.7]).affected is None
+
+
 def test_undefined_pairs_are_never_the_largest():
     pairs = [("a", 1, 1, np.nan, np.nan), ("b", 1, 1, 0.1, 0.01)]
     assert "the group b is" in a_result(pairs=pairs).sentence

@@ -14,15 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array, quote
 from skbiasamp._warnings import UncertaintyWarning, warn
-from skbiasamp._words import CANNOT, DIRECTION_OF
+from skbiasamp._words import CANNOT
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._assess import assess, warn_uncertain
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._tests import sign_p_values, significant
+from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.results import AuditResult, conclusion, pair_table, uncounted
+from skbiasamp.results import AuditResult, conclusion, pair_table
 
 BASES = ("test", "train")
 LABEL_OF: dict[SideName, SideName] = {"task_pred": "task", "group_pred": "group"}
@@ -339,23 +339,15 @@ def describe_undefined(pairs: Pairs) -> str | None:
 # --------------------------------------------------------------------------- sentences
 
 
-def largest_change(result: AuditResult) -> tuple[str, Any]:
-    """Return the pair that a verdict rests on, if there is one, and how sure it is."""
-    table = result.table.dropna(subset=["delta"])
-    table = table[~uncounted(table) & (table["delta"] != 0)]
-    if table.empty:
-        return "No pair of group and task changes.", None
-    level = 0.95 if result.confidence_level is None else result.confidence_level
-    sure = table[significant(table["p_adjusted"], table["low"], table["high"], level)]
-    intro = "Most affected:"
-    if sure.empty:
-        tested = bool(table[["p_adjusted", "low"]].notna().any(axis=None))
-        intro = "No single pair changes significantly. " * tested + "Largest change:"
-    likely = table if sure.empty else sure
-    direction = DIRECTION_OF.get(result.verdict, 0)
-    along = likely[np.sign(likely["sign"] * likely["delta"]) == direction]
-    likely = likely if along.empty else along
-    return intro, likely.iloc[int(likely["delta"].abs().to_numpy().argmax())]
+def most_affected(result: AuditResult) -> str:
+    """Return how sure the change of the pair is that a result names."""
+    pair = result.affected
+    if pair is None:
+        return "No pair of group and task changes."
+    if pair["significant"]:
+        return "Most affected:"
+    tested = bool(result.table[["p_adjusted", "low"]].notna().any(axis=None))
+    return "No single pair changes significantly. " * tested + "Largest change:"
 
 
 def unmeasured(result: AuditResult) -> str:

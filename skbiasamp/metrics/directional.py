@@ -12,7 +12,7 @@ from skbiasamp._input import DIRECTIONS, Array, InputError, check_table
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, largest_change, unmeasured
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, most_affected, unmeasured
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._reading import directions_of
 from skbiasamp.metrics._signs import association_sign, compare_counts, settled
@@ -231,8 +231,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
     def _sentence(self, result: AuditResult) -> str:
         if result.verdict == CANNOT or result.table["delta"].isna().all():
             return unmeasured(result)
-        intro, pair = largest_change(result)
-        text = f"{conclusion(result)} {intro}"
+        pair, text = result.affected, f"{conclusion(result)} {most_affected(result)}"
         if pair is None:
             return text
         group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"

@@ -11,7 +11,7 @@ from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._cooccurrence import (
     CooccurrenceAuditor,
-    largest_change,
+    most_affected,
     predicted_labels,
     unmeasured,
 )
@@ -136,8 +136,7 @@ class MALSAuditor(CooccurrenceAuditor):
     def _sentence(self, result: AuditResult) -> str:
         if result.verdict == CANNOT or result.table["delta"].isna().all():
             return unmeasured(result)
-        intro, pair = largest_change(result)
-        text = f"{conclusion(result)} {intro}"
+        pair, text = result.affected, f"{conclusion(result)} {most_affected(result)}"
         if pair is None:
             return text
         return (

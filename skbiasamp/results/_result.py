@@ -17,6 +17,7 @@ from skbiasamp._input import Array, Names
 from skbiasamp._words import (
     AMPLIFIES,
     CANNOT,
+    DIRECTION_OF,
     NO_EFFECT,
     NOT_MEASURED,
     REDUCES,
@@ -25,6 +26,7 @@ from skbiasamp._words import (
     group_of,
     side_of,
 )
+from skbiasamp.inference._tests import significant
 
 SCHEMA = "skbiasamp.AuditResult/2"
 
@@ -52,6 +54,9 @@ _FORMATS: dict[str, Any] = {
     "na_rep": "-",
 }
 
+
+# What a result says of the pair that is affected most.
+_OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
 
 _SOME = pd.Series([1.0])  # for a table without the column
 
@@ -235,6 +240,26 @@ class AuditResult(Stored):
         )
         return value, low, high
 
+    @property
+    def affected(self) -> dict[str, Any] | None:
+        """The pair of group and task that is affected most: a row of ``table``, or None.
+
+        The largest change, of significant pairs if there are any, and of those that change in the
+        direction of the verdict if there are any. ``significant`` says whether the pair differs
+        from 0 by its adjusted p-value, or by its interval without one.
+        """
+        table = self.table[~uncounted(self.table)].reindex(columns=list(_OF_PAIR))
+        table = table[table["delta"].abs() > 0]
+        if self.kind == "attack" or table.empty:
+            return None
+        level = 0.95 if self.confidence_level is None else self.confidence_level
+        sure = significant(table["p_adjusted"], table["low"], table["high"], level)
+        table = table[sure] if sure.any() else table
+        along = table[np.sign(table["sign"] * table["delta"]) == DIRECTION_OF.get(self.verdict, 0)]
+        table = table if along.empty else along
+        pair = table.iloc[int(table["delta"].abs().to_numpy().argmax())]
+        return {**pair, "significant": bool(sure.any())}
+
     def group_name(self, group: Any) -> str:
         """Return a group as text: "sex = Female, race = Black" if the columns are known.
 
@@ -350,7 +375,8 @@ class AuditResult(Stored):
             {column: plain(value) for column, value in zip(self.table, row, strict=True)}
             for row in self.table.itertuples(index=False, name=None)
         ]
-        return {"schema": SCHEMA, **content, "verdict": self.verdict, "table": table}
+        derived = {"verdict": self.verdict, "affected": plain(self.affected)}
+        return {"schema": SCHEMA, **content, **derived, "table": table}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> AuditResult:
@@ -366,7 +392,8 @@ class AuditResult(Stored):
         result : AuditResult
         """
         check_schema(content, SCHEMA)
-        read = {name: one for name, one in content.items() if name not in ("schema", "verdict")}
+        derived = ("schema", "verdict", "affected")
+        read = {name: one for name, one in content.items() if name not in derived}
         for name in ("value", "low", "high", "p_value", "group_columns"):
             read[name] = as_name(read[name])
         read["statistics"] = {key: as_name(one) for key, one in content["statistics"].items()}
