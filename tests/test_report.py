@@ -181,7 +181,7 @@ def test_the_pair_that_is_affected_most_is_plain_data():
     pairs = [("a", 1, 1, 0.5, 0.2), ("b", 1, 1, 0.1, 0.01), ("c", 1, -1, 0.0, 0.04)]
     result = a_result(pairs=pairs)
     affected = json.loads(result.to_json())["affected"]
-    assert affected == AuditResult.from_json(result.to_json()).affected
+    assert affected == AuditResult.from_json(result.to_json()).to_dict()["affected"]
     assert (affected["group"], affected["task"], affected["significant"]) == ("b", 1, True)
     assert affected["observed"] - affected["base"] == pytest.approx(affected["delta"])
     assert a_result(pairs=pairs[:1]).affected["significant"] is False
