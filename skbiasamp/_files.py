@@ -1,4 +1,4 @@
-"""Files in and out: found, checked, read by what is installed without loading them, written."""
+"""Files in: found, checked, and read by what is installed without loading them."""
 
 from __future__ import annotations
 
@@ -37,13 +37,6 @@ def read_json(source: Any) -> str:
     if isinstance(source, str) and source.lstrip().startswith("{"):
         return source
     return Path(source).read_text(encoding="utf-8")
-
-
-def written(text: str, path: Any) -> str:
-    """Return text, once it is in the file that is named, if one is."""
-    if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
-    return text
 
 
 @contextmanager

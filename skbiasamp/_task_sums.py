@@ -11,10 +11,10 @@ import numpy as np
 
 from skbiasamp._cells import Cells, SideName, Summed, narrowed, shared
 from skbiasamp._engines import Moments, two_values
-from skbiasamp._files import written
 from skbiasamp._input import Array, Members, Side, as_bytes, check_selection
 from skbiasamp._merging import conformed, merged, with_positive_class
 from skbiasamp._stored import write_cells
+from skbiasamp._writing import written
 
 # Sums of products that intervals and tests need beside those of labels and of predictions: of
 # both, and of squares if predictions are probabilities.

@@ -10,12 +10,13 @@ import pandas as pd
 
 from skbiasamp import _cells, _draws, _merging
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
-from skbiasamp._files import read_json, written
+from skbiasamp._files import read_json
 from skbiasamp._frames import read_frame, read_labels
 from skbiasamp._input import InputError, check_selection, columns_named, quote, read_counts
 from skbiasamp._stored import read_cells, write_cells, write_table
 from skbiasamp._sums import generator
 from skbiasamp._task_sums import TaskSums
+from skbiasamp._writing import written
 
 __all__ = ["SIDES", "Contingency", "SideName", "Summed", "is_contingency"]
 

@@ -17,6 +17,7 @@ LAYERS = [
     "_compat",
     "_warnings",
     "_words",
+    "_writing",
     "_input",
     "_sums",
     "_engines",

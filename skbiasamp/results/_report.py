@@ -12,8 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._files import written
 from skbiasamp._words import CANNOT
+from skbiasamp._writing import written
 from skbiasamp.results._result import AuditResult, Stored, as_name, check_schema, label_index, plain
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"

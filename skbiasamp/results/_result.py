@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._files import read_json, written
+from skbiasamp._files import read_json
 from skbiasamp._input import Array, Names
 from skbiasamp._words import (
     AMPLIFIES,
@@ -26,6 +26,7 @@ from skbiasamp._words import (
     group_of,
     side_of,
 )
+from skbiasamp._writing import written
 from skbiasamp.inference._tests import significant
 
 SCHEMA = "skbiasamp.AuditResult/2"

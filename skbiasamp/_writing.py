@@ -1,0 +1,38 @@
+"""Files out: a reader finds the old file or the new one, never half of it."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+
+def written(text: str, path: Any) -> str:
+    """Return text, once it is in the file that is named, if one is."""
+    if path is not None:
+        _replace(Path(path), text.encode("utf-8"))
+    return text
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a file beside the one that is named, and give it that name when it is complete."""
+    if path.exists() and not path.is_file():  # a folder (an error), or a device such as /dev/stdout
+        path.write_bytes(content)
+        return
+    target = path.resolve()  # a link keeps pointing to its file
+    mode = target.stat().st_mode if target.exists() else None
+    if mode is not None and not os.access(target, os.W_OK):
+        raise PermissionError(f"{path} is write-protected")  # renaming would not ask
+    beside = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with beside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            beside.chmod(mode)
+        beside.replace(target)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise

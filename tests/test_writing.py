@@ -1,0 +1,97 @@
+"""Writing is atomic: whatever happens in the middle, a reader finds the old file or the new one."""
+
+import math
+import os
+import resource
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+import pytest
+
+import skbiasamp
+
+CELLS = skbiasamp.Contingency.from_labels([0, 1, 1], sensitive_features=["f", "f", "m"])
+OLD = "the old report, whole"
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "report.json").write_text(OLD)
+    return tmp_path / "report.json"
+
+
+def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, limits[1]))  # as on a full disk
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            CELLS.to_json(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_text() == OLD
+    assert os.listdir(path.parent) == [path.name]
+
+
+def size_of(path):
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # it has its name by now
+        return math.inf
+
+
+def test_a_kill_in_the_middle_leaves_the_old_file(path):
+    size = 30_000_000
+    path.write_text("0" * size)
+    write = f"while 1: written('1' * {size}, sys.argv[1])"
+    code = f"import sys; from skbiasamp._writing import written\n{write}"
+    for _ in range(3):
+        process = subprocess.Popen([sys.executable, "-c", code, path])
+        deadline = time.monotonic() + 60
+        while process.poll() is None and time.monotonic() < deadline:
+            # The moment to end it is when a file in the folder is not complete.
+            if any(size_of(one) < size for one in path.parent.iterdir()):
+                process.send_signal(signal.SIGKILL)
+                break
+        assert process.wait() == -signal.SIGKILL
+        content = path.read_text()
+        assert len(content) == size
+        assert len(set(content)) == 1
+        for one in path.parent.glob(".*.tmp"):
+            one.unlink()
+
+
+def test_a_new_file_has_the_mode_of_any_and_an_old_one_keeps_its_own(path):
+    fresh, plain = path.with_name("fresh.json"), path.with_name("plain")
+    plain.touch()
+    CELLS.to_json(fresh)
+    assert stat.S_IMODE(fresh.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+    path.chmod(0o640)
+    CELLS.to_json(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert skbiasamp.Contingency.from_json(path) == CELLS
+
+
+def test_a_protected_file_stays(path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write to every file
+    with pytest.raises(PermissionError, match=r"report\.json is write-protected"):
+        CELLS.to_json(path)
+    assert path.read_text() == OLD
+
+
+def test_a_link_keeps_pointing_to_its_file(path):
+    link = path.with_name("latest.json")
+    link.symlink_to(path.name)
+    CELLS.to_json(link)
+    assert link.is_symlink()
+    assert skbiasamp.Contingency.from_json(path) == CELLS
+
+
+def test_a_pipe_is_written_to(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    read = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    text = CELLS.to_json(pipe)
+    assert read.communicate()[0] == text
