@@ -28,15 +28,21 @@ class Finding:
     topic : str
         Its topic, such as "balanced data" or "threshold".
     text : str
-        What was seen, and what to do.
+        What was seen.
     place : {"verdict", "next", "note"}, default="note"
         "verdict": it stands beside the verdict. "next": it changes what to do, the most urgent
         first. "note": it is good to know.
+    action : str, default=""
+        What to do next.
     """
 
     topic: str
     text: str
     place: str = "note"
+    action: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.text} {self.action}".strip()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,13 +122,13 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
     @property
     def _opening(self) -> list[str]:
         """The verdict, and what other metrics say if they differ."""
-        beside = (one.text for one in self.findings if one.place == "verdict")
+        beside = (str(one) for one in self.findings if one.place == "verdict")
         return [text for text in (self.verdict, *beside) if text]
 
     @property
     def _rest(self) -> list[str]:
         """The findings that do not stand beside the verdict."""
-        return [one.text for one in self.findings if one.place != "verdict"]
+        return [str(one) for one in self.findings if one.place != "verdict"]
 
     @property
     def _cells(self) -> list[tuple[str, str, str, str, str]]:
@@ -153,7 +159,7 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
     @property
     def warnings(self) -> list[str]:
         """The findings as text."""
-        return [finding.text for finding in self.findings]
+        return [str(finding) for finding in self.findings]
 
     def __repr__(self) -> str:
         lines = [f"Audit of {self.context.get('rows', 'the same rows')}"]

@@ -41,6 +41,9 @@ class Seen:
         return listed(names) if names else "a metric with an attacker"
 
 
+Found = tuple[str, str] | None
+
+
 class Check(ABC):
     """One thing to know before the numbers of a report are used."""
 
@@ -49,8 +52,8 @@ class Check(ABC):
     rank: ClassVar[int]  # place in the list of findings
 
     @abstractmethod
-    def text(self, seen: Seen) -> str | None:
-        """Return what was seen and what to do, or None if there is nothing to say."""
+    def found(self, seen: Seen) -> Found:
+        """Return what was seen and what to do next, or None if there is nothing to say."""
 
 
 def every_check() -> list[Check]:
@@ -70,5 +73,5 @@ def _below(kind: Any) -> Iterator[type[Check]]:
 
 def find(seen: Seen) -> list[Finding]:
     """Return what the checks find."""
-    said = ((check, check.text(seen)) for check in every_check())
-    return [Finding(check.topic, text, check.place) for check, text in said if text is not None]
+    said = ((check, check.found(seen)) for check in every_check())
+    return [Finding(check.topic, one[0], check.place, one[1]) for check, one in said if one]

@@ -12,7 +12,7 @@ from skbiasamp._cells import side_of, sides_of
 from skbiasamp._input import Role, Said, codes_of, quote, rows_of
 from skbiasamp._words import task_of
 from skbiasamp.contingency import Contingency
-from skbiasamp.report.checks import ALPHA, Check, Seen
+from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 
 
 def is_constant(signs: Contingency) -> bool:
@@ -28,12 +28,13 @@ class ConstantLabels(Check):
     place = "next"
     rank = 30
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if not is_constant(seen.signs):
             return None
         return (
             "The labels that decide what counts as amplification are the same in all rows, so "
-            "there is no association to amplify. Check that this is the right column."
+            "there is no association to amplify.",
+            "Check that this is the right column.",
         )
 
 
@@ -44,7 +45,7 @@ class NeverLabelled(Check):
     place = "next"
     rank = 40
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         test = seen.test
         if test.classes is None or not test.has("task_pred") or test.soft("task_pred"):
             return None
@@ -54,8 +55,8 @@ class NeverLabelled(Check):
             return None
         return (
             f"The model predicts {quote([test.tasks[i] for i in strange])} for "
-            f"{rows_of(predicted[strange].sum())}, and no audited row has that label. If it is "
-            "another spelling of a label, these numbers are wrong: correct the spelling."
+            f"{rows_of(predicted[strange].sum())}, and no audited row has that label.",
+            "If it is another spelling of a label, these numbers are wrong: correct the spelling.",
         )
 
 
@@ -66,14 +67,14 @@ class PositiveClass(Check):
     place = "next"
     rank = 50
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         test = seen.test
         read = [seen.scored, test if test.soft("task_pred") else None]
         said = (_of_other_class(one, test.pos_label) for one in read if one is not None)
         return next((text for text in said if text is not None), None)
 
 
-def _of_other_class(cells: Contingency, pos_label: Any) -> str | None:
+def _of_other_class(cells: Contingency, pos_label: Any) -> Found:
     truth, given = side_of(cells, "task"), sides_of(cells).get("task_pred")
     if pos_label is None or given is None or truth.is_matrix:
         return None
@@ -96,14 +97,14 @@ def _of_other_class(cells: Contingency, pos_label: Any) -> str | None:
         return None
     other = truth.names[int(codes[~positive][0])]
     shown = f"{auc:.2f}" if cells.summed is None else "clearly below 0.5"
-    return Said(
-        "The scores should be larger for rows labelled '{positive}', the positive class, and are "
-        "larger for the others: their area under the ROC curve is {shown}. If they are scores of "
-        "'{other_class}', pass {option}.",
-        positive=task_of(pos_label),
-        shown=shown,
-        other_class=task_of(other),
-        option=Role("pos_label", f"={other!r}"),
+    return (
+        f"The scores should be larger for rows labelled '{task_of(pos_label)}', the positive "
+        f"class, and are larger for the others: their area under the ROC curve is {shown}.",
+        Said(
+            "If they are scores of '{other_class}', pass {option}.",
+            other_class=task_of(other),
+            option=Role("pos_label", f"={other!r}"),
+        ),
     )
 
 
@@ -114,13 +115,14 @@ class Weights(Check):
     place = "next"
     rank = 60
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if seen.n_given is None or not seen.test.whole or seen.test.total < 2 * seen.n_given:
             return None
         return (
             f"{seen.n_given:,} rows came with weights that add up to {seen.test.total:,.15g}. "
-            "Whole numbers count as that many rows each. If they are sampling weights, the "
-            "intervals are far too narrow: divide the weights by their mean."
+            "Whole numbers count as that many rows each.",
+            "If they are sampling weights, the intervals are far too narrow: divide the weights by "
+            "their mean.",
         )
 
 
@@ -131,13 +133,16 @@ class TrainingLabels(Check):
     place = "next"
     rank = 140
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if seen.train is not None:
             return None
-        return Said(
+        return (
             "No training labels were given, so the audited labels decide which change counts as "
-            "amplification. Pass {y_train and sensitive_train} to measure against the labels that "
-            "the model was trained on."
+            "amplification.",
+            Said(
+                "Pass {y_train and sensitive_train} to measure against the labels that the model "
+                "was trained on."
+            ),
         )
 
 
@@ -147,7 +152,7 @@ class Sums(Check):
     topic = "sums"
     rank = 160
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if seen.test.summed is None:
             return None
         joint = "count with Contingency.from_frame(..., joint=True)"
@@ -158,7 +163,8 @@ class Sums(Check):
         }[str(seen.test.summed)]
         return (
             f"The engine summed {held}, so metrics that need single rows were left out (attackers, "
-            f"sets of labels, some intervals). To get them, {instead}."
+            "sets of labels, some intervals).",
+            f"To get them, {instead}.",
         )
 
 
@@ -168,9 +174,14 @@ class MissingValues(Check):
     topic = "missing values"
     rank = 165
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         n = seen.test.n_dropped
-        return f"{n:,.15g} rows without a sensitive feature were left out." if n else None
+        if not n:
+            return None
+        return (
+            f"{n:,.15g} rows without a sensitive feature were left out.",
+            Said("Check whether they differ from the others: {missing='group'} audits them too."),
+        )
 
 
 class LabelsAsTruth(Check):
@@ -179,8 +190,9 @@ class LabelsAsTruth(Check):
     topic = "labels as truth"
     rank = 200
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         return (
             "The labels are taken as the truth. If they are biased themselves, a value of 0 means "
-            "only that the model repeats them."
+            "only that the model repeats them.",
+            "Find out how the labels were made, and who may be labelled wrongly.",
         )

@@ -9,7 +9,7 @@ import numpy as np
 from skbiasamp._words import group_of, listed, rate, task_of
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference._intervals import FEW
-from skbiasamp.report.checks import ALPHA, Check, Seen
+from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 
 # The least difference between base rate and predicted rate that is reported.
 _WORTH_SAYING = 0.01
@@ -26,7 +26,7 @@ class WorseThanChance(Check):
     place = "next"
     rank = 70
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         capped = [
             name for name, one in seen.report.items() if one.statistics.get("flip_rate_capped")
         ]
@@ -34,8 +34,9 @@ class WorseThanChance(Check):
             return None
         return (
             "The model is less accurate than a random guess, so the perturbed labels of "
-            f"{listed(capped)} were pure noise. Check that labels and predictions belong to the "
-            "same rows before you use these values."
+            f"{listed(capped)} were pure noise.",
+            "Check that labels and predictions belong to the same rows before you use these "
+            "values.",
         )
 
 
@@ -46,7 +47,7 @@ class Threshold(Check):
     place = "next"
     rank = 80
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         test = seen.test
         if not test.has("task_pred") or test.soft("task_pred"):
             return None
@@ -59,7 +60,7 @@ class Threshold(Check):
             return None
         first = off[np.argmax(np.abs(gap[off]))]
         binary = test.classes is None or len(test.classes) <= 2
-        advice = " Compare at the base rate (BaseRateThresholdClassifier)." if binary else ""
+        advice = " with BaseRateThresholdClassifier" if binary else ""
         n_more = len(off) - 1
         tasks = f"task{'s' * (n_more > 1)} differ{'s' * (n_more == 1)}"
         more = f" {n_more} more {tasks} by 1 percentage point or more." if n_more else ""
@@ -68,7 +69,8 @@ class Threshold(Check):
             f"{rate(predicted[first] / test.total)} of the rows, and "
             f"{rate(base[first] / test.total)} are labelled so.{more} A decision threshold away "
             "from the base rate changes the rates of all groups, which can look like "
-            f"amplification or reduction.{advice}"
+            "amplification or reduction.",
+            f"Predict each task as often as it is labelled{advice}, and audit again.",
         )
 
 
@@ -79,7 +81,7 @@ class Errors(Check):
     place = "next"
     rank = 90
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if "accuracy" not in seen.report.groups:
             return None
         known = seen.report.groups.dropna(subset="accuracy")  # a group may have no audited rows
@@ -88,8 +90,8 @@ class Errors(Check):
             return None
         return (
             f"The accuracy of the model is {rate(accuracy)}. Co-occurrence metrics do not separate "
-            f"its errors from its bias. For that, read {seen.attacks}: attackers compare with "
-            "equally accurate random labels."
+            "its errors from its bias.",
+            f"Read {seen.attacks} too: attackers compare with equally accurate random labels.",
         )
 
 
@@ -100,7 +102,7 @@ class ErrorRates(Check):
     place = "next"
     rank = 130
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         report = seen.report
         if "false_positive_rate" not in report.rates:
             return None
@@ -129,7 +131,9 @@ class ErrorRates(Check):
         return (
             f"Among rows {labelled} '{task_of(task)}', the model predicts it for "
             f"{rate(rates.max())} of the group {most} and {rate(rates.min())} of the group "
-            f"{least}. Amplification does not measure this gap in error rates."
+            f"{least}. Amplification does not measure this gap in error rates.",
+            "Decide which error does more harm, and compare its rate between groups before you use "
+            "the model.",
         )
 
 
@@ -139,12 +143,13 @@ class Probabilities(Check):
     topic = "probabilities"
     rank = 150
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if not seen.test.soft("task_pred"):
             return None
         return (
             "The predictions are probabilities. Metrics of rates use their mean in each group. "
-            "Accuracy and error rates count 0.5 or more as the label."
+            "Accuracy and error rates count 0.5 or more as the label.",
+            "To audit decisions, pass predicted labels.",
         )
 
 
@@ -154,12 +159,13 @@ class PredictedAttribute(Check):
     topic = "predicted attribute"
     rank = 170
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if not seen.test.has("group_pred"):
             return None
         return (
             "A sensitive feature was predicted. This is questionable in itself, whatever the "
-            "values of T->A are."
+            "values of T->A are.",
+            "Check whether the model has to predict it.",
         )
 
 
@@ -169,10 +175,11 @@ class RiskPrediction(Check):
     topic = "risk prediction"
     rank = 190
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if seen.scored is None:
             return None
         return (
             "If the scores predict the future of people, a model without amplification still "
-            "repeats the bias of the data. Check the error rates of each group."
+            "repeats the bias of the data.",
+            "Check the error rates of each group.",
         )

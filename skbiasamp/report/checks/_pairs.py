@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from skbiasamp._words import task_of
-from skbiasamp.report.checks import Check, Seen
+from skbiasamp.report.checks import Check, Found, Seen
 from skbiasamp.results import AuditResult
 
 
@@ -32,8 +32,9 @@ class _Flagged(Check):
     place = "next"
     flag: ClassVar[str]
     what: ClassVar[str]
+    action: ClassVar[str]
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         raised = {name: _raised(one, self.flag) for name, one in seen.report.items()}
         name, pairs = max(raised.items(), key=lambda one: len(one[1]), default=("", []))
         if not pairs:
@@ -41,7 +42,8 @@ class _Flagged(Check):
         more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
         return (
             f"{len(pairs)} of {len(seen.report[name].table)} pairs of {name} {self.what}: "
-            f"{', '.join(pairs[:3])}{more}."
+            f"{', '.join(pairs[:3])}{more}.",
+            self.action,
         )
 
 
@@ -55,6 +57,7 @@ class UncertainSigns(_Flagged):
         "have a correlation in the labels that is not statistically distinguishable from 0, so "
         "amplification and reduction could be the other way round"
     )
+    action = "Do not report a direction for these pairs, or measure it on more labelled rows."
 
 
 class SmallCells(_Flagged):
@@ -64,6 +67,7 @@ class SmallCells(_Flagged):
     rank = 110
     flag = "reliable"
     what = "have fewer than 10 rows"
+    action = "Do not report these pairs one by one; collect more rows, or merge small groups."
 
 
 class UndefinedPairs(Check):
@@ -73,7 +77,7 @@ class UndefinedPairs(Check):
     place = "next"
     rank = 120
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         tables = {name: one.table for name, one in seen.report.items()}
         gone = {
             name: f"{int(table['delta'].isna().sum())} of {len(table)} in {name}"
@@ -82,4 +86,7 @@ class UndefinedPairs(Check):
         }
         if not gone:
             return None
-        return f"Pairs without any rows to measure are left out: {', '.join(gone.values())}."
+        return (
+            f"Pairs without any rows to measure are left out: {', '.join(gone.values())}.",
+            "Audit more rows of these groups and tasks.",
+        )

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from skbiasamp._words import CANNOT, DIRECTION_OF, listed
-from skbiasamp.report.checks import Check, Seen
+from skbiasamp._words import (
+    AMPLIFIES,
+    CANNOT,
+    DIRECTION_OF,
+    NO_EFFECT,
+    REVEALS_MORE,
+    listed,
+    number,
+)
+from skbiasamp.report.checks import Check, Found, Seen
 from skbiasamp.report.checks._labels import is_constant
 from skbiasamp.report.checks._model import Threshold
 
@@ -17,7 +25,7 @@ class DifferentDirections(Check):
     place = "verdict"
     rank = 10
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         report = seen.report
         if report.primary is None:
             return None
@@ -35,7 +43,7 @@ class DifferentDirections(Check):
             f"{listed(list(others))} give{'s' * (len(others) == 1)} another verdict than "
             f"{report.primary} ({primary.verdict}), since they answer different questions. {asked}"
         )
-        if Threshold().text(seen) is not None:
+        if Threshold().found(seen) is not None:
             text += (
                 " The decision threshold is away from the base rate, which changes the rates of "
                 "all groups and affects each metric differently."
@@ -44,7 +52,7 @@ class DifferentDirections(Check):
             text += (
                 " A mean over pairs counts small groups as much as large ones, and can hide these."
             )
-        return text
+        return text, "Read each metric as the answer to its own question."
 
 
 class BalancedData(Check):
@@ -54,14 +62,54 @@ class BalancedData(Check):
     place = "verdict"
     rank = 20
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         blind = [name for name, result in seen.report.items() if result.verdict == CANNOT]
         if not blind or is_constant(seen.signs):
             return None
         return (
             "Cannot amplify (labels are balanced): no group is associated with a task in the "
-            f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts. "
-            f"Use {seen.attacks} instead: attackers also find what a model adds to balanced labels."
+            f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts.",
+            f"Use {seen.attacks} instead: attackers also find what a model adds to balanced labels.",
+        )
+
+
+class Amplification(Check):
+    """The model adds to the bias of its labels."""
+
+    topic = "amplification"
+    place = "next"
+    rank = 25
+
+    def found(self, seen: Seen) -> Found:
+        names = [
+            name for name, one in seen.report.items() if one.verdict in (AMPLIFIES, REVEALS_MORE)
+        ]
+        if not names:
+            return None
+        return (
+            f"The model adds to the bias of its labels, by {listed(names)}.",
+            "Compare mitigations (skbiasamp.mitigation.compare_mitigations), then audit again.",
+        )
+
+
+class Precision(Check):
+    """The primary metric finds no clear effect, which does not mean that there is none."""
+
+    topic = "precision"
+    place = "next"
+    rank = 28
+
+    def found(self, seen: Seen) -> Found:
+        report = seen.report
+        value, low, high = (
+            (np.nan,) * 3 if report.primary is None else report[report.primary].judged
+        )
+        if not low < high or report[report.primary].verdict != NO_EFFECT:
+            return None
+        return (
+            f"No clear effect does not mean no effect: values from {number(low)} to {number(high)} "
+            f"agree with these rows ({report.primary}).",
+            "Audit more rows if a value in this range would matter.",
         )
 
 
@@ -71,10 +119,11 @@ class Directions(Check):
     topic = "directions"
     rank = 180
 
-    def text(self, seen: Seen) -> str | None:
+    def found(self, seen: Seen) -> Found:
         if len({one.direction for one in seen.report.values()} & {"A->T", "T->A"}) < 2:
             return None
         return (
             "Values of A->T (does the group shift the predicted task?) and T->A (does the task "
-            "shift the predicted group?) answer different questions and cannot be compared."
+            "shift the predicted group?) answer different questions and cannot be compared.",
+            "Report them apart.",
         )
