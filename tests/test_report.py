@@ -516,7 +516,7 @@ def test_metrics_that_disagree_are_explained():
     assert report["directional A->T"].verdict == "amplifies"
     others = [name for name, one in report.items() if one.verdict in ("reduces", "reveals less")]
     assert "MALS" in others
-    (text,) = (one.text for one in report.findings if one.topic == "different directions")
+    (text,) = (str(one) for one in report.findings if one.topic == "different directions")
     for name in others:
         assert f"{name} ({report[name].verdict}): {report[name].question}" in text
     assert "The decision threshold is away from the base rate" in text
@@ -665,8 +665,15 @@ def topics(report):
 
 
 def test_findings_of_a_plain_audit(amplified):
-    assert topics(amplified) == {"error rates", "training labels", "labels as truth"}
-    assert amplified.warnings == [finding.text for finding in amplified.findings]
+    assert topics(amplified) == {
+        "amplification", "error rates", "training labels", "labels as truth",
+    }  # fmt: skip
+    assert amplified.warnings == [f"{one.text} {one.action}" for one in amplified.findings]
+
+
+def test_every_finding_says_what_to_do_next(everything):
+    for report in (everything, report_of(BALANCED), report_of(OFTEN)):
+        assert all(one.text and one.action for one in report.findings)
 
 
 def test_training_labels_are_asked_for_where_there_are_none():
@@ -682,7 +689,7 @@ def test_training_labels_are_asked_for_where_there_are_none():
 def test_balanced_labels_are_said_to_blind():
     report = report_of(BALANCED)
     assert report["directional A->T"].value == 0
-    (found,) = (one.text for one in report.findings if one.topic == "balanced data")
+    (found,) = (str(one) for one in report.findings if one.topic == "balanced data")
     assert "so directional A->T and MALS cannot show amplification" in found
     assert "Use leakage and DPA A->T instead" in found
     assert "nothing to amplify" in report.sentences["directional A->T"]
@@ -810,7 +817,7 @@ def test_a_perfect_model_is_not_called_balanced():
     report = report_of({("f", 1, 1): 30, ("f", 0, 0): 10, ("m", 1, 1): 10, ("m", 0, 0): 30})
     assert report["directional A->T"].verdict == "no clear effect"
     assert report.verdict.endswith("No pair of group and task changes.")
-    assert topics(report) == {"training labels", "labels as truth"}
+    assert topics(report) == {"precision", "training labels", "labels as truth"}
 
 
 @pytest.mark.parametrize(
@@ -1077,7 +1084,7 @@ def test_the_schema_page_lists_every_field_and_no_other(everything):
 def test_the_schema_page_lists_every_topic():
     topics = [check.topic for check in every_check()]
     assert len(set(topics)) == len(topics) > 20
-    assert documented("Each of `findings`") == {"topic", "text", "place", *topics}
+    assert documented("Each of `findings`") == {"topic", "text", "action", "place", *topics}
     places = [check.place for check in every_check()]
     assert sorted(places, key=["verdict", "next", "note"].index) == places
 

@@ -9,6 +9,7 @@ import shlex
 import sys
 from ast import literal_eval
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -52,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     f"{option} has no effect without --fail-above: pass --fail-above too"
                 )
     try:
-        code = _audit(options) if options.command == "audit" else demo(options.html)
+        call = sys.argv[1:] if arguments is None else arguments
+        code = _audit(options, call) if options.command == "audit" else demo(options.html)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -98,7 +100,7 @@ def _named(text: str, names: dict[str, Spoken]) -> str:
     return text.named(names) if isinstance(text, Said) else text
 
 
-def _audit(options: argparse.Namespace) -> int:
+def _audit(options: argparse.Namespace, call: Sequence[str]) -> int:
     wanted = {"html": options.html, "json": options.json, "markdown": options.markdown}
     outputs = {kind: writable(path) for kind, path in wanted.items() if path is not None}
     sides = ("target", "prediction", "sensitive", "sensitive_prediction")
@@ -130,22 +132,33 @@ def _audit(options: argparse.Namespace) -> int:
                 # Scores and weights belong to single rows: these are read, not counted.
                 arguments = how | as_arguments(frame, labels | extra)
         report = skbiasamp.audit(
-            **arguments, y_train=train, auditors=options.auditor, random_state=options.seed
+            **arguments,
+            y_train=train,
+            auditors=options.auditor,
+            random_state=options.seed,
+            model_name=options.model_name,
+            data_name=options.data_name or ", ".join(options.test),
         )
+    report.context["call"] = shlex.join(["skbiasamp", *call])
+    # Findings name the options of this command, on the page and in files too.
+    report.findings[:] = [
+        replace(one, text=_named(one.text, names), action=_named(one.action, names))
+        for one in report.findings
+    ]
     for kind, path in outputs.items():
         getattr(report, f"to_{kind}")(path)
     title = f"Audit of {', '.join(options.test)}: {report.context['rows']}"
     print(filled(title))
     print(f"\nVerdict ({report.primary})")
     for text in report._opening:
-        print(filled(_named(text, names), "  "))
+        print(filled(text, "  "))
     print_summary(report)
     for name, sentence in report.sentences.items():
         if name != report.primary:
             print(f"\n{name}\n{filled(sentence, '  ')}")
     print("\nBefore you use these numbers:")
     for text in report._rest:
-        print(filled(_named(text, names), "  ", first="- "))
+        print(filled(text, "  ", first="- "))
     for path in outputs.values():
         print(f"\nWritten: {path}")
     if options.fail_above is None:

@@ -154,6 +154,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="MODULE:CLASS",
         help="run this metric instead of those that the columns allow; repeat for several",
     )
+    add("--model-name", metavar="NAME", help="name of the model, for the title of the report")
+    add("--data-name", metavar="NAME", help="name of the data (default: the files of TEST)")
     add("--seed", type=int, default=0, help="of random numbers (default: 0)")
     written("--html", metavar="PATH", help="a page with pictures and explanations")
     written("--json", metavar="PATH", help="everything, for programs")

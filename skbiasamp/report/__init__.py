@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import copy
-import datetime
-import platform
 import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import scipy
-import sklearn
 from sklearn.exceptions import UndefinedMetricWarning
 
-import skbiasamp
 from skbiasamp import metrics
 from skbiasamp._input import check_frame_columns, require_groups, speaking
 from skbiasamp.contingency import Contingency
@@ -23,6 +16,7 @@ from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics._base import BaseAuditor
 from skbiasamp.metrics._reading import count_labels, read_train
 from skbiasamp.metrics._signs import association_sign
+from skbiasamp.report._evidence import call_of, context_of, not_measured
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.checks import Seen, find
 from skbiasamp.results import AuditReport, AuditResult
@@ -50,6 +44,8 @@ def audit(
     sensitive: str | list[str] | None = None,
     sensitive_prediction: str | list[str] | None = None,
     weight: str | None = None,
+    model_name: str | None = None,
+    data_name: str | None = None,
 ) -> AuditReport:
     """Audit predictions with every metric that the inputs allow, and report a verdict.
 
@@ -94,6 +90,8 @@ def audit(
     target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
         Where labels, predictions, attribute, its predictions and weights are, if `y_true` (and
         `y_train`, where there is one) is a frame or a path.
+    model_name, data_name : str, default=None
+        Names of the model and of the audited data, for the title of the report.
 
     Returns
     -------
@@ -113,6 +111,7 @@ def audit(
     Most affected: the group f is predicted '1' for 85.0 % of its rows, and 75.0 % are labelled
     so; this strengthens the association in the labels.
     """
+    call = call_of(audit, locals())
     how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
     columns: dict[str, Any] = {
         "target": target,
@@ -155,7 +154,9 @@ def audit(
         same = sum(other == name or other.startswith(f"{name} (") for other in results)
         results[f"{name} ({same + 1})" if same else name] = result
     by_group, rates = describe_groups(test)
-    context = _context(test, train)
+    names = {"model_name": model_name, "data_name": data_name}
+    context = context_of(test, train, names, call)
+    context["not_measured"] = not_measured(test, scored, chosen=auditors is not None)
     report = AuditReport(results=results, groups=by_group, rates=rates, context=context)
     n_given = None if sample_weight is None else len(sample_weight)
     report.findings.extend(find(Seen(report, test, train, scored, n_given)))
@@ -208,28 +209,3 @@ def _run(
             auditor.fit(train)
         result: AuditResult = auditor.audit(test)
     return result
-
-
-def _context(test: Contingency, train: Contingency | None) -> dict[str, Any]:
-    groups, tasks = len(test.groups), len(test.tasks)
-    return {
-        "rows": (
-            f"{test.total:,.15g} rows, {groups} group{'s' * (groups != 1)}, "
-            f"{tasks} task{'s' * (tasks != 1)}"
-        ),
-        "n_samples": test.total,
-        "n_train": None if train is None else train.total,
-        "n_dropped": test.n_dropped,
-        "groups": list(test.groups),
-        "tasks": list(test.tasks),
-        "group_columns": list(getattr(test, "group_columns", None) or ()),
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "versions": {
-            "skbiasamp": skbiasamp.__version__,
-            "scikit-learn": sklearn.__version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "pandas": pd.__version__,
-            "Python": platform.python_version(),
-        },
-    }

@@ -1,4 +1,4 @@
-"""Group sizes, base rates and error rates, for context."""
+"""Sizes of groups, and rates by group with their intervals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 from sklearn.metrics import accuracy_score, confusion_matrix
 
 from skbiasamp._cells import column
 from skbiasamp._input import Array
 from skbiasamp._task_sums import of_one_task
 from skbiasamp.contingency import Contingency
+
+_Z = float(stats.norm.isf(0.025))
 
 
 def describe_groups(test: Contingency) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -37,15 +40,31 @@ def describe_groups(test: Contingency) -> tuple[pd.DataFrame, pd.DataFrame]:
                 for t, p, weight in zip(true, predicted, weights, strict=True)
             ]
             whole = _one_label_accuracy(test, weights[0])
-            row["accuracy"] = float(np.mean(right)) if whole is None else whole
+            # A mean over tasks varies less than one task of as many rows: its interval is not
+            # too narrow.
+            row |= _shares(test, accuracy=(np.mean(right) * n if whole is None else whole * n, n))
         by_group.append(row)
         for j, task in enumerate(test.tasks):
             pair: dict[str, Any] = {"group": group, "task": task}
             pair["base_rate"] = float(weights[j] @ true[j]) / n if n else np.nan
             if predicted and n:
-                pair |= _error_rates(true[j], predicted[j], weights[j])
+                cells = confusion_matrix(
+                    true[j], predicted[j], labels=[0, 1], sample_weight=weights[j]
+                )
+                (tn, fp), (fn, tp) = cells
+                pair |= _shares(
+                    test,
+                    predicted_rate=(tp + fp, n),
+                    accuracy=(tp + tn, n),
+                    true_positive_rate=(tp, tp + fn),
+                    false_positive_rate=(fp, fp + tn),
+                )
             by_pair.append(pair)
-    return pd.DataFrame(by_group), pd.DataFrame(by_pair)
+    rates = pd.DataFrame(by_pair)
+    if predicted:
+        sizes = [row["n"] * test.rows_per_weight for row in by_group]
+        rates = _with_impact(rates, np.repeat(sizes, n_tasks))
+    return pd.DataFrame(by_group), rates
 
 
 def _one_label_accuracy(test: Contingency, weight: Array) -> float | None:
@@ -57,11 +76,34 @@ def _one_label_accuracy(test: Contingency, weight: Array) -> float | None:
     return float(weight @ (np.asarray(right) > 0)) / float(weight.sum())
 
 
-def _error_rates(true: Array, predicted: Array, weight: Array) -> dict[str, float]:
-    (tn, fp), (fn, tp) = confusion_matrix(true, predicted, labels=[0, 1], sample_weight=weight)
-    with np.errstate(invalid="ignore"):
-        return {
-            "predicted_rate": float((tp + fp) / weight.sum()),
-            "true_positive_rate": float(np.divide(tp, tp + fn)),
-            "false_positive_rate": float(np.divide(fp, fp + tn)),
-        }
+def _shares(test: Contingency, **counts: tuple[Any, Any]) -> dict[str, float]:
+    """Return shares k / n with Wilson's intervals, which hold near 0 and 1 too."""
+    found: dict[str, float] = {}
+    for name, (k, n) in counts.items():
+        found |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
+        if n:
+            p, rows = min(float(k / n), 1.0), n * test.rows_per_weight
+            reach = _Z * np.sqrt(p * (1 - p) / rows + (_Z / rows) ** 2 / 4)
+            ends = (
+                (p + _Z**2 / (2 * rows) + side * reach) / (1 + _Z**2 / rows) for side in (-1, 1)
+            )
+            found |= zip((name, f"{name}_low", f"{name}_high"), map(float, (p, *ends)), strict=True)
+    return found
+
+
+def _with_impact(rates: pd.DataFrame, rows: Array) -> pd.DataFrame:
+    """Add each group's predicted rate over the highest of any group, with Katz's interval."""
+    rate = rates["predicted_rate"].to_numpy(float)
+    by_task = rates.assign(rate=rate, rows=rows).groupby(rates["task"].map(repr), sort=False)
+    best = np.asarray(
+        by_task["rate"].transform(lambda one: one.idxmax() if one.notna().any() else -1), dtype=int
+    )
+    top = np.where(best < 0, np.nan, rate[best])
+    # The delta method for the logarithm of a ratio of two independent shares.
+    itself = np.arange(len(rate)) == best
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = rate / top
+        spread = (1 - rate) / (rate * rows) + (1 - top) / (top * rows[best])
+        reach = np.where(itself | (rate == 0), np.nan, np.exp(_Z * np.sqrt(spread)))
+        bounds = {"impact_ratio_low": ratio / reach, "impact_ratio_high": ratio * reach}
+    return rates.assign(impact_ratio=ratio, **bounds)

@@ -69,7 +69,8 @@ class BalancedData(Check):
         return (
             "Cannot amplify (labels are balanced): no group is associated with a task in the "
             f"labels, so {listed(blind)} cannot show amplification, whatever the model predicts.",
-            f"Use {seen.attacks} instead: attackers also find what a model adds to balanced labels.",
+            f"Use {seen.attacks} instead: attackers also find what a model adds to balanced "
+            "labels.",
         )
 
 
@@ -81,9 +82,8 @@ class Amplification(Check):
     rank = 25
 
     def found(self, seen: Seen) -> Found:
-        names = [
-            name for name, one in seen.report.items() if one.verdict in (AMPLIFIES, REVEALS_MORE)
-        ]
+        more = (AMPLIFIES, REVEALS_MORE)
+        names = [name for name, one in seen.report.items() if one.verdict in more]
         if not names:
             return None
         return (
@@ -101,10 +101,11 @@ class Precision(Check):
 
     def found(self, seen: Seen) -> Found:
         report = seen.report
-        value, low, high = (
-            (np.nan,) * 3 if report.primary is None else report[report.primary].judged
-        )
-        if not low < high or report[report.primary].verdict != NO_EFFECT:
+        primary = None if report.primary is None else report[report.primary]
+        if primary is None or primary.verdict != NO_EFFECT:
+            return None
+        _, low, high = primary.judged
+        if not low < high:
             return None
         return (
             f"No clear effect does not mean no effect: values from {number(low)} to {number(high)} "

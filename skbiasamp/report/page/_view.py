@@ -74,7 +74,9 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     columns = content["context"].get("group_columns", ())
     groups, rates = (_records(content[one]) for one in ("groups", "rates"))
     findings = [
-        {**one, "id": f"finding-{i}", "topic": one["topic"].capitalize()}
+        one
+        | {"id": f"finding-{i}", "topic": one["topic"].capitalize()}
+        | {"text": f"{one['text']} {one['action']}"}
         for i, one in enumerate(content["findings"], 1)
     ]
     return {
