@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sklearn.utils import _safe_indexing as take_rows
+from sklearn.utils._param_validation import HasMethods as _HasMethods
 from sklearn.utils._param_validation import (
-    HasMethods,
     Interval,
     Options,
     StrOptions,
@@ -22,6 +22,7 @@ __all__ = [
     "StrOptions",
     "check_method_params",
     "check_sample_weight",
+    "has_method",
     "take_rows",
     "validate_parameter_constraints",
     "validate_params",
@@ -36,3 +37,24 @@ def validate_params(constraints: dict[str, Any]) -> Callable[[Function], Functio
         constraints, prefer_skip_nested_validation=False
     )
     return made
+
+
+def has_method(estimator: object, name: str) -> bool:
+    """Return whether an estimator has a method, or gets it in `fit`."""
+    try:
+        return callable(getattr(estimator, name))
+    except AttributeError as error:
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        # A StackingClassifier that makes its final estimator in `fit` looks the method up on None.
+        default = isinstance(cause, AttributeError) and cause.obj is None and cause.name == name
+        return default and hasattr(type(estimator), name)
+
+
+class HasMethods(_HasMethods):
+    """Constraint of a parameter: these methods, before or after `fit`."""
+
+    def is_satisfied_by(self, val: object) -> bool:
+        """Return whether a value has the methods."""
+        return all(has_method(val, name) for name in self.methods)

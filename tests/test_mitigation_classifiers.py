@@ -1,5 +1,6 @@
 """Classifiers that are to amplify less: what they promise of their predictions."""
 
+import inspect
 import time
 import warnings
 from importlib import import_module
@@ -14,17 +15,25 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbiasamp import AuditedClassifier, MALSAuditor
+from skbiasamp import (
+    AuditedClassifier,
+    BaseRateThresholdClassifier,
+    DirectionalAuditor,
+    MALSAuditor,
+    cross_audit,
+)
 from skbiasamp.mitigation import CorpusConstraintClassifier, DomainIndependentClassifier
 
 MARGIN = 0.05
@@ -596,3 +605,92 @@ def test_bad_input_of_groups_classifiers(people):
     ):
         with pytest.raises(ValueError, match=message):
             clone(model).set_params(group_prior=prior).fit(features, hired, sensitive_features=sex)
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("scoring", [None, "accuracy"])
+def test_folds_of_a_classifier_that_needs_the_group_to_predict(people, routing, scoring):
+    X, hired, sex = people
+    features = X[["test", "tall"]]
+    model = CorpusConstraintClassifier(LogisticRegression())
+    splits = list(StratifiedKFold(3).split(features, hired))
+    with sklearn.config_context(enable_metadata_routing=routing):
+        found = cross_audit(
+            model, features, hired, sensitive_features=sex, cv=splits, scoring=scoring
+        )
+    for (train, test), result, n in zip(splits, found.folds, range(3), strict=True):
+        fitted = clone(model).fit(features.iloc[train], hired[train], sensitive_features=sex[train])
+        y_pred = fitted.predict(features.iloc[test], sensitive_features=sex[test])
+        auditor = DirectionalAuditor().fit(hired[train], sensitive_features=sex[train])
+        assert result.value == auditor.score(hired[test], y_pred, sensitive_features=sex[test])
+        assert found.table["score"][n] == np.mean(y_pred == hired[test])
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_folds_whose_group_is_a_column_weights_and_steps(people, routing):
+    X, hired, sex = people
+    X = X[["test", "tall"]].assign(sex=sex)
+    inner = LogisticRegression()
+    with sklearn.config_context(enable_metadata_routing=routing):
+        inner = inner.set_fit_request(sample_weight=True) if routing else inner
+        constrained = CorpusConstraintClassifier(inner)
+        audits = [
+            cross_audit(
+                constrained, X.drop(columns="sex"), hired, sensitive_features=sex, random_state=0
+            ),
+            cross_audit(
+                AuditedClassifier(constrained, sensitive="sex", drop_sensitive=True),
+                X,
+                hired,
+                sample_weight=np.ones(len(X)),
+                random_state=0,
+            ),
+            cross_audit(
+                AuditedClassifier(
+                    make_pipeline(StandardScaler(with_mean=False, with_std=False), constrained)
+                ),
+                X.drop(columns="sex"),
+                hired,
+                sensitive_features=sex,
+                random_state=0,
+            ),
+        ]
+    first, *others = [audit.table.drop(columns=["low", "high", "p_value"]) for audit in audits]
+    for table in others:
+        pd.testing.assert_frame_equal(table.astype(first.dtypes), first)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        BaseRateThresholdClassifier,
+        CorpusConstraintClassifier,
+        DomainIndependentClassifier,
+        AuditedClassifier,
+        lambda stack: BaseRateThresholdClassifier(make_pipeline(StandardScaler(), stack)),
+    ],
+    ids=["threshold", "constraint", "domains", "audited", "pipeline"],
+)
+def test_a_stack_may_have_its_default_final_estimator(people, make):
+    # It is made in `fit`, and before, a StackingClassifier has no method to predict.
+    X, hired, sex = people
+    X, hired, sex = X.iloc[:400][["test", "tall"]], hired[:400], sex[:400]
+    members = [("regression", LogisticRegression()), ("bayes", GaussianNB())]
+    predicted = []
+    for final in (None, LogisticRegression()):
+        model = make(StackingClassifier(members, final_estimator=final))
+        known = "sensitive_features" in inspect.signature(model.fit).parameters
+        model.fit(X, hired, **({"sensitive_features": sex} if known else {}))
+        known = "sensitive_features" in inspect.signature(model.predict).parameters
+        predicted.append(model.predict(X, **({"sensitive_features": sex} if known else {})))
+    assert_array_equal(*predicted)
+
+
+def test_a_classifier_without_probabilities_is_still_refused(people):
+    X, hired, sex = people
+    stack = StackingClassifier([("bayes", GaussianNB())], final_estimator=Perceptron())
+    model = CorpusConstraintClassifier(stack)
+    with pytest.raises(ValueError, match="must be an object implementing"):
+        model.fit(X[["test", "tall"]], hired, sensitive_features=sex)
+    with pytest.raises(ValueError, match="must be an object implementing"):
+        BaseRateThresholdClassifier(KMeans()).fit(X[["test", "tall"]], hired)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
 import sklearn
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.ensemble import StackingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
@@ -184,6 +186,19 @@ class SensitiveWrapper(SensitiveClassifier, ClassifierWrapper):
         features = super()._hide(X)
         self._saw_X = None if self._hidden is None else FunctionTransformer().fit(X)
         return features
+
+
+def ready(estimator: Any) -> Any:
+    """Return a clone that has its methods before `fit`, as scikit-learn asks for them.
+
+    A StackingClassifier without a final estimator has none: it gets the one that `fit` would make.
+    """
+    copied = clone(estimator)
+    inside = {"": copied, **{f"{k}__": v for k, v in copied.get_params(deep=True).items()}}
+    for name, one in inside.items():
+        if isinstance(one, StackingClassifier) and one.final_estimator is None:
+            copied.set_params(**{f"{name}final_estimator": LogisticRegression()})
+    return copied
 
 
 def fit_params(

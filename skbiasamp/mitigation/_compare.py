@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import sklearn
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
-from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import take_rows
+from skbiasamp._compat import has_method
 from skbiasamp._input import (
-    Array,
     check_auditor,
     check_lengths,
     check_option,
@@ -30,11 +25,11 @@ from skbiasamp._input import (
     speaking,
     to_native,
 )
-from skbiasamp.compose._wrapper import ClassifierWrapper
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
 from skbiasamp.model_selection._cross_audit import STRATIFY, joint_strata, over_folds, splitter
+from skbiasamp.model_selection._rows import RowClassifier, RowData
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -266,16 +261,17 @@ def compare_mitigations(
     strata = y if stratify == "task" else joint_strata(y, sensitive_features)
     splits = list(splitter(cv, strata, rng).split(X, strata, groups))
     seed = rng.randint(2**31 - 1)
-    data = _Data(X, sensitive_features)
+    data = RowData(X, sensitive_features)
     audits: dict[str, dict[str, CrossAuditResult]] = {}
     errors: dict[str, str] = {}
     # The baseline first: if it fails there is nothing to compare with.
     for step, name in enumerate(dict.fromkeys([baseline, *entries])):
         start = time.perf_counter()
+        sampler, estimator = parts[name]
         try:
             with speaking(auditor="auditors"):
                 found = cross_audit(
-                    _Informed(*parts[name], data=data),
+                    RowClassifier(estimator, data=data, sampler=sampler),
                     np.arange(_n_rows(X))[:, None],
                     y,
                     sensitive_features=sensitive_features,
@@ -340,73 +336,10 @@ def _share_changed(
     return float(np.mean((ours != theirs).reshape(len(ours), -1).any(axis=1)))
 
 
-class _Data:
-    """The rows that numbers stand for; copies of an estimator share it."""
-
-    def __init__(self, X: Any, attribute: Any) -> None:
-        self.X = X
-        self.attribute = attribute
-
-    def __deepcopy__(self, memo: Any) -> _Data:
-        return self
-
-
-class _Informed(ClassifierWrapper):
-    """A classifier of row numbers: it passes rows and sensitive feature to the mitigation."""
-
-    def __init__(self, sampler: Any, estimator: Any, *, data: _Data) -> None:
-        self.sampler = sampler
-        self.estimator = estimator
-        self.data = data
-
-    # Nothing is routed to the mitigation: the sensitive feature comes from the data.
-    get_metadata_routing = BaseEstimator.get_metadata_routing
-
-    def fit(self, X: Any, y: Any) -> Self:
-        rows, features = np.ravel(X), self._features(X)
-        with sklearn.config_context(enable_metadata_routing=True):
-            if self.sampler is not None:
-                sampler = clone(self.sampler)
-                known = inspect.signature(sampler.fit_resample).parameters
-                requests = "sensitive_features" in known and not _finds(sampler)
-                features, y = sampler.fit_resample(features, y, **self._attribute(rows, requests))
-                rows = rows[getattr(sampler, "sample_indices_", slice(None))]
-            requests = _requests(self.estimator, "fit")
-            self.estimator_ = clone(self.estimator)
-            self.estimator_.fit(features, y, **self._attribute(rows, requests))
-        return self
-
-    def predict(self, X: Any) -> Any:
-        check_is_fitted(self)
-        with sklearn.config_context(enable_metadata_routing=True):
-            given = self._attribute(np.ravel(X), _requests(self.estimator, "predict"))
-            return self.estimator_.predict(self._features(X), **given)
-
-    def _features(self, X: Any) -> Any:
-        return take_rows(self.data.X, np.ravel(X))
-
-    def _attribute(self, rows: Array, asked: bool) -> dict[str, Any]:
-        return {"sensitive_features": take_rows(self.data.attribute, rows)} if asked else {}
-
-
-def _requests(estimator: Any, method: str) -> bool:
-    """Return whether a method requests the sensitive feature and does not find it in a column."""
-    asked = get_routing_for_object(estimator).consumes(method, ["sensitive_features"])
-    return bool(asked) and not _finds(estimator)
-
-
-def _finds(estimator: Any) -> bool:
-    """Return whether an estimator, or one inside it, has `sensitive`."""
-    return any(
-        name.rpartition("__")[2] == "sensitive" and value is not None
-        for name, value in estimator.get_params(deep=True).items()
-    )
-
-
 def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
     """Return a sampler, if there is one, and a classifier."""
     sampler, estimator = mitigation if isinstance(mitigation, tuple) else (None, mitigation)
-    if not hasattr(estimator, "predict") or (sampler and not hasattr(sampler, "fit_resample")):
+    if not has_method(estimator, "predict") or (sampler and not hasattr(sampler, "fit_resample")):
         raise TypeError(
             f"estimators[{name!r}] is {mitigation!r}, which does not predict. Pass a classifier, "
             "or a pair of sampler and classifier: (RatioBalancer(), LogisticRegression())."

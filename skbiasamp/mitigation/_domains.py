@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
 from skbiasamp._input import Array, quote, to_native
 from skbiasamp.compose._sensitive import SENSITIVE
-from skbiasamp.compose._wrapper import SensitiveClassifier
+from skbiasamp.compose._wrapper import SensitiveClassifier, ready
 from skbiasamp.mitigation._pairs import Pairs, named, read_pairs
 from skbiasamp.model_selection._responses import task_scores
 
@@ -258,7 +258,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
             )
         several = isinstance(self.estimator, MultiOutputClassifier) and not pairs.one_label
         inner = self.estimator.estimator if several else self.estimator
-        head = CalibratedClassifierCV(clone(inner), method=self.calibration, cv=folds)
+        head = CalibratedClassifierCV(ready(inner), method=self.calibration, cv=folds)
         if pairs.one_label:
             return head
         if weighted and sklearn.get_config()["enable_metadata_routing"]:

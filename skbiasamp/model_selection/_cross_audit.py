@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import sklearn
 from scipy import stats
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
@@ -20,7 +21,9 @@ from sklearn.utils.multiclass import type_of_target
 from skbiasamp._compat import Interval, StrOptions, take_rows, validate_params
 from skbiasamp._input import Array, of_auditor, speaking, to_native
 from skbiasamp.compose import AuditedClassifier
+from skbiasamp.compose._sensitive import without
 from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.model_selection._rows import RowClassifier, RowData, requests
 from skbiasamp.results import AuditResult
 
 STRATIFY = ("task", "joint")
@@ -182,6 +185,9 @@ def cross_audit(
     make that variance better known but bring no new rows: the interval does not shrink as that of
     independent runs would, whose nominal 95 % would cover about 67 %.
 
+    Estimators that need the sensitive feature to predict, such as `CorpusConstraintClassifier`, get
+    it whether metadata routing is enabled or not. Scorers then see row numbers in place of `X`.
+
     If test folds overlap, as with `ShuffleSplit`, the variance is widened as by Nadeau and
     Bengio [1]_, and the pooled result has no interval.
 
@@ -218,9 +224,13 @@ def cross_audit(
             "cross_audit needs the sensitive feature: pass sensitive_features, for example "
             "X['sex'], or an AuditedClassifier(..., sensitive='sex')."
         )
-    metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-    metadata = {key: value for key, value in metadata.items() if value is not None}
     strata = y if stratify == "task" else joint_strata(y, attribute)
+    data, passed = X, sensitive_features
+    if _needs_rows(model):
+        model, data = _of_rows(model, X, attribute)
+        passed = None  # it is found by row number
+    metadata = {"sensitive_features": passed, "sample_weight": sample_weight}
+    metadata = {key: value for key, value in metadata.items() if value is not None}
     rng = check_random_state(random_state)
     auditors = model._auditors()
     repeats = []
@@ -229,7 +239,7 @@ def cross_audit(
         seeded = [_seeded(one, rng) for one in auditors.values()]
         fitted = cross_validate(
             _seeded(clone(model).set_params(auditor=seeded), rng),
-            X,
+            data,
             y,
             cv=splits,
             scoring=scoring,
@@ -245,7 +255,7 @@ def cross_audit(
             whole[name] = _seeded(one, rng).fit(
                 y, sensitive_features=attribute, sample_weight=sample_weight
             )
-    rows = (X, y, sensitive_features, sample_weight)
+    rows = (data, y, passed, sample_weight)
     held_out = [
         [
             (one, one._labels(*(None if part is None else take_rows(part, test) for part in rows)))
@@ -255,6 +265,25 @@ def cross_audit(
     ]
     results = {name: _result(name, auditor, repeats, held_out) for name, auditor in whole.items()}
     return results if isinstance(model.auditor, list) else next(iter(results.values()))
+
+
+def _needs_rows(model: AuditedClassifier) -> bool:
+    """Return whether the classifier inside needs a sensitive feature that nobody would pass on."""
+    routes = sklearn.get_config()["enable_metadata_routing"]
+    return requests(model.estimator, "predict") or (not routes and requests(model.estimator, "fit"))
+
+
+def _of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedClassifier, Array]:
+    """Return the same model for row numbers, and the numbers."""
+    model._hide(X)
+    named = model.sensitive is not None and not callable(model.sensitive)
+    data = RowData(model._features(X), attribute)
+    changed = {"estimator": RowClassifier(model.estimator, data=data)}
+    if model.sensitive_estimator is not None:
+        blind = RowData(without(X, model.sensitive) if named else X, attribute)
+        changed["sensitive_estimator"] = RowClassifier(model.sensitive_estimator, data=blind)
+    model = clone(model).set_params(**changed, sensitive=data.sensitive, drop_sensitive=False)
+    return model, np.arange(len(attribute))[:, None]
 
 
 def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditResult:

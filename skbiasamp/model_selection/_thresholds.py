@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import HasMethods, StrOptions, check_sample_weight
 from skbiasamp._input import Array, to_native
-from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params
+from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params, ready
 from skbiasamp.model_selection._responses import task_scores
 
 
@@ -140,17 +140,17 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             self.estimator_ = self.estimator
             scores = self._scores(X)
         else:
-            method = _method(self.estimator)
+            model = ready(self.estimator)
             output = cross_val_predict(
-                self.estimator,
+                model,
                 X,
                 y,
                 cv=check_cv(self.cv, y, classifier=True),
-                method=method,
+                method=_method(model),
                 params=inner,
                 n_jobs=self.n_jobs,
             )
-            self.estimator_ = clone(self.estimator).fit(X, y, **inner)
+            self.estimator_ = clone(model).fit(X, y, **inner)
             scores = self._columns(output, self.estimator_.classes_)
         if self._one_label:
             labels = (labels == self.estimator_.classes_[1])[:, None]

@@ -1,0 +1,112 @@
+"""A classifier of row numbers: it gets at the sensitive feature of every row it predicts."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import sklearn
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from skbiasamp._compat import take_rows
+from skbiasamp._input import Array
+from skbiasamp.compose._wrapper import ClassifierWrapper
+
+
+class RowData:
+    """The rows that numbers stand for; copies of an estimator share it."""
+
+    def __init__(self, X: Any, attribute: Any) -> None:
+        self.X = X
+        self.attribute = attribute
+
+    def features(self, numbers: Any) -> Any:
+        """Return the rows of X."""
+        return take_rows(self.X, np.ravel(numbers))
+
+    def sensitive(self, numbers: Any) -> Any:
+        """Return their sensitive feature."""
+        return take_rows(self.attribute, np.ravel(numbers))
+
+    def __deepcopy__(self, memo: Any) -> RowData:
+        return self
+
+
+class RowClassifier(ClassifierWrapper):
+    """A classifier of row numbers: it passes the rows on, and their groups if requested.
+
+    Cross-validation passes the sensitive feature to `fit` at most, and some mitigations need it in
+    `predict`. An array of row numbers says for every row what it is.
+    """
+
+    __metadata_request__fit: ClassVar = {"sample_weight": True}
+
+    def __init__(self, estimator: Any, *, data: RowData, sampler: Any = None) -> None:
+        self.estimator = estimator
+        self.data = data
+        self.sampler = sampler
+
+    # The sensitive feature comes from the data: nothing else is routed.
+    get_metadata_routing = BaseEstimator.get_metadata_routing
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit a clone of the classifier, on resampled rows if there is a sampler."""
+        rows, features = np.ravel(X), self._features(X)
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        # Weights are routed only if the caller has enabled it; else requests would be missing.
+        with _routing(enable=sample_weight is None):
+            if self.sampler is not None:
+                sampler = clone(self.sampler)
+                known = inspect.signature(sampler.fit_resample).parameters
+                asked = "sensitive_features" in known and not _finds(sampler)
+                features, y = sampler.fit_resample(features, y, **self._attribute(rows, asked))
+                rows = rows[getattr(sampler, "sample_indices_", slice(None))]
+            given |= self._attribute(rows, requests(self.estimator, "fit"))
+            self.estimator_ = clone(self.estimator).fit(features, y, **given)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict rows."""
+        return self._ask("predict", X)
+
+    def score(self, X: Any, y: Any, **params: Any) -> Any:
+        """Return the score of the classifier inside."""
+        return self._ask("score", X, y, **params)
+
+    def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:
+        with _routing(enable=not params):
+            params |= self._attribute(np.ravel(X), requests(self.estimator, method))
+            return getattr(self.estimator_, method)(self._features(X), *args, **params)
+
+    def _features(self, X: Any) -> Any:
+        return self.data.features(X)
+
+    def _attribute(self, rows: Array, asked: bool) -> dict[str, Any]:
+        return {"sensitive_features": self.data.sensitive(rows)} if asked else {}
+
+
+def requests(estimator: Any, method: str) -> bool:
+    """Return whether a method requests the sensitive feature and does not find it in a column."""
+    if _finds(estimator):
+        return False
+    with _routing(enable=True):
+        try:
+            routing = get_routing_for_object(estimator)
+        except NotImplementedError:  # meta-estimators of scikit-learn that route nothing
+            return False
+    return bool(routing.consumes(method, ["sensitive_features"]))
+
+
+def _finds(estimator: Any) -> bool:
+    """Return whether an estimator, or one inside it, has `sensitive`."""
+    return any(
+        name.rpartition("__")[2] == "sensitive" and value is not None
+        for name, value in estimator.get_params(deep=True).items()
+    )
+
+
+def _routing(*, enable: bool) -> Any:
+    """Return a context with metadata routing, or with the caller's setting."""
+    return sklearn.config_context(**({"enable_metadata_routing": True} if enable else {}))
