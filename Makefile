@@ -31,7 +31,7 @@ endif
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-audit: $(READY) ## audit embedded data, and write a page about it
+audit: $(READY) ## audit real data that come with the package, and write two pages
 	$(BIN)/python -m skbiasamp demo
 
 test: $(READY) ## run all tests and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
@@ -62,7 +62,7 @@ bench: $(READY) ## run all benchmarks and write their pages (BENCH_ARGS="--short
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-core .venv-oldest .venv-peers .venv-spark build dist docs/_build docs/auto_examples docs/generated skbiasamp-demo.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-core .venv-oldest .venv-peers .venv-spark build dist docs/_build docs/auto_examples docs/generated compas-score.html compas-classifier.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp is the last thing written, so an environment without one is half made and made anew.

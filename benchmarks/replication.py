@@ -4,8 +4,8 @@
     python benchmarks/replication.py --write docs/replication.md    # all, some minutes
 
 Where a number takes a model or a draw, its code is that of the gallery: this script uses what the
-pages in examples/ define. Needs the COMPAS file and the imSitu annotations (docs/datasets.md); the
-slow rows need torch.
+pages in examples/ define. Needs the imSitu annotations (docs/datasets.md); the slow rows need
+torch.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from scipy.optimize import brentq
 
 from skbiasamp import DirectionalAuditor
 from skbiasamp.attackers import MLPAttacker
-from skbiasamp.datasets import fetch_compas, fetch_imsitu_annotations, load_compas_counts
+from skbiasamp.datasets import fetch_imsitu_annotations, load_compas_counts
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 ARROWS = {"T->A": "T→A", "A->T": "A→T"}
@@ -102,13 +102,10 @@ def metric_card():
 
 def counted(direction):
     """Return labels and predictions of the published unbalanced counts, seen × told."""
-    frame = load_compas_counts("unbalanced").frame
-    seen, told = ("task", "group") if direction == "T->A" else ("group", "task")
-    tables = (
-        frame.pivot_table(index=seen, columns=column, values="n", aggfunc="sum", fill_value=0)
-        for column in (told, f"{told}_pred")
-    )
-    return [table.to_numpy(float) for table in tables]
+    counts = load_compas_counts("unbalanced")
+    if direction == "T->A":
+        return counts.labels.T.to_numpy(float), counts.predicted_groups.to_numpy(float)
+    return counts.labels.to_numpy(float), counts.predictions.to_numpy(float)
 
 
 def dpa_at(accuracy, direction):
@@ -126,8 +123,9 @@ def accuracy_for(dpa, direction):
 
 def dpa(slow):
     """Yield the rows of Tokas, Nair and Kerner."""
-    compas = fetch_compas()
-    pairs = Counter(zip(compas.sensitive, compas.target, strict=True))
+    trees = page("dpa_compas")
+    compas = trees["sample"]("unbalanced", 0)
+    pairs = Counter(zip(compas.sensitive_features, compas.target, strict=True))
     for (race, label), published in {
         ("Caucasian", 0): "1229",
         ("African-American", 0): "1402",
@@ -135,12 +133,11 @@ def dpa(slow):
         ("African-American", 1): "1773",
     }.items():
         yield Row("Table 2a", f"{race}, T = {label}: rows", published, pairs[race, label])
-    balanced = fetch_compas(balanced=True, random_state=0)
-    pairs = Counter(zip(balanced.sensitive, balanced.target, strict=True))
+    balanced = trees["sample"]("balanced", 0)
+    pairs = Counter(zip(balanced.sensitive_features, balanced.target, strict=True))
     (size,) = set(pairs.values())
     yield Row("Table 2b", "rows of each race and label", "874", size)
 
-    trees = page("dpa_compas")
     published = trees["PAPER"]
     for kind in ("unbalanced", "balanced"):
         for metric, direction, value in trees["of_counts"](kind):

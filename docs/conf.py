@@ -47,10 +47,7 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 # An example whose file is not at hand is shown, but not run: nothing is downloaded.
 EXAMPLES = HERE.parent / "examples"
-FILES = {
-    "fetch_compas": "compas-scores-two-years.csv",
-    "fetch_imsitu_annotations": "imsitu_train.csv.gz",
-}
+FILES = {"fetch_imsitu_annotations": "imsitu_train.csv.gz"}
 FOLDERS = [Path(os.environ.get("SKBIASAMP_DATA", HERE)), Path(get_data_home()) / "skbiasamp"]
 
 

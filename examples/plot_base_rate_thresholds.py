@@ -26,7 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skbiasamp import BaseRateThresholdClassifier, DirectionalAuditor
-from skbiasamp.datasets import fetch_compas
+from skbiasamp.datasets import load_compas
 from skbiasamp.inference import UncertaintyWarning
 
 TARGETS = ("is_recid", "two_year_recid")
@@ -48,19 +48,21 @@ def models():
 def audits(compas, train, test):
     """Yield (threshold, accuracy, share predicted, result) on held-out rows."""
     auditor = DirectionalAuditor(random_state=0)
-    auditor.fit(compas.target.iloc[train], sensitive_features=compas.sensitive.iloc[train])
+    auditor.fit(compas.target.iloc[train], sensitive_features=compas.sensitive_features.iloc[train])
     for name, model in models().items():
         model.fit(compas.data.iloc[train], compas.target.iloc[train])
         predicted = model.predict(compas.data.iloc[test])
         truth = compas.target.iloc[test]
-        result = auditor.audit(truth, predicted, sensitive_features=compas.sensitive.iloc[test])
+        result = auditor.audit(
+            truth, predicted, sensitive_features=compas.sensitive_features.iloc[test]
+        )
         yield name, np.mean(predicted == truth), predicted.mean(), result
 
 
 warnings.simplefilter("ignore", UncertaintyWarning)
 print(f"{'label':15} {'threshold':10} accuracy  predicted  labelled  BiasAmp A->T")
 for target in TARGETS:
-    compas = fetch_compas(target=target)
+    compas = load_compas(target=target)
     train, test = train_test_split(np.arange(len(compas.target)), test_size=0.5, random_state=0)
     labelled = compas.target.iloc[test].mean()
     for name, accuracy, share, result in audits(compas, train, test):
@@ -83,17 +85,17 @@ def over_splits(compas, n_splits):
     found = []
     for train, test in splits:
         y, y_test = compas.target.iloc[train], compas.target.iloc[test]
-        auditor.fit(y, sensitive_features=compas.sensitive.iloc[train])
+        auditor.fit(y, sensitive_features=compas.sensitive_features.iloc[train])
         predicted = [
             model.fit(compas.data.iloc[train], y).predict(compas.data.iloc[test])
             for model in models().values()
         ]
-        group = compas.sensitive.iloc[test]
+        group = compas.sensitive_features.iloc[test]
         found.append([auditor.score(y_test, one, sensitive_features=group) for one in predicted])
     return np.abs(found)
 
 
-sizes = {target: over_splits(fetch_compas(target=target), SPLITS) for target in TARGETS}
+sizes = {target: over_splits(load_compas(target=target), SPLITS) for target in TARGETS}
 print(f"{SPLITS} random halves: |BiasAmp A->T|, mean and its spread over splits")
 print(f"{'label':15} one half         base rate        smaller with the base rate")
 for target, found in sizes.items():

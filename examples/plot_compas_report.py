@@ -24,12 +24,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
-from skbiasamp.datasets import fetch_compas
+from skbiasamp.datasets import load_compas
 from skbiasamp.plotting import AmplificationDisplay
 
-compas = fetch_compas()
+compas = load_compas(target="is_recid")
 X, X_test, y, y_test, race, race_test = train_test_split(
-    compas.data, compas.target, compas.sensitive, test_size=0.5, random_state=0
+    compas.data, compas.target, compas.sensitive_features, test_size=0.5, random_state=0
 )
 tree = DecisionTreeClassifier(min_samples_leaf=20, random_state=0).fit(X, y)
 

@@ -14,26 +14,26 @@ fair: see :doc:`/limits`.
 # %%
 # Eleven thresholds
 # -----------------
-# All rows of ProPublica's file for two races, as in the figure (its own analysis leaves some out).
+# The rows of ProPublica's analysis for two races.
 
 import matplotlib.pyplot as plt
 import pandas as pd
 
 from skbiasamp import amplification_curve
-from skbiasamp.datasets import fetch_compas
+from skbiasamp.datasets import load_compas
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.plotting import AmplificationCurveDisplay
 
-compas = fetch_compas(target="two_year_recid", filtered=False)
+compas = load_compas()
 
 
 def at(threshold):
     """Return amplification, false positive rates and the share predicted."""
-    predicted = (compas.score > threshold).astype(int)
+    predicted = (compas.decile_score > threshold).astype(int)
     amplification = directional_amplification(
-        compas.target, predicted, sensitive_features=compas.sensitive
+        compas.target, predicted, sensitive_features=compas.sensitive_features
     )
-    rates = predicted[compas.target == 0].groupby(compas.sensitive).mean()
+    rates = predicted[compas.target == 0].groupby(compas.sensitive_features).mean()
     return {"A->T": amplification, **rates, "predicted": predicted.mean()}
 
 
@@ -61,6 +61,6 @@ plt.show()
 # thresholds from 0 to 10.
 
 curve = amplification_curve(
-    compas.target, compas.score, sensitive_features=compas.sensitive, limits=(0, 10)
+    compas.target, compas.decile_score, sensitive_features=compas.sensitive_features, limits=(0, 10)
 )
 print(f"mean over thresholds {curve.integral:+.4f}, largest {max(curve.values):+.4f}")

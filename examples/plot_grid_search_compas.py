@@ -28,7 +28,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_sp
 from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp import AuditedClassifier, DirectionalAuditor, amplification_scorer
-from skbiasamp.datasets import fetch_compas
+from skbiasamp.datasets import load_compas
 from skbiasamp.inference import UncertaintyWarning
 
 warnings.simplefilter("ignore", UncertaintyWarning)
@@ -94,8 +94,8 @@ RULES = {
 
 def load():
     """Return the features with the race among them, and the label."""
-    compas = fetch_compas(target="two_year_recid")
-    return compas.data.assign(race=compas.sensitive), compas.target
+    compas = load_compas()
+    return compas.data.assign(race=compas.sensitive_features), compas.target
 
 
 def candidates(found):

@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skbiasamp import BaseRateThresholdClassifier, DirectionalAuditor, MALSAuditor
 from skbiasamp import MultiAttributeAuditor as Multi
-from skbiasamp.datasets import fetch_compas, make_biased_classification
+from skbiasamp.datasets import load_compas, make_biased_classification
 from skbiasamp.mitigation import (
     CorpusConstraintClassifier,
     DataRepair,
@@ -37,7 +37,7 @@ from skbiasamp.mitigation import (
 )
 from skbiasamp.plotting import MitigationDisplay
 
-compas = fetch_compas(target="two_year_recid")
+compas = load_compas()
 felony = (compas.frame["c_charge_degree"] == "F").astype(int)
 compas_labels = pd.DataFrame({"charged again": compas.target, "felony": felony})
 
@@ -74,7 +74,9 @@ remedies = {
 
 auditors = [MALSAuditor(), Multi(direction=None), DirectionalAuditor(), Multi()]
 options = {"auditors": auditors, "noise": (0.5, 1, 2, 4), "random_state": 0}
-on_compas = compare_mitigations(compas.data, compas_labels, compas.sensitive, remedies, **options)
+on_compas = compare_mitigations(
+    compas.data, compas_labels, compas.sensitive_features, remedies, **options
+)
 on_table = compare_mitigations(table.data, table.target, table.sensitive, remedies, **options)
 
 # %%

@@ -166,7 +166,7 @@ def run(code):
     "statement", ["import skbiasamp", "from skbiasamp import *", "import skbiasamp.cli"]
 )
 def test_importing_needs_no_optional_package(statement):
-    optional = "{'torch', 'matplotlib', 'skorch', 'jinja2', 'rich', 'pooch', 'imblearn', 'polars'}"
+    optional = "{'torch', 'matplotlib', 'skorch', 'jinja2', 'rich', 'imblearn', 'polars'}"
     # scikit-learn's own search takes rich where it is installed.
     before = "import sys, sklearn.model_selection; before = set(sys.modules)"
     assert run(f"{before}; {statement}; print({optional} & (set(sys.modules) - before))") == "set()"

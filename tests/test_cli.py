@@ -254,27 +254,37 @@ def test_pages_are_written_and_named(folder, capsys):
 
 
 @pytest.mark.parametrize("without", [(), ("rich",)])
-def test_the_demo_audits_the_embedded_data(tmp_path, monkeypatch, capsys, without):
+def test_the_demo_answers_two_questions_on_real_data(tmp_path, monkeypatch, capsys, without):
     pytest.importorskip("jinja2")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("SKBIASAMP_DATA", raising=False)
     pretend_without(monkeypatch, *without)
     assert main(["demo"]) == 0
     printed = capsys.readouterr().out
-    unbalanced, balanced = printed.split("balanced data: 3,496 rows")
-    for name, value in {"directional A->T": -0.0379, "directional T->A": -0.0784}.items():
-        assert re.search(rf"{name} +{value:.4f} +-", unbalanced)  # Table 2 of the DPA paper
-        assert re.search(rf"{name} +\+0.0000 +\+0.0000 to \+0.0000", balanced)
-    assert "Only margins of these counts are published" in " ".join(balanced.split())
-    assert balanced.endswith(f"{tmp_path / 'skbiasamp-demo.html'}\n")
-    assert "African-American" in (tmp_path / "skbiasamp-demo.html").read_text(encoding="utf-8")
+    score, classifier = printed.split("\n2. ")
+    for part, value in ((score, "+0.0564"), (classifier, "+0.0518")):
+        # The verdict comes first, then the metrics, then who bears the errors.
+        order = ["The model amplifies", "directional A->T", "Who bears the errors?", ".html"]
+        assert sorted(order, key=part.index) == order
+        assert re.search(rf"directional A->T +{re.escape(value)} ", part)
+    assert re.search(r"African-American +52.3% +57.6% +42.3% +71.5%", score)
+    assert re.search(r"Caucasian +39.1% +33.1% +22.0% +50.4%", score)
+    assert "load_compas().DESCR" in classifier
+    for name in ("compas-score.html", "compas-classifier.html"):
+        assert str(tmp_path / name) in printed
+        assert "African-American" in (tmp_path / name).read_text(encoding="utf-8")
 
 
 def test_without_jinja2_the_demo_says_what_to_install(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    path = tmp_path / "page.html"
-    assert main(["demo", "--html", str(path)]) == 0
-    assert "pip install 'skbiasamp[report]'" in capsys.readouterr().out
-    assert not path.exists()
+    assert main(["demo", "--folder", str(tmp_path)]) == 0
+    assert "pip install 'skbiasamp[report]'" in " ".join(capsys.readouterr().out.split())
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_demo_needs_a_folder_that_exists(tmp_path, capsys):
+    assert main(["demo", "--folder", str(tmp_path / "none")]) == 2
+    assert "there is no such folder" in capsys.readouterr().err
 
 
 def test_a_terminal_that_cannot_show_a_name_shows_its_code(folder, test):

@@ -1,12 +1,8 @@
 """Data sets: that each is what it says, found where it says, and says so when it is not there."""
 
 import doctest
-import functools
-import http.server
-import importlib
 import os
-import sys
-import threading
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +13,10 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
 from skbiasamp import Contingency, DirectionalAuditor
-from skbiasamp.datasets import _compas as compas_module
 from skbiasamp.datasets import (
-    fetch_compas,
     fetch_imsitu_annotations,
     load_colored_digits,
+    load_compas,
     load_compas_counts,
     make_biased_classification,
 )
@@ -52,55 +47,91 @@ def data_folder(monkeypatch, tmp_path):
 # --------------------------------------------------------------------------- COMPAS
 
 
-@needs_compas
-def test_compas_is_the_published_table():
+def test_compas_has_the_published_table():
     """TOK24, Table 2a."""
-    compas = fetch_compas()
-    counts = pd.crosstab(compas.sensitive, compas.target)
+    compas = load_compas(target="is_recid")
+    counts = pd.crosstab(compas.sensitive_features, compas.target)
     assert counts.loc["Caucasian"].tolist() == [1229, 874]
     assert counts.loc["African-American"].tolist() == [1402, 1773]
-    assert compas.data.columns.tolist() == compas.feature_names
-    assert not {"name", "first", "last", "dob"} & set(compas.frame)
+    labels = load_compas_counts("unbalanced").labels
+    np.testing.assert_array_equal(labels, counts.loc[labels.index])
 
 
 @needs_compas
-def test_the_parts_of_compas_have_the_same_rows():
-    compas = fetch_compas(balanced=True, target="two_year_recid", random_state=1)
+def test_compas_is_what_propublica_published():
+    """Their file, filtered as they do; of the screening date, only on which side of the cut."""
+    file = pd.read_csv(DATA / COMPAS_FILE)
+    kept = file[
+        file["days_b_screening_arrest"].between(-30, 30)
+        & (file["is_recid"] != -1)
+        & (file["c_charge_degree"] != "O")
+        & file["score_text"].notna()
+    ]
+    assert len(kept) == 6172
+    kept = kept[kept["race"].isin(["African-American", "Caucasian"])].reset_index(drop=True)
+    late = (kept["compas_screening_date"] > "2014-04-01").astype(int)
+    frame = load_compas().frame
+    pd.testing.assert_frame_equal(frame, kept.assign(late_screening=late)[list(frame)])
+    # Barenstein (2019): the rates in the whole file, with and without the rows screened too late.
+    late = file["compas_screening_date"] > "2014-04-01"
+    assert round(file["two_year_recid"].mean(), 3) == 0.451
+    assert round(file["two_year_recid"][~late].mean(), 3) == 0.362
+
+
+@pytest.mark.parametrize("target", ["two_year_recid", "is_recid", "is_violent_recid"])
+def test_the_parts_of_compas_have_the_same_rows(target):
+    compas = load_compas(target=target)
     frame = compas.frame
-    for part in (compas.data, compas.target, compas.sensitive, compas.score):
-        assert part.index.equals(pd.RangeIndex(len(frame)))
+    assert frame.shape == (5278, 13)
+    assert compas.data.columns.tolist() == compas.feature_names
+    assert not {"race", "sex", "decile_score", "two_year_recid"} & set(compas.data)
+    assert compas.target.name == compas.target_name == target
+    assert compas.sensitive_features.name == "race"
+    assert compas.decile_score.between(1, 10).all()
+    for part in (compas.data, compas.target, compas.sensitive_features, compas.decile_score):
         pd.testing.assert_frame_equal(pd.DataFrame(part), frame[list(pd.DataFrame(part))])
-    assert compas.target.name == "two_year_recid"
-    assert compas.score.between(1, 10).all()
+    arrays = load_compas(target=target, as_frame=False)
+    assert arrays.frame is None
+    for part in ("data", "target", "sensitive_features", "decile_score"):
+        assert type(arrays[part]) is np.ndarray
+        np.testing.assert_array_equal(arrays[part], compas[part])
 
 
-@needs_compas
-def test_propublica_keeps_6172_rows_of_all_races():
-    """The number of rows that ProPublica's notebook reports after its filter."""
-    frame = fetch_compas(races=None).frame
-    assert len(frame) == 6172
-    # Its table of races, and of both sexes.
-    assert frame["race"].value_counts().to_dict() == {
-        "African-American": 3175,
-        "Caucasian": 2103,
-        "Hispanic": 509,
-        "Other": 343,
-        "Asian": 31,
-        "Native American": 11,
+def test_late_screenings_are_those_of_one_label():
+    """The error in the two-year window, as the description says."""
+    frame = load_compas().frame
+    late = frame[frame["late_screening"] == 1]
+    assert len(late) == 767
+    assert (late["two_year_recid"] == 1).all()
+
+
+def test_compas_is_small_and_names_nobody():
+    file = resources.files("skbiasamp.datasets") / "data" / "compas.csv.gz"
+    assert len(file.read_bytes()) < 30_000
+    frame = load_compas().frame
+    assert not {"name", "first", "last", "dob", "c_case_number", "id"} & set(frame)
+    text = frame.select_dtypes(exclude="number")
+    assert {name: set(text[name]) for name in text} == {
+        "sex": {"Male", "Female"},
+        "race": {"African-American", "Caucasian"},
+        "c_charge_degree": {"F", "M"},
     }
-    assert frame["sex"].value_counts().to_dict() == {"Male": 4997, "Female": 1175}
-    assert frame["two_year_recid"].sum() == 2809
-    assert fetch_compas(races="Asian").sensitive.unique().tolist() == ["Asian"]
 
 
-@needs_compas
-def test_balanced_compas_has_as_many_rows_of_each_pair():
-    """TOK24, Table 2b: 874 of each."""
-    drawn = [fetch_compas(balanced=True, random_state=seed) for seed in (0, 0, 1)]
-    for compas in drawn:
-        assert (pd.crosstab(compas.sensitive, compas.target) == 874).all(axis=None)
-    pd.testing.assert_frame_equal(drawn[0].frame, drawn[1].frame)
-    assert not drawn[0].frame.equals(drawn[2].frame)
+def test_compas_says_what_is_wrong_with_it():
+    described = " ".join(load_compas().DESCR.split())
+    for said in ("propublica", "no licence", "not an offence", "Barenstein", "late_screening"):
+        assert said in described
+    for column in load_compas().frame:
+        assert column in described
+
+
+@pytest.mark.parametrize("subset", ["unbalanced", "balanced"])
+def test_published_counts_are_of_the_same_defendants(subset):
+    """TOK24, Table 2: two tables share the margin of races, two that of labels."""
+    counts = load_compas_counts(subset)
+    pd.testing.assert_series_equal(counts.labels.sum(axis=1), counts.predictions.sum(axis=1))
+    pd.testing.assert_series_equal(counts.labels.sum(), counts.predicted_groups.sum(axis=1))
 
 
 # --------------------------------------------------------------------------- imSitu
@@ -170,84 +201,28 @@ def test_a_table_of_verbs_leaks_as_much_gender_as_is_known(alpha, known, spread)
 # --------------------------------------------------------------------------- finding the files
 
 
-@pytest.fixture
-def publisher(monkeypatch, tmp_path):
-    """Publish bytes in place of ProPublica's file, on this machine."""
-    pytest.importorskip("pooch")
-    site = tmp_path / "site"
-    site.mkdir()
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            asked.append(self.path)
-
-    asked = []
-    handler = functools.partial(Quiet, directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, args=[0.02]).start()
-        url = f"http://127.0.0.1:{server.server_port}/{COMPAS_FILE}"
-        monkeypatch.setattr(compas_module, "_URL", url)
-        monkeypatch.delenv("SKBIASAMP_DATA")
-
-        def publish(content):
-            (site / COMPAS_FILE).write_bytes(content)
-            return asked
-
-        yield publish
-        server.shutdown()
-
-
-@needs_compas
-@pytest.mark.parametrize("own", [False, True], ids=["data home", "a folder of one's own"])
-def test_compas_is_downloaded_once(publisher, tmp_path, own):
-    asked = publisher((DATA / COMPAS_FILE).read_bytes())
-    data_home = tmp_path / "cache" if own else None
-    first = fetch_compas(data_home=data_home)
-    assert len(first.frame) == 5278
-    second = fetch_compas(data_home=data_home, download_if_missing=False)
-    pd.testing.assert_frame_equal(first.frame, second.frame)
-    assert len(asked) == 1
-    folder = tmp_path / "cache" if own else tmp_path / "home" / "skbiasamp"
-    assert [file.name for file in folder.iterdir()] == [COMPAS_FILE]
-
-
-def test_another_file_at_the_publishers_is_refused(publisher, tmp_path):
-    publisher(b"id,age\n1,20\n")
-    with pytest.raises(ValueError, match=r"hash .* does not match") as error:
-        fetch_compas(data_home=tmp_path / "cache")
-    assert "SKBIASAMP_DATA" in error.value.__notes__[0]
-    assert not any((tmp_path / "cache").iterdir())
-
-
 @pytest.mark.parametrize("where", ["SKBIASAMP_DATA", "data_home"])
 def test_another_file_of_that_name_is_refused(monkeypatch, tmp_path, where):
-    (tmp_path / COMPAS_FILE).write_text("id,age\n1,20\n")
+    (tmp_path / "imsitu_val.csv.gz").write_text("image,verb\n1,cooking\n")
     data_home = tmp_path if where == "data_home" else None
     monkeypatch.setenv("SKBIASAMP_DATA", str(tmp_path) if data_home is None else "")
-    with pytest.raises(ValueError, match=r"two-years\.csv is not the file .* sha256 is .*c451db8"):
-        fetch_compas(data_home=data_home, download_if_missing=False)
+    with pytest.raises(ValueError, match=r"val\.csv\.gz is not the file .* sha256 is .*fa7399c"):
+        fetch_imsitu_annotations(subset="val", data_home=data_home)
 
 
-def test_a_missing_file_says_where_to_put_it(monkeypatch, tmp_path):
+@needs_imsitu
+def test_the_folder_in_the_environment_comes_first(tmp_path):
+    (tmp_path / "imsitu_val.csv.gz").write_text("damaged")
+    assert len(fetch_imsitu_annotations(subset="val", data_home=tmp_path).target) == 7730
+
+
+def test_missing_annotations_say_where_they_come_from(monkeypatch, tmp_path):
     monkeypatch.setenv("SKBIASAMP_DATA", str(tmp_path / "own"))
-    places = "own nor in .*cache, and download_if_missing is False.*Put the file in .*cache"
-    with pytest.raises(FileNotFoundError, match=places):
-        fetch_compas(data_home=tmp_path / "cache", download_if_missing=False)
-
-
-@pytest.mark.parametrize("download_if_missing", [True, False])
-def test_missing_annotations_say_where_they_come_from(monkeypatch, tmp_path, download_if_missing):
-    monkeypatch.delenv("SKBIASAMP_DATA")
-    says = r"imsitu_val\.csv\.gz is not in .*home/skbiasamp.*Balanced-Datasets.*Put the file in"
+    says = (
+        r"imsitu_val\.csv\.gz is not in .*own nor in .*home/skbiasamp.*Balanced-Datasets.*Put the"
+    )
     with pytest.raises(FileNotFoundError, match=says):
-        fetch_imsitu_annotations(subset="val", download_if_missing=download_if_missing)
-
-
-def test_downloading_without_pooch_names_the_extra(monkeypatch, tmp_path):
-    monkeypatch.delenv("SKBIASAMP_DATA")
-    monkeypatch.setitem(sys.modules, "pooch", None)
-    with pytest.raises(ImportError, match=r"pip install 'skbiasamp\[datasets\]'.*Put the file in"):
-        fetch_compas(data_home=tmp_path)
+        fetch_imsitu_annotations(subset="val")
 
 
 # --------------------------------------------------------------------------- made and painted
@@ -367,9 +342,7 @@ def test_digits_have_the_colour_they_lean_to_as_often_as_asked(correlation):
 @pytest.mark.parametrize(
     ("fetch", "options", "says"),
     [
-        (fetch_compas, {"target": "recid"}, "'target' parameter .* a str among .* 'recid'"),
-        (fetch_compas, {"races": ["Klingon"]}, r"'African-American'.*got \['Klingon'\]"),
-        (fetch_compas, {"races": []}, r"some of 'African-American'.*got \[\]"),
+        (load_compas, {"target": "recid"}, "'target' parameter .* a str among .* 'recid'"),
         (fetch_imsitu_annotations, {"subset": "dev"}, "'subset' parameter .* a str among .*'dev'"),
         (fetch_imsitu_annotations, {"alpha": 4}, "None, 3, 2, 1. Got 4"),
         (fetch_imsitu_annotations, {"alpha": True}, "None, 3, 2, 1. Got True"),
@@ -401,18 +374,10 @@ def test_an_unknown_option_is_named_with_those_allowed(fetch, options, says):
 # --------------------------------------------------------------------------- docstrings
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("_compas.fetch_compas", marks=needs_compas),
-        pytest.param("_imsitu.fetch_imsitu_annotations", marks=needs_imsitu),
-    ],
-)
-def test_the_examples_that_need_a_file_are_true(name):
+@needs_imsitu
+def test_the_examples_that_need_a_file_are_true():
     """They are skipped as doctests, since a file may be missing; here they run."""
-    module, function = name.split(".")
-    module = importlib.import_module(f"skbiasamp.datasets.{module}")
-    function = getattr(module, function)
+    function = fetch_imsitu_annotations
     (example,) = doctest.DocTestFinder(recurse=False).find(function, globs={})
     for line in example.examples:
         line.options.pop(doctest.SKIP, None)

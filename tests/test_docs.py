@@ -4,7 +4,6 @@ import ast
 import doctest
 import importlib
 import inspect
-import os
 import re
 from pathlib import Path
 
@@ -21,7 +20,6 @@ NAMES = sorted(
     for name in module.__all__
     if name not in SUBMODULES
 )
-DATA = Path(os.environ.get("SKBIASAMP_DATA", DOCS.parents[1] / "shared" / "data"))
 
 every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
@@ -129,20 +127,3 @@ def test_every_public_name_has_an_example_that_runs(name):
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(look_up(name)) or "")
     calls = [node for one in examples for node in ast.walk(ast.parse(one.source))]
     assert any(isinstance(node, ast.Call) for node in calls), f"{name} has no example"
-
-
-@pytest.mark.parametrize("name", ["fetch_compas", "fetch_imsitu_annotations"])
-def test_examples_that_need_files_run_where_the_files_are(name, monkeypatch):
-    """Doctest skips them."""
-    file = {"fetch_compas": "compas-scores-two-years.csv"}.get(name, "imsitu_train.csv.gz")
-    if not (DATA / file).is_file():
-        pytest.skip(f"{file} is not in SKBIASAMP_DATA")
-    monkeypatch.setenv("SKBIASAMP_DATA", str(DATA))
-    function = getattr(skbiasamp.datasets, name)
-    (test,) = (one for one in doctest.DocTestFinder().find(function, name) if one.examples)
-    for example in test.examples:
-        example.options.pop(doctest.SKIP, None)
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    said = []
-    doctest.DocTestRunner(optionflags=flags).run(test, out=said.append)
-    assert not said, "".join(said)

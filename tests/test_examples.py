@@ -1,7 +1,6 @@
 """The examples run, and show what they say they show."""
 
 import importlib.util
-import os
 import re
 from pathlib import Path
 
@@ -9,11 +8,6 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "examples"
-
-needs_compas = pytest.mark.skipif(
-    not (Path(os.environ.get("SKBIASAMP_DATA", "")) / "compas-scores-two-years.csv").is_file(),
-    reason="the COMPAS file is not in SKBIASAMP_DATA",
-)
 
 
 def load(name):
@@ -41,7 +35,6 @@ def test_a_network_of_skorch_attacks_as_documented():
     assert again.value == result.value
 
 
-@needs_compas
 def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     monkeypatch.setenv("MPLBACKEND", "agg")

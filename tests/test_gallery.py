@@ -25,7 +25,6 @@ def needs(file):
     return pytest.mark.skipif(not (DATA / file).is_file(), reason=f"SKBIASAMP_DATA lacks {file}")
 
 
-needs_compas = needs("compas-scores-two-years.csv")
 needs_imsitu = needs("imsitu_train.csv.gz")
 
 
@@ -217,18 +216,16 @@ def test_networks_leak_as_much_of_imsitu_as_the_table():
 # --------------------------------------------------------------------------- COMPAS
 
 
-@needs_compas
 def test_compas_amplifies_little_and_differs_much_in_errors(run):
     page = run("compas_thresholds")
     table = page["table"]
-    assert table["A->T"].abs().max() < 0.065
+    assert table["A->T"].abs().max() < 0.067
     gap = table["African-American"] - table["Caucasian"]
-    assert gap.loc[1:7].min() > 0.1
+    assert gap.loc[1:7].min() > 0.09
     assert (table["predicted"] - page["base_rate"]).abs().idxmin() == 4
     assert page["curve"].integral == pytest.approx(table["A->T"][:-1].mean(), abs=0.01)
 
 
-@needs_compas
 def test_counts_and_trees_on_compas_are_as_in_the_paper(run):
     page = run("dpa_compas")
     for at, value in page["of_published"].items():
@@ -242,7 +239,6 @@ def test_counts_and_trees_on_compas_are_as_in_the_paper(run):
         assert row["low"] > 0
 
 
-@needs_compas
 @pytest.mark.torch
 def test_networks_find_of_the_trees_what_the_table_finds():
     pytest.importorskip("torch")
@@ -258,7 +254,6 @@ def test_networks_find_of_the_trees_what_the_table_finds():
         assert trained.value == pytest.approx(exact.value, abs=0.02)
 
 
-@needs_compas
 def test_the_report_says_what_each_metric_saw(run):
     pytest.importorskip("jinja2")
     page = run("compas_report")
@@ -281,7 +276,6 @@ def test_rules_of_the_search_trade_accuracy_for_amplification():
     assert page["below_limit"](results) == 2
 
 
-@needs_compas
 def test_a_limit_on_amplification_holds_on_rows_not_seen():
     chosen = definitions("grid_search_compas")["compare"](0)
     (_, most, alone), (_, less, limited) = chosen["accuracy alone"], chosen["0.03 at most"]
@@ -290,10 +284,9 @@ def test_a_limit_on_amplification_holds_on_rows_not_seen():
     assert 0.6 < less < most
 
 
-@needs_compas
 def test_base_rate_thresholds_predict_as_many_and_amplify_no_less():
     page = definitions("base_rate_thresholds")
-    compas = page["fetch_compas"](target="two_year_recid")
+    compas = page["load_compas"]()
     rows = np.random.default_rng(0).permutation(len(compas.target))
     test = rows[2639:]
     half, base = page["audits"](compas, rows[:2639], test)
@@ -341,11 +334,8 @@ def test_duckdb_counts_a_million_rows(run):
 @pytest.fixture(scope="module")
 def cheap():
     """All rows that need no network and no many draws."""
-    if not (
-        (DATA / "compas-scores-two-years.csv").is_file()
-        and (DATA / "imsitu_train.csv.gz").is_file()
-    ):
-        pytest.skip("SKBIASAMP_DATA lacks COMPAS or imSitu")
+    if not (DATA / "imsitu_train.csv.gz").is_file():
+        pytest.skip("SKBIASAMP_DATA lacks imSitu")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SKBIASAMP_DATA", str(DATA))
         return [row for rows in replication.tables(slow=False).values() for row in rows]
@@ -385,7 +375,6 @@ def test_agreement_is_that_of_the_printed_digits():
     assert replication.Row("", "", "0", -0.0).cells()[3:5] == ("0", "0")
 
 
-@needs_compas
 def test_pages_print_the_numbers_of_the_replication_table(run):
     """To all the digits that a page prints."""
     ours = {}

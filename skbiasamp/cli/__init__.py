@@ -54,7 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
     try:
         call = sys.argv[1:] if arguments is None else arguments
-        code = _audit(options, call) if options.command == "audit" else demo(options.html)
+        code = _audit(options, call) if options.command == "audit" else demo(options.folder)
         sys.stdout.flush()
         return code
     except BrokenPipeError:

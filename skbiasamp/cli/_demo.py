@@ -1,44 +1,101 @@
-"""``skbiasamp demo``: an audit of embedded data."""
+"""``skbiasamp demo``: audits of real data that come with the package."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
 import skbiasamp
-from skbiasamp.cli._files import writable
 from skbiasamp.cli._terminal import filled, print_summary
-from skbiasamp.datasets import load_compas_counts
+from skbiasamp.datasets import load_compas
+from skbiasamp.results import AuditReport
 
-_CAVEAT = """\
-Directional amplification is below 0 if the tree weakens the associations of the data, and exactly
-0 on balanced data, which have no association to amplify. Values of A->T and T->A cannot be
-compared. Only margins of these counts are published, and the demo uses one set of joint counts
-with these margins: MALS, leakage, DPA, intervals and p-values depend on it and only show the form
-of the result (load_compas_counts().DESCR)."""
+_AGAIN = "charged again"
+_RATES = {
+    "base_rate": "labelled",
+    "predicted_rate": "predicted",
+    "false_positive_rate": "false positive rate",
+    "true_positive_rate": "true positive rate",
+}
 
 
-def demo(html: str) -> int:
-    """Audit the embedded data, and write the page of the unbalanced ones."""
-    path = writable(html)
-    reports = {}
-    print("A decision tree's predictions of COMPAS defendants (published counts)")
-    for subset in ("unbalanced", "balanced"):
-        compas = load_compas_counts(subset)
-        cells = skbiasamp.Contingency.from_labels(
-            compas.tasks,
-            compas.tasks_pred,
-            sensitive_features=compas.frame["group"],
-            sensitive_pred=compas.frame["group_pred"],
-            sample_weight=compas.frame["n"],
+def demo(folder: str) -> int:
+    """Audit the COMPAS score and a classifier, and write one page about each."""
+    pages = Path(folder)
+    if not pages.is_dir():
+        raise FileNotFoundError(f"--folder {folder}: there is no such folder; create it first")
+    compas = load_compas()
+    print(filled(f"COMPAS: {len(compas.target):,} defendants of two races (public records)"))
+    score = skbiasamp.audit(
+        _named(compas.target),
+        _named(compas.decile_score >= 5),
+        sensitive_features=compas.sensitive_features,
+        pos_label=_AGAIN,
+        random_state=0,
+    )
+    question = "1. The COMPAS score, medium or high risk (5 or more of 10): does it amplify?"
+    _present(question, score, pages / "compas-score.html")
+    classifier = _classifier(compas)
+    question = "2. A gradient-boosted classifier, trained on half of the rows: does it amplify?"
+    _present(question, classifier, pages / "compas-classifier.html")
+    print()
+    print(
+        filled(
+            "A charge is not an offence, and these records have known problems: "
+            "skbiasamp.datasets.load_compas().DESCR lists them."
         )
-        reports[subset] = skbiasamp.audit(cells, random_state=0)
-        print(f"\n{subset} data: {reports[subset].context['rows']}")
-        for text in reports[subset]._opening:
-            print(filled(text, "  "))
-        print_summary(reports[subset])
-    print(f"\n{filled(' '.join(_CAVEAT.split()))}")
-    try:
-        reports["unbalanced"].to_html(path)
-    except ImportError as error:
-        print(f"\nNo page was written: {error}")
-    else:
-        print(f"\nThe page of the unbalanced data, to open in a browser:\n{path.resolve()}")
+    )
     return 0
+
+
+def _named(positive: Any) -> Any:
+    return np.where(positive, _AGAIN, f"not {_AGAIN}")
+
+
+def _classifier(compas: Any) -> AuditReport:
+    """Audit a classifier that never saw race, on the rows that it was not trained on."""
+    from sklearn.ensemble import GradientBoostingClassifier
+    from sklearn.model_selection import train_test_split
+
+    X, X_test, y, y_test, race, race_test = train_test_split(
+        compas.data,
+        _named(compas.target),
+        compas.sensitive_features,
+        test_size=0.5,
+        random_state=0,
+    )
+    model = GradientBoostingClassifier(random_state=0).fit(X, y)
+    return skbiasamp.audit(
+        y_test,
+        model.predict(X_test),
+        sensitive_features=race_test,
+        y_train=y,
+        sensitive_train=race,
+        pos_label=_AGAIN,
+        random_state=0,
+    )
+
+
+def _present(question: str, report: AuditReport, page: Path) -> None:
+    """Print verdict, metrics and errors by group; write the page."""
+    print(f"\n{filled(question)}\n")
+    for text in report._opening:
+        print(filled(text, "  "))
+    print_summary(report)
+    rates = report.rates.set_index("group")[list(_RATES)].rename(columns=_RATES)
+    print("Who bears the errors?")
+    print(rates.rename_axis(None).map("{:.1%}".format).to_string())
+    print(
+        filled(
+            f"(false positive rate: share of those not {_AGAIN} who are predicted to be; true "
+            f"positive rate: the same of those {_AGAIN})"
+        )
+    )
+    try:
+        report.to_html(page)
+    except ImportError as error:
+        print(filled(f"\nNo page was written: {error}"))
+    else:
+        print(f"\nThe page, to open in a browser: {page.resolve()}")

@@ -49,9 +49,9 @@ exit codes: 0 done, 1 a confidence interval lies above --fail-above, 2 bad input
 or no result to check"""
 
 _DEMO = """\
-Audit what a decision tree predicted of COMPAS defendants, from published tables
-of counts that come with the package: once as the data are, once balanced in
-race and label."""
+Answer two questions on real data that come with the package (COMPAS, 5,278
+defendants): does the COMPAS score amplify, and does a classifier trained on
+half of the rows? Each gets a verdict, error rates by group and a page."""
 
 
 def _limit(text: str) -> float:
@@ -102,14 +102,13 @@ def parser() -> argparse.ArgumentParser:
         "demo",
         help="audit data that come with the package, offline",
         description=_DEMO,
-        epilog="example:\n  skbiasamp demo --html compas.html",
+        epilog="example:\n  skbiasamp demo --folder pages",
         **plain,
     )
     demo.add_argument(
-        "--html",
-        metavar="PATH",
-        default="skbiasamp-demo.html",
-        help="where to write the page (default: %(default)s)",
+        "--folder",
+        default=".",
+        help="where to write compas-score.html and compas-classifier.html (default: here)",
     )
     columns = audit.add_argument_group("columns").add_argument
     written = audit.add_argument_group(

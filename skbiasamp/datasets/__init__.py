@@ -1,14 +1,14 @@
 """Data to try an audit on."""
 
 from skbiasamp.datasets._biased_classification import make_biased_classification
-from skbiasamp.datasets._compas import fetch_compas, load_compas_counts
+from skbiasamp.datasets._compas import load_compas, load_compas_counts
 from skbiasamp.datasets._digits import load_colored_digits
 from skbiasamp.datasets._imsitu import fetch_imsitu_annotations
 
 __all__ = [
-    "fetch_compas",
     "fetch_imsitu_annotations",
     "load_colored_digits",
+    "load_compas",
     "load_compas_counts",
     "make_biased_classification",
 ]

@@ -1,208 +1,162 @@
-"""COMPAS: ProPublica's file, and published tables of counts."""
+"""COMPAS risk scores and rearrests: the records, and published tables of a model's predictions."""
 
 from __future__ import annotations
 
-import os
-from typing import Any
+from importlib import resources
 
 import pandas as pd
-from sklearn.utils import Bunch, check_random_state
+from sklearn.utils import Bunch
 
 from skbiasamp._compat import StrOptions, validate_params
-from skbiasamp._input import check_selection
-from skbiasamp.datasets._files import find_file
 
-_FILE = "compas-scores-two-years.csv"
-_SHA256 = "c451db85908b2f7fef1d83203bedf6b71ecda0d5af468d82ae62178f91d0cc7d"
-_URL = f"https://raw.githubusercontent.com/propublica/compas-analysis/master/{_FILE}"
-_ORIGIN = "The file is published at github.com/propublica/compas-analysis."
-
-_KNOWN_RACES = ("African-American", "Asian", "Caucasian", "Hispanic", "Native American", "Other")
-_TARGETS = ("is_recid", "two_year_recid")
 _FEATURES = ["age", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
+_TARGETS = {"two_year_recid", "is_recid", "is_violent_recid"}
 
-# Names, birth dates and case numbers of the defendants stay in the file.
-_COLUMNS = [
-    *_FEATURES,
-    "race",
-    "sex",
-    "age_cat",
-    "c_charge_degree",
-    "days_b_screening_arrest",
-    "decile_score",
-    "score_text",
-    "is_recid",
-    "two_year_recid",
-]
-
-_FILE_DESCRIPTION = """\
+_DESCRIPTION = """\
 COMPAS risk scores and rearrests, Broward County, Florida
 ---------------------------------------------------------
 
-People who were arrested in 2013 and 2014 and given a COMPAS risk score, with whether they were
-charged again, as collected by ProPublica (Larson, Mattu, Kirchner, Angwin: How we analyzed the
-COMPAS recidivism algorithm, 2016; github.com/propublica/compas-analysis).
+5,278 people who were arrested in 2013 and 2014 and given a COMPAS risk score, one row a person,
+and whether they were charged again.
 
-Rows are those of ProPublica's analysis: screened within 30 days of the arrest, known outcome
-(is_recid is not -1), charged with more than an ordinary traffic offence (c_charge_degree is not
-"O"), scored (score_text is not "N/A"). Of 7,214 rows in the file, 6,172 remain, 5,278 of them
-African-American or Caucasian. filtered=False leaves them all in.
+Columns of `frame`, under ProPublica's names:
 
-data: age, juv_fel_count, juv_misd_count, juv_other_count, priors_count, the five features of Tokas
-et al., Directional predictability amplification (2024). Race, sex and COMPAS's own score are no
-features; they are in `sensitive`, `score` and `frame`. Names, birth dates and case numbers are left
-in the file.
+age, sex, race
+    race is "African-American" (3,175 rows) or "Caucasian" (2,103 rows).
+juv_fel_count, juv_misd_count, juv_other_count, priors_count
+    Felonies, misdemeanours and other offences as a juvenile; earlier offences in all.
+c_charge_degree
+    Degree of the charge: "F", a felony, or "M", a misdemeanour.
+decile_score
+    The COMPAS score, risk of recidivism: 1 (lowest) to 10. The publisher calls 1 to 4 low, 5 to 7
+    medium and 8 to 10 high.
+two_year_recid
+    1 if charged with a new offence within two years of the screening.
+is_recid
+    1 if charged with a new offence before the data were collected, in 2016.
+is_violent_recid
+    1 if charged with a new violent offence before the data were collected.
+late_screening
+    1 if screened after 1 April 2014, less than two years before the data end (767 rows).
 
-target: is_recid, charged again at any time until the data was collected (the label of the published
-tables of counts), or two_year_recid, charged again within two years of the screening.
+`data` holds the five numbers age to priors_count. Race, sex and the score are no features.
 
-To keep in mind: the label is what the police and the courts recorded, not what people did, and
-both depend on race. A model of it is a risk prediction, for which amplification says how
-predictions differ from records, not whether either is just.
+Provenance: compas-scores-two-years.csv of github.com/propublica/compas-analysis (Larson, Mattu,
+Kirchner, Angwin: How we analyzed the COMPAS recidivism algorithm, ProPublica, 2016). Rows are those
+of ProPublica's analysis: screened within 30 days of the arrest, a known outcome, more than an
+ordinary traffic offence, and a score; of its 6,172 rows, those of the two largest races. Only
+`late_screening` is not in the file: it is the screening date, reduced to what is needed. Names,
+birth dates and case numbers are left out.
+
+Licence: public records of the Broward County Sheriff's Office, the county's Clerk of Courts and
+the Florida Department of Corrections, collected and published by ProPublica. The repository states
+no licence. Cite ProPublica.
+
+Known problems:
+
+- An arrest or a charge is not an offence. The labels are what police and courts recorded, and
+  policing differs by neighbourhood and race.
+- Two years were cut off for some people only. People who were not charged again are in the file
+  only if they were screened until 1 April 2014; people who were charged again are in it whenever
+  they were screened. All rows with late_screening = 1 have two_year_recid = 1, so the rate of
+  recidivism is too high: in the whole file 45.1 % instead of 36.2 % (Barenstein: ProPublica's
+  COMPAS data revisited, 2019). Rates among people of one label change little. To correct it, use
+  the rows with late_screening = 0.
+- Race was recorded by the county, in a few categories; it is not what people said of themselves.
+- Bail, detention and supervision followed the score, and changed who could be arrested again.
+- The data are one county and two years. Do not train a model for use on them.
 """
 
 _COUNTS_DESCRIPTION = """\
 COMPAS recidivism predictions, as tables of counts
 --------------------------------------------------
 
-Defendants of two groups (Caucasian, African-American), whether they reoffended (no, yes), and
-what a decision tree predicted of both. The counts of race by label, race by predicted label and
-label by predicted race are those of Table 2 of Tokas et al., Directional predictability
-amplification (2024), for the unbalanced data set and for the one balanced in race and label.
+Defendants of two races, whether they were charged again (is_recid: no, yes), and what decision
+trees predicted of both: Table 2 of Tokas, Nair, Kerner, Making bias amplification in balanced
+datasets directional and interpretable (2024), for the data as they are and for the data balanced
+in race and label.
 
-Only those three margins are published. The joint counts given here are one set of whole numbers
-that has them: every measure of a margin (directional and multi-attribute amplification) is the
-paper's, while what depends on the rest (accuracy, MALS with predicted race, intervals, tests) is
-not meaningful.
+The paper prints race by label, race by predicted label, and label by predicted race. It does not
+print how labels and predictions occur together, so accuracy, and what depends on it, is unknown.
 """
 
-_RACES = {"C": "Caucasian", "A": "African-American"}
-_LABELS = {"n": "no", "y": "yes"}
-
-# group, label, predicted group, predicted label -> defendants
+# (no, yes) of the two races: labels, predictions, and predicted races of (no, yes).
+_RACES = ["Caucasian", "African-American"]
+_LABELS = ["no", "yes"]
 _COUNTS = {
     "unbalanced": {
-        "CnCn": 1056,
-        "CnAn": 109,
-        "CnAy": 64,
-        "AnAn": 1402,
-        "CyCy": 874,
-        "AyCn": 144,
-        "AyCy": 97,
-        "AyAy": 1532,
+        "labels": [[1229, 874], [1402, 1773]],
+        "predictions": [[1165, 938], [1546, 1629]],
+        "predicted_groups": [[1056, 1575], [1115, 1532]],
     },
     "balanced": {
-        "CnCn": 874,
-        "CyCn": 271,
-        "CyCy": 603,
-        "AnCn": 209,
-        "AnAn": 665,
-        "AyCn": 22,
-        "AyAn": 52,
-        "AyAy": 800,
+        "labels": [[874, 874], [874, 874]],
+        "predictions": [[1145, 603], [948, 800]],
+        "predicted_groups": [[1083, 665], [896, 852]],
     },
 }
 
 
-@validate_params({"target": [StrOptions(set(_TARGETS))]})
-def fetch_compas(
-    *,
-    data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
-    races: Any = ("African-American", "Caucasian"),
-    target: str = "is_recid",
-    filtered: bool = True,
-    balanced: bool = False,
-    random_state: Any = None,
-) -> Bunch:
+@validate_params({"target": [StrOptions(_TARGETS)], "as_frame": ["boolean"]})
+def load_compas(*, target: str = "two_year_recid", as_frame: bool = True) -> Bunch:
     """Load COMPAS risk scores and rearrests, one row a defendant.
 
-    The file is looked for in the folder that the environment variable ``SKBIASAMP_DATA`` names,
-    then in `data_home`; else it is downloaded from ProPublica (2.5 MB, needs pooch:
-    ``pip install 'skbiasamp[datasets]'``). Wherever it lay, its checksum must be right.
+    The 5,278 rows come with the package. ``DESCR`` says where they come from and what is known to
+    be wrong with them; read it before you use a number.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
-    data_home : path, default=None
-        The folder to keep the file in; by default ``skbiasamp`` in scikit-learn's data home.
-    download_if_missing : bool, default=True
-        Whether to download a file that is not here; if False, that is an error.
-    races : str, sequence of str or None, default=("African-American", "Caucasian")
-        The races to keep, of African-American, Asian, Caucasian, Hispanic, Native American and
-        Other; None keeps all.
-    target : {"is_recid", "two_year_recid"}, default="is_recid"
-        Charged again at any time (the label of the published tables), or within two years.
-    filtered : bool, default=True
-        Whether to keep only the rows of ProPublica's analysis, or all that the file has of these
-        races.
-    balanced : bool, default=False
-        Draw equally many rows, without replacement, of each pair of race and label.
-    random_state : int, RandomState instance or None, default=None
-        Seed of that draw.
+    target : {"two_year_recid", "is_recid", "is_violent_recid"}, default="two_year_recid"
+        "two_year_recid": charged again within two years. "is_recid": charged again before the data
+        were collected, the label of `load_compas_counts`. "is_violent_recid": the same with a
+        violent offence.
+    as_frame : bool, default=True
+        True returns pandas objects; False returns NumPy arrays, without ``frame``.
 
     Returns
     -------
     data : Bunch
-        ``data``, a DataFrame of the five features that a model may use; ``target``, 0 or 1;
-        ``sensitive``, the race; ``score``, COMPAS's own risk decile (1 to 10); ``frame``, all of
-        these and further columns (sex, age category, degree of the charge, both labels);
-        ``feature_names``; ``DESCR``. All have the same rows.
-
-    References
-    ----------
-    J. Larson, S. Mattu, L. Kirchner, J. Angwin, "How we analyzed the COMPAS recidivism algorithm",
-    ProPublica, 2016.
+        ``data``, five features that a model may use; ``target``, 0 or 1; ``sensitive_features``,
+        the race; ``decile_score``, the COMPAS score (1 to 10); ``frame``, all columns, with sex,
+        degree of the charge and all three labels; ``feature_names``; ``target_name``; ``DESCR``.
+        All have the same rows.
 
     Examples
     --------
-    >>> from skbiasamp.datasets import fetch_compas
+    Does the score, cut where the publisher calls a risk medium or high, amplify?
+
+    >>> from skbiasamp.datasets import load_compas
     >>> from skbiasamp.metrics import directional_amplification
-    >>> compas = fetch_compas(target="two_year_recid")  # doctest: +SKIP
-    >>> compas.data.shape  # doctest: +SKIP
+    >>> compas = load_compas()
+    >>> compas.data.shape
     (5278, 5)
+    >>> medium_or_high = (compas.decile_score >= 5).astype(int)
     >>> value = directional_amplification(
-    ...     compas.target,
-    ...     (compas.score > 4).astype(int),
-    ...     sensitive_features=compas.sensitive,
-    ... )  # doctest: +SKIP
-    >>> round(value, 3)  # doctest: +SKIP
+    ...     compas.target, medium_or_high, sensitive_features=compas.sensitive_features
+    ... )
+    >>> round(value, 3)
     0.056
     """
-    races = _KNOWN_RACES if races is None else check_selection(races, _KNOWN_RACES, "race")
-    random_state = check_random_state(random_state)
-    file = find_file(
-        _FILE,
-        sha256=_SHA256,
-        origin=_ORIGIN,
-        url=_URL,
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-    )
-    frame = pd.read_csv(file, usecols=_COLUMNS)[_COLUMNS]  # reads "N/A" as missing
-    frame = frame[frame["race"].isin(races)]
-    if filtered:
-        # ProPublica's, whole. In this file the first line removes all that the others would.
-        frame = frame[
-            frame["days_b_screening_arrest"].between(-30, 30)
-            & (frame["is_recid"] != -1)
-            & (frame["c_charge_degree"] != "O")
-            & frame["score_text"].notna()
-        ]
-    if balanced:
-        cells = frame.groupby(["race", target])
-        frame = cells.sample(cells.size().min(), random_state=random_state).sort_index()
-    frame = frame.reset_index(drop=True)
-    return Bunch(
+    file = resources.files("skbiasamp.datasets") / "data" / "compas.csv.gz"
+    with file.open("rb") as stream:
+        frame = pd.read_csv(stream, compression="gzip")
+    compas = Bunch(
         data=frame[_FEATURES],
         target=frame[target],
-        sensitive=frame["race"],
-        score=frame["decile_score"],
+        sensitive_features=frame["race"],
+        decile_score=frame["decile_score"],
         frame=frame,
         feature_names=list(_FEATURES),
-        DESCR=_FILE_DESCRIPTION,
+        target_name=target,
+        DESCR=_DESCRIPTION,
     )
+    if not as_frame:
+        for name in ("data", "target", "sensitive_features", "decile_score"):
+            compas[name] = compas[name].to_numpy()
+        compas.frame = None
+    return compas
 
 
 @validate_params({"subset": [StrOptions(set(_COUNTS))]})
@@ -214,44 +168,42 @@ def load_compas_counts(subset: str = "unbalanced") -> Bunch:
     Parameters
     ----------
     subset : {"unbalanced", "balanced"}, default="unbalanced"
-        The data as it is (5,278 defendants), or balanced in race and label (3,496).
+        "unbalanced": the data as they are (5,278 defendants). "balanced": as many rows of each race
+        and label (3,496).
 
     Returns
     -------
     data : Bunch
-        ``frame`` holds one row a cell with the columns group, task, group_pred, task_pred and
-        n, as `Contingency.from_counts` reads them; ``tasks`` and ``tasks_pred`` hold both
-        labels as indicator columns, as the paper counts them; ``DESCR`` says what is published
-        and what is not.
+        Three DataFrames of counts: ``labels``, races in rows and labels in columns;
+        ``predictions``, races by predicted labels; ``predicted_groups``, labels in rows and
+        predicted races in columns. ``DESCR`` says what they are.
 
     Examples
     --------
     >>> from skbiasamp.datasets import load_compas_counts
-    >>> from skbiasamp.metrics import directional_amplification
-    >>> compas = load_compas_counts("unbalanced")
-    >>> value = directional_amplification(
-    ...     compas.tasks,
-    ...     compas.tasks_pred,
-    ...     sensitive_features=compas.frame["group"],
-    ...     sample_weight=compas.frame["n"],
-    ... )
-    >>> round(value, 3)
-    -0.038
+    >>> counts = load_compas_counts("unbalanced")
+    >>> counts.labels
+    task                no   yes
+    group
+    Caucasian         1229   874
+    African-American  1402  1773
+
+    Directional amplification group → task (A→T) is the mean change of these rates towards the
+    group that has more of a label:
+
+    >>> rates = counts.labels.div(counts.labels.sum(axis=1), axis=0)
+    >>> predicted = counts.predictions.div(counts.predictions.sum(axis=1), axis=0)
+    >>> print((predicted - rates).round(3))
+    task                 no    yes
+    group
+    Caucasian        -0.030  0.030
+    African-American  0.045 -0.045
     """
-    rows = [
-        (_RACES[cell[0]], _LABELS[cell[1]], _RACES[cell[2]], _LABELS[cell[3]], n)
-        for cell, n in _COUNTS[subset].items()
-    ]
-    frame = pd.DataFrame(rows, columns=["group", "task", "group_pred", "task_pred", "n"])
-
-    def both(column: str) -> pd.DataFrame:
-        return pd.DataFrame(
-            {label: (frame[column] == label).astype(int) for label in ("no", "yes")}
-        )
-
+    races, labels = pd.Index(_RACES, name="group"), pd.Index(_LABELS, name="task")
+    printed = _COUNTS[subset]
     return Bunch(
-        frame=frame,
-        tasks=both("task"),
-        tasks_pred=both("task_pred"),
+        labels=pd.DataFrame(printed["labels"], races, labels),
+        predictions=pd.DataFrame(printed["predictions"], races, labels),
+        predicted_groups=pd.DataFrame(printed["predicted_groups"], labels, races),
         DESCR=_COUNTS_DESCRIPTION,
     )

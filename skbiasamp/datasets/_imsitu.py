@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+from pathlib import Path
 
 import pandas as pd
 from sklearn.utils import Bunch
 
 from skbiasamp._compat import StrOptions, validate_params
-from skbiasamp._input import check_option
-from skbiasamp.datasets._files import find_file
+from skbiasamp._input import InputError, check_option
 
 _SHA256 = {
     "train": "add5c16f507ad4c2ed2fc83718cfa75a57f71c49f7e570c87c0541d05904eb16",
     "val": "fa7399cdeb8a96282d0f191dac9cba165d20c28e3c0fb35c3032d3f9a46f4e52",
     "test": "6388da4bd7c2db465ada4fefdff661cc27894af980228a75f3c9bf0a0efc051a",
 }
-_ORIGIN = (
-    "It cannot be downloaded: it gathers, in one row an image, the annotations that Wang et al. "
-    "(2019) released at github.com/uvavision/Balanced-Datasets-Are-Not-Enough under "
-    "verb_classification/data, and is not published in this form."
-)
-
 _DESCRIPTION = """\
 imSitu: verbs and genders
 -------------------------
@@ -47,7 +42,6 @@ def fetch_imsitu_annotations(
     subset: str = "train",
     alpha: int | None = None,
     data_home: str | os.PathLike[str] | None = None,
-    download_if_missing: bool = True,
 ) -> Bunch:
     """Load verb and gender annotations of the imSitu images, one row an image.
 
@@ -66,9 +60,6 @@ def fetch_imsitu_annotations(
         many images of one gender as of the other. None keeps all.
     data_home : path, default=None
         The folder with the files; by default ``skbiasamp`` in scikit-learn's data home.
-    download_if_missing : bool, default=True
-        As in the other loaders, but without effect: the files are not published in this form, so
-        one that is missing is an error either way.
 
     Returns
     -------
@@ -94,10 +85,7 @@ def fetch_imsitu_annotations(
     check_option("alpha", alpha, (None, 3, 2, 1))  # and True is none of them
     frames = []
     for split in _SHA256 if subset == "all" else [subset]:
-        file = find_file(
-            f"imsitu_{split}.csv.gz", sha256=_SHA256[split], origin=_ORIGIN, data_home=data_home
-        )
-        frames.append(pd.read_csv(file).assign(subset=split))
+        frames.append(pd.read_csv(_find(split, data_home)).assign(subset=split))
     frame = pd.concat(frames)
     if alpha is not None:
         frame = frame[frame[f"ratio_{alpha}"] == 1]
@@ -108,3 +96,32 @@ def fetch_imsitu_annotations(
         frame=frame,
         DESCR=_DESCRIPTION,
     )
+
+
+def _find(split: str, data_home: str | os.PathLike[str] | None) -> Path:
+    """Return the file of a split, whose results are published for one version only."""
+    from sklearn.datasets import get_data_home  # imports rich where that is installed
+
+    name = f"imsitu_{split}.csv.gz"
+    home = Path(data_home).expanduser() if data_home else Path(get_data_home()) / "skbiasamp"
+    own = os.environ.get("SKBIASAMP_DATA")
+    folders = [Path(own).expanduser(), home] if own else [home]
+    file = next((folder / name for folder in folders if (folder / name).is_file()), None)
+    if file is None:
+        raise FileNotFoundError(
+            f"{name} is not in {' nor in '.join(map(str, folders))}. It cannot be downloaded: it "
+            "gathers, in one row an image, the annotations that Wang et al. (2019) released at "
+            "github.com/uvavision/Balanced-Datasets-Are-Not-Enough under verb_classification/data. "
+            f"Put the file in {home}, or name its folder in the environment variable "
+            "SKBIASAMP_DATA."
+        )
+    seen = hashlib.sha256(file.read_bytes()).hexdigest()
+    if seen != _SHA256[split]:
+        raise InputError(
+            "{file} is not the file that this loader reads: its sha256 is {seen}, expected "
+            "{expected}. It may be damaged, edited or another version; replace it.",
+            file=str(file),
+            seen=seen,
+            expected=_SHA256[split],
+        )
+    return file
