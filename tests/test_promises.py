@@ -53,12 +53,24 @@ def test_there_is_something_to_test():
 @every_estimator
 def test_every_parameter_is_stored_as_it_came_and_documented(kind):
     parameters = inspect.signature(kind).parameters
-    documented = set(re.findall(r"^    (\w+(?:, \w+)*) : ", kind.__doc__, re.MULTILINE))
+    text = inspect.getdoc(kind)
+    documented = set(re.findall(r"^(\w+(?:, \w+)*) : ", text, re.MULTILINE))
     documented = {name for entry in documented for name in entry.split(", ")}
     assert set(parameters) <= documented
     marks = {name: object() for name in parameters}
     made = kind(**marks)
     assert all(getattr(made, name) is mark for name, mark in marks.items())
+
+
+@every_auditor
+def test_a_parameter_says_what_each_of_its_values_does(kind):
+    text = inspect.getdoc(kind)
+    entries = re.findall(r"^\w+ : .*?\{(.*)\}.*\n((?:    .*\n)+)", text, re.MULTILINE)
+    assert entries
+    for values, said in entries:
+        said = " ".join(said.split())
+        for value in values.split(", "):
+            assert f"{value}: " in said or f"{value} (" in said or f"{value} and" in said
 
 
 @every_auditor

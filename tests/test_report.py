@@ -245,8 +245,8 @@ def test_balanced_labels_cannot_be_amplified_and_the_sentence_says_what_to_do():
     [
         (MALSAuditor(reference="test"),
          "the group f makes up 60.0 % of the rows predicted 'cook', and 50.0 % of the rows "
-         "labelled so."),
-        (MALSAuditor(), "and 50.0 % of the training rows labelled so."),
+         "labelled so; this strengthens the association in the labels."),
+        (MALSAuditor(), "and 50.0 % of the training rows labelled so; this"),
         (DirectionalAuditor("T->A", reference="test"),
          "of the rows labelled 'cook', 60.0 % are predicted to be in the group f, and 50.0 % are "
          "in it; this strengthens the association in the labels."),

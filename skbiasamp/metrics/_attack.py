@@ -44,24 +44,12 @@ class AttackAuditor(BaseAuditor):
 
     Parameters
     ----------
-    %(attacker)s
     quality : str or callable, default="balanced_accuracy"
         %(quality)s
     equalize : {"f1", "accuracy", None}, default="accuracy"
         Labels get random errors until this score of theirs equals the predictions'.
         %(capped)s
-    %(cv)s
-    %(n_draws)s
-    %(groups)s
-    %(missing)s
-    %(pos_label)s
-    %(attack.interval)s
-    %(confidence_level)s
-    %(attack.n_resamples)s
-    %(attack.adjust)s
-    %(random_state)s
-    %(n_jobs)s
-    %(verbose)s
+    %(shared)s
 
     Attributes
     ----------
@@ -184,11 +172,31 @@ class AttackAuditor(BaseAuditor):
         return {}
 
     def _sentence(self, result: AuditResult) -> str:
-        model = self._attacks()[1]
-        if model is None:
-            return conclusion(result)
+        """Return the conclusion, and how well the attacker guesses on both sides."""
+        text, model = conclusion(result), self._attacks()[1]
+        if model is None or np.isnan(result.value):
+            return text
         known, target = (_SIDES[side] for side in model)
-        return self._compared(result, f"Knowing the {known}, an attacker guesses the {target}")
+        intro, source = f"Knowing the {known}", "for"
+        if model[0].endswith("_pred"):
+            seen = "scores" if result.statistics.get("input") == "scores" else f"{known}s"
+            intro, source = f"From the {seen}", "from"
+        if self.quality == "accuracy":
+            rows = "rows (all groups weighted equally)" if self.balanced else "rows"
+            form, how = rate, f"correctly for {{}} of {rows}"
+        else:
+            name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
+            form = rate if self.quality == "balanced_accuracy" else "{:.4g}".format
+            how = f"with a quality ({name}) of {{}}"
+        # The labels are those in place of which the model has predictions.
+        labels = "groups" if "group_pred" in model else "labels"
+        other = f"true {labels}" if self.equalize is None else f"equally accurate random {labels}"
+        the = "the " * (self.equalize is None)
+        on_labels, on_model = (form(float(result.table[name].mean())) for name in self.columns)
+        return (
+            f"{text} {intro}, an attacker guesses the {target} {how.format(on_model)}, compared "
+            f"with {on_labels} {source} {the}{other}."
+        )
 
     # ------------------------------------------------------------------ how it is run
 
@@ -286,28 +294,6 @@ class AttackAuditor(BaseAuditor):
         every = ["(all)"] * len(names)
         group, task = (every, names) if on_task else (names, every)
         return pd.DataFrame({"group": group, "task": task, **columns})
-
-    def _compared(
-        self,
-        result: AuditResult,
-        guessed: str,
-        other: str = "for",
-        equalized: str = "equally accurate random labels",
-    ) -> str:
-        """Return the conclusion, and how well the attacker guesses on both sides."""
-        text = conclusion(result)
-        if np.isnan(result.value):
-            return text
-        data, model = (float(result.table[name].mean()) for name in self.columns)
-        other += f" {equalized if self.equalize is not None else 'the true labels'}"
-        if self.quality == "accuracy":
-            rows = "rows (all groups weighted equally)" if self.balanced else "rows"
-            how = f"correctly for {rate(model)} of {rows}, compared with {rate(data)}"
-        else:
-            name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
-            form = rate if self.quality == "balanced_accuracy" else "{:.4g}".format
-            how = f"with a quality ({name}) of {form(model)}, compared with {form(data)}"
-        return f"{text} {guessed} {how} {other}."
 
 
 def above_chance(qualities: Qualities) -> Array:

@@ -30,7 +30,7 @@ from skbiasamp.contingency import Contingency, SideName, is_contingency
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics._reading import count_labels, require_predictions
-from skbiasamp.metrics._texts import filled
+from skbiasamp.metrics._texts import documented, filled
 from skbiasamp.results import AuditResult, conclusion, label_index
 
 P = ParamSpec("P")
@@ -100,7 +100,7 @@ class BaseAuditor(ABC, BaseEstimator):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__doc__:
-            cls.__doc__ = filled(cls.__doc__)
+            cls.__doc__ = documented(cls)
 
     @rest_by_name
     def fit(
@@ -129,7 +129,8 @@ class BaseAuditor(ABC, BaseEstimator):
         self : object
             The fitted auditor.
         """
-        cells = self._count_training(y_train, sensitive_features, sample_weight, columns)
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        cells = self._count_training(y_train, labels, columns)
         self._check_groups(cells)
         return self._learn(cells)
 
@@ -154,7 +155,8 @@ class BaseAuditor(ABC, BaseEstimator):
         self : object
             The auditor, as if fitted on the sum of all chunks.
         """
-        cells = self._count_training(y_train, sensitive_features, sample_weight, columns)
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        cells = self._count_training(y_train, labels, columns)
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 
@@ -180,16 +182,9 @@ class BaseAuditor(ABC, BaseEstimator):
         -------
         value : float
         """
-        return self._value(
-            self._count_audited(
-                y_true,
-                y_pred,
-                sensitive_features=sensitive_features,
-                sensitive_pred=sensitive_pred,
-                sample_weight=sample_weight,
-                **columns,
-            )
-        )
+        predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        return self._value(self._count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
     def audit(
@@ -217,16 +212,9 @@ class BaseAuditor(ABC, BaseEstimator):
         -------
         result : AuditResult
         """
-        return self._result(
-            self._count_audited(
-                y_true,
-                y_pred,
-                sensitive_features=sensitive_features,
-                sensitive_pred=sensitive_pred,
-                sample_weight=sample_weight,
-                **columns,
-            )
-        )
+        predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
 
     audit.__doc__ = filled(audit.__doc__ or "")
 
@@ -337,35 +325,21 @@ class BaseAuditor(ABC, BaseEstimator):
         return hasattr(self, "contingency_")
 
     def _count_training(
-        self, y_train: Any, sensitive_features: Any, sample_weight: Any, columns: dict[str, Any]
+        self, y_train: Any, labels: dict[str, Any], columns: dict[str, Any]
     ) -> Contingency:
         """Return training labels as a contingency; errors name what `fit` calls them."""
         self._validate_params()
-        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         with speaking(y_true="y_train"):
             return self._count(y_train, labels, columns)
 
-    def _count_audited(
-        self,
-        y_true: Any,
-        y_pred: Any = None,
-        *,
-        sensitive_features: Any = None,
-        sensitive_pred: Any = None,
-        sample_weight: Any = None,
-        **columns: Any,
-    ) -> Contingency:
-        """Return the audited rows as a contingency."""
+    def _count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
+        """Return the audited rows as a contingency; `given` are labels and names of columns."""
         self._validate_params()
         self._check_fitted()
-        labels = {
-            "y_pred": y_pred,
-            "sensitive_features": sensitive_features,
-            "sensitive_pred": sensitive_pred,
-            "sample_weight": sample_weight,
-        }
+        others = ("sensitive_features", "sensitive_pred", "sample_weight")
+        labels = {"y_pred": y_pred} | {name: given.pop(name, None) for name in others}
         like = self.contingency_ if self._fitted else None
-        test = self._count(y_true, labels, columns, like=like)
+        test = self._count(y_true, labels, columns=given, like=like)
         self._check(test)
         return test
 
@@ -376,11 +350,10 @@ class BaseAuditor(ABC, BaseEstimator):
         columns: dict[str, Any],
         like: Contingency | None = None,
     ) -> Contingency:
-        how = {"groups": self.groups, "missing": self.missing, "pos_label": self.pos_label}
+        how: dict[str, Any] = {"like": like, "scores": self._scores}
+        how |= {name: getattr(self, name) for name in ("groups", "missing", "pos_label")}
         engine = self._asked(like) if columns else {}
-        return count_labels(
-            y_true, labels, columns, like=like, scores=self._scores, **how, engine=engine
-        )
+        return count_labels(y_true, labels, columns, engine=engine, **how)
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         """Return what an engine is asked for beside counts; `like` are the training labels."""
@@ -403,8 +376,7 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
-        directed = self.direction is not None
-        what = f"{self.metric} amplification"
+        what, directed = f"{self.metric} amplification", self.direction is not None
         require_predictions(test, self._requires(), what=what, directed=directed)
 
     def _check_groups(self, cells: Contingency) -> None:

@@ -12,9 +12,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import StrOptions
-from skbiasamp._input import Array, quote
+from skbiasamp._input import Array, InputError, quote
 from skbiasamp._warnings import UncertaintyWarning, warn
-from skbiasamp._words import CANNOT
+from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._assess import assess, warn_uncertain
 from skbiasamp.inference._intervals import FEW
@@ -22,7 +22,7 @@ from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.results import AuditResult, conclusion, pair_table
+from skbiasamp.results import AuditResult, labels_of, pair_table
 
 BASES = ("test", "train")
 LABEL_OF: dict[SideName, SideName] = {"task_pred": "task", "group_pred": "group"}
@@ -46,16 +46,7 @@ class CooccurrenceAuditor(BaseAuditor):
 
     Parameters
     ----------
-    %(groups)s
-    %(reference)s
-    %(missing)s
-    %(pos_label)s
-    %(interval)s
-    %(confidence_level)s
-    %(n_resamples)s
-    %(adjust)s
-    %(random_state)s
-    %(n_jobs)s
+    %(shared)s
 
     Attributes
     ----------
@@ -216,21 +207,17 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _result(self, test: Contingency) -> AuditResult:
         train, fixed, pairs = self._measured(test)
-        columns: dict[str, Array] = {
-            name: getattr(pairs, name)
-            for name in ("n", "base", "observed", "sign", "delta", "amplification")
-        }
-        statistics = dict(pairs.statistics)
-        if pairs.size:
-            statistics["signed_mean"] = pairs.signed_mean
-        else:
-            statistics["row_weighted"] = pairs.row_weighted
-        found: dict[str, Any] = {}
         if self.interval == "analytic" and pairs.rates is None:
-            raise ValueError(
-                f"interval='analytic' needs a metric that declares which rates it compares, and "
-                f"{type(self).__name__} declares none. Use interval='bootstrap'."
+            raise InputError(
+                "{interval='analytic'} needs a metric that declares which rates it compares, and "
+                "{metric} declares none. Use {interval='bootstrap'}.",
+                metric=type(self).__name__,
             )
+        of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
+        columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
+        summary = "signed_mean" if pairs.size else "row_weighted"
+        statistics = pairs.statistics | {summary: getattr(pairs, summary)}
+        found: dict[str, Any] = {}
         if self.interval is not None:
             sure = assess(
                 partial(self._measure, train, **fixed),
@@ -275,8 +262,16 @@ class CooccurrenceAuditor(BaseAuditor):
     def _sign_certain(self, train: Contingency, pairs: Pairs) -> Array:
         """Return whether each pair's sign is that of a correlation, NaN if signs are not."""
         p_values = self._sign_p_values(pairs.seen_in(train))
-        if p_values is None or p_values.shape != pairs.delta.shape:
+        if p_values is None:
             return np.full(pairs.delta.shape, np.nan)
+        if p_values.shape != pairs.delta.shape:
+            raise InputError(
+                "{metric}._sign_p_values must test the sign of each of the {n} pairs of _measure; "
+                "got {seen} p-values. Return None if the signs are not those of correlations.",
+                metric=type(self).__name__,
+                n=pairs.delta.size,
+                seen=p_values.size,
+            )
         return p_values < 1 - self.confidence_level
 
     def _signs_from(self, test: Contingency) -> Contingency:
@@ -339,20 +334,34 @@ def describe_undefined(pairs: Pairs) -> str | None:
 # --------------------------------------------------------------------------- sentences
 
 
-def most_affected(result: AuditResult) -> str:
-    """Return how sure the change of the pair is that a result names."""
+def most_affected(result: AuditResult, *, base: str) -> str:
+    """Return which pair of group and task changes most, and how; nothing if none can.
+
+    `base` says where the rate to compare with is from: "test", "train", or else the user.
+    """
     pair = result.affected
+    if result.verdict == CANNOT or result.table["delta"].isna().all():
+        return ""
     if pair is None:
-        return "No pair of group and task changes."
-    if pair["significant"]:
-        return "Most affected:"
-    tested = bool(result.table[["p_adjusted", "low"]].notna().any(axis=None))
-    return "No single pair changes significantly. " * tested + "Largest change:"
-
-
-def unmeasured(result: AuditResult) -> str:
-    """Return why there is no amplification to speak of, and what to do."""
-    text = conclusion(result)
-    if result.verdict == CANNOT:
-        text += " Leakage and DPA also measure balanced labels."
-    return text
+        return " No pair of group and task changes."
+    group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
+    observed, before = rate(pair["observed"]), rate(pair["base"])
+    if result.direction == "A->T":
+        text = f"the group {group} is predicted {task} for {observed} of its rows, and {before} "
+        of = {"test": "are labelled so", "train": "are labelled so in training"}
+    elif result.direction == "T->A":
+        text = f"of the rows labelled {task}, {observed} are predicted to be in the group {group}, "
+        text += f"and {before} "
+        of = {"test": "are in it", "train": "are in it in the training labels"}
+    else:
+        text = f"the group {group} makes up {observed} of the rows predicted {task}, and {before} "
+        of = {"test": "of the rows labelled so", "train": "of the training rows labelled so"}
+    labels, along = labels_of(result), pair["sign"] * pair["delta"]
+    effect = f"this {'strengthens' if along > 0 else 'weakens'} the association in the {labels}."
+    if along == 0:
+        effect = f"the {labels} have no association here."
+    intro = " Most affected: "
+    if not pair["significant"]:
+        tested = bool(result.table[["p_adjusted", "low"]].notna().any(axis=None))
+        intro = " No single pair changes significantly." * tested + " Largest change: "
+    return f"{intro}{text}{of.get(base, 'is the given base rate')}; {effect}"

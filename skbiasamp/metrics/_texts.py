@@ -4,80 +4,103 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-PARAMETERS = {
-    "groups": """
+
+def parameters_of(section: str) -> dict[str, str]:
+    """Return the entries of a Parameters section by name; names may share an entry."""
+    entries = [one.rstrip() for one in re.split(r"^(?=\S)", section, flags=re.MULTILINE)]
+    return {
+        name.lstrip("*"): entry
+        for entry in filter(None, entries)
+        for name in entry.partition(" :")[0].split(", ")
+    }
+
+
+_SHARED = parameters_of("""
+direction : {"A->T", "T->A"}, default="A->T"
+    "A->T" (group → task): does the group shift the predicted task? "T->A" (task → group): does
+    the task shift the predicted group? Values of the two directions cannot be compared, and
+    predicting a sensitive feature is itself questionable.
 groups : {"intersection", "marginal", "indicator"}, default="intersection"
     How several columns of `sensitive_features` make groups. "intersection": every combination of
     values that occurs. "marginal": the values of each column side by side. "indicator": the
-    columns are 0/1 group memberships already.""",
-    "missing": """
-missing : {"error", "drop", "group"}, default="error"
-    How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them out
-    and count them in `n_dropped`. "group": make them a group of their own.""",
-    "pos_label": """
-pos_label : label, default=None
-    The positive class of a binary label. None: the class that sorts last, as in scikit-learn.""",
-    "reference": """
+    columns are 0/1 group memberships already.
 reference : {"train", "test"}, default="train"
     Which labels give the training correlations. "train": those passed to `fit`. "test": the
-    labels of the audited rows; `fit` is then not needed.""",
-    "interval": """
+    labels of the audited rows; `fit` is then not needed.
+missing : {"error", "drop", "group"}, default="error"
+    How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them out
+    and count them in `n_dropped`. "group": make them a group of their own.
+pos_label : label, default=None
+    The positive class of a binary label. None: the class that sorts last, as in scikit-learn.
 interval : {"bootstrap", "analytic", None}, default="bootstrap"
     How `audit` computes confidence intervals. "bootstrap": percentiles over resampled rows.
-    "analytic": the delta method. None: neither intervals nor tests.""",
-    "confidence_level": """
+    "analytic": the delta method. None: neither intervals nor tests.
 confidence_level : float, default=0.95
-    Level of the confidence intervals.""",
-    "n_resamples": """
+    Level of the confidence intervals.
 n_resamples : int, default=999
-    Number of bootstrap resamples, and of draws of permutation tests.""",
-    "adjust": """
+    Number of random draws for intervals and for permutation tests.
 adjust : {"holm", "fdr", None}, default="holm"
-    How p-values are adjusted for the number of pairs. "holm": Holm. "fdr": Benjamini and
-    Hochberg. None: not at all.""",
-    "random_state": """
+    How the p-values of the table are adjusted for its number of rows. "holm": Holm. "fdr":
+    Benjamini and Hochberg. None: not at all.
 random_state : int, RandomState, Generator or None, default=None
-    Seed or generator of all random draws.""",
-    "n_jobs": """
+    Seed or generator of all random draws.
 n_jobs : int, default=None
-    Number of parallel jobs. Results do not depend on it.""",
-    "direction": """
-direction : {"A->T", "T->A"}, default="A->T"
-    "A->T" (group → task): does the group shift the predicted task? "T->A" (task → group): does
-    the task shift the predicted group? Values of the two directions cannot be compared.""",
-    "y_true": """
-y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
-    Labels of the audited rows: one column of classes, or a 0/1 column for each task. Or a
-    `Contingency`, or a data frame or query whose columns are named (see `columns`).""",
-    "y_pred": """
-y_pred : array-like, default=None
-    Predicted labels or probabilities.""",
-    "sensitive_features": """
-sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
-    The sensitive feature, or several.""",
-    "sensitive_pred": """
-sensitive_pred : array-like, default=None
-    The sensitive feature as predicted by the model, for direction "T->A".""",
-    "y_train": """
-y_train, sensitive_train : array-like, default=None
-    Labels and sensitive feature of the training rows. None: the audited labels give the training
-    correlations.""",
-    "sample_weight": """
-sample_weight : array-like of shape (n_samples,), default=None
-    Weights. A whole number counts as that many rows.""",
-    "columns": """
-**columns : column name or list of names
-    If the first argument is a frame: `target`, `prediction`, `sensitive`, `sensitive_prediction`
-    and `weight` name its columns.""",
-    "attacker": """
+    Number of parallel jobs. Results do not depend on it.
 attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
     Classifier that predicts the target from the input. "auto": "exact" if each distinct input has
     20 rows or more on average, else a logistic regression (a linear one for a continuous target).
     "exact": the best table of inputs, `ExactAttacker`. "mlp": a small network, `MLPAttacker`. An
     estimator: any classifier (or regressor) of scikit-learn or skorch, cloned for every draw, fold
-    and target.""",
+    and target.
+balanced : bool, default=True
+    True weights all groups equally when attackers are trained and scored. False leaves the
+    weights of the rows as they are.
+fold : bool, default=False
+    Only to replicate the authors' code: True replaces an accuracy below 0.5 by 1 − accuracy,
+    which hides attackers below chance.
+cv : int or None, default=5
+    Number of folds of the audited rows: attackers are scored on rows that they did not learn
+    from. None: the closed form of the exact attacker, scored on the rows that it learns from.
+n_draws : int, default=10
+    Number of random splits into folds, and of random errors in the labels, that are averaged.
+verbose : int, default=0
+    1 shows a progress bar while attackers are trained. 0 shows nothing.
+y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+    Labels of the audited rows: one column of classes, or a 0/1 column for each task. Or a
+    `Contingency`, or a data frame or query whose columns are named (see `columns`).
+y_pred : array-like, default=None
+    Predicted labels or probabilities.
+sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+    The sensitive feature, or several.
+sensitive_pred : array-like, default=None
+    The sensitive feature as predicted by the model, for direction "T->A".
+y_train, sensitive_train : array-like, default=None
+    Labels and sensitive feature of the training rows. None: the audited labels give the training
+    correlations.
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights. A whole number counts as that many rows.
+**columns : column name or list of names
+    If the first argument is a frame: `target`, `prediction`, `sensitive`, `sensitive_prediction`
+    and `weight` name its columns.
+""")
+
+# What attack metrics say in place of that.
+_OF_ATTACKS = parameters_of("""
+interval : {"bootstrap", None}, default="bootstrap"
+    How `audit` computes confidence intervals. "bootstrap": percentiles over draws of folds,
+    random errors and resampled rows; trained attackers are not trained again. None: neither
+    intervals nor p-values.
+y_pred : array-like, default=None
+    Predicted labels, probabilities, or any scores such as logits.
+y_train, sensitive_train : array-like, default=None
+    Labels and sensitive feature of the training rows. If `y_train` is a `Contingency` that has
+    training predictions, both attackers learn from the training rows. Otherwise both are
+    cross-fitted on the audited rows, and training labels do not change the value.
+""")
+
+_PARTS = {
     "quality": """
 How the attacker is scored; larger is better. "accuracy": share of rows that it predicts
 correctly. "balanced_accuracy": mean recall of the classes; a guess that ignores its input
@@ -88,49 +111,7 @@ classes (and ``sample_weight``, if it takes it); it must never be negative.""",
     "capped": """
 None: labels stay as they are. A model that is worse than random labels is compared with
 random labels, and a warning says so.""",
-    "cv": """
-cv : int or None, default=5
-    Number of folds of the audited rows: attackers are scored on rows that they did not learn
-    from. None: the closed form of the exact attacker, scored on the rows that it learns from.""",
-    "balanced": """
-balanced : bool, default=True
-    True weights all groups equally when attackers are trained and scored. False leaves the
-    weights of the rows as they are.""",
-    "fold": """
-fold : bool, default=False
-    Only to replicate the authors' code: True replaces an accuracy below 0.5 by 1 − accuracy,
-    which hides attackers below chance.""",
-    "n_draws": """
-n_draws : int, default=10
-    Number of random splits into folds, and of random errors in the labels, that are averaged.""",
-    "verbose": """
-verbose : int, default=0
-    1 shows a progress bar while attackers are trained. 0 shows nothing.""",
-    "attack.interval": """
-interval : {"bootstrap", None}, default="bootstrap"
-    How `audit` computes confidence intervals. "bootstrap": percentiles over draws of folds,
-    random errors and resampled rows; trained attackers are not trained again. None: neither
-    intervals nor p-values.""",
-    "attack.n_resamples": """
-n_resamples : int, default=999
-    Number of draws for the interval.""",
-    "attack.adjust": """
-adjust : {"holm", "fdr", None}, default="holm"
-    How p-values are adjusted for the number of targets. "holm": Holm. "fdr": Benjamini and
-    Hochberg. None: not at all.""",
-    "attack.y_pred": """
-y_pred : array-like, default=None
-    Predicted labels, probabilities, or any scores such as logits.""",
-    "attack.y_train": """
-y_train, sensitive_train : array-like, default=None
-    Labels and sensitive feature of the training rows. If `y_train` is a `Contingency` that has
-    training predictions, both attackers learn from the training rows. Otherwise both are
-    cross-fitted on the audited rows, and training labels do not change the value.""",
-    "dataset leakage.y_train": """
-y_train, sensitive_train : array-like, default=None
-    Labels and sensitive feature that the attacker learns from. None: it is cross-fitted on the
-    audited rows.""",
-    "attack.statistics": """
+    "statistics of attacks": """
 `fit` is optional. Both attackers always learn from rows of the same origin. After `fit` with a
 `Contingency` that has training labels and training predictions, both learn from the training
 rows and are scored on the audited rows. Otherwise both are cross-fitted on the audited rows,
@@ -153,29 +134,40 @@ contingency_ : Contingency
     The training labels, counted.""",
 }
 
-_PLACEHOLDER = re.compile(r"^( *)%\(([\w.]+)\)s$", re.MULTILINE)
-
 
 def filled(text: str) -> str:
-    """Return a docstring with the shared entries in place of ``%(name)s``."""
+    """Return a docstring with the shared text in place of each ``%(name)s`` on its own line."""
+    texts = _SHARED | _PARTS | {"shared": "%(shared)s"}
 
-    def entry(found: re.Match[str]) -> str:
+    def indented(found: re.Match[str]) -> str:
         indent, name = found.groups()
-        lines = PARAMETERS[name].strip("\n").split("\n")
+        lines = texts[name].strip("\n").split("\n")
         return "\n".join(indent + line if line else line for line in lines)
 
-    return _PLACEHOLDER.sub(entry, text)
+    return re.sub(r"^( *)%\(([\w ]+)\)s$", indented, text, flags=re.MULTILINE)
+
+
+def documented(auditor: type) -> str:
+    """Return an auditor's docstring with all its parameters, in the order of its constructor.
+
+    ``%(shared)s`` stands for those that the docstring does not describe itself.
+    """
+    text = filled(inspect.cleandoc(auditor.__doc__ or ""))
+    section = sections_of(text).get("Parameters", "")
+    if "%(shared)s" not in section:
+        return text
+    own = parameters_of(section.replace("%(shared)s", ""))
+    names = [*inspect.signature(auditor).parameters, *own]
+    return text.replace(section, described(names, own, kind=getattr(auditor, "kind", "")))
+
+
+def described(names: Iterable[str], own: Mapping[str, str], *, kind: str) -> str:
+    """Return what a metric says of some parameters itself, or else its kind, or all metrics."""
+    known = {**_SHARED, **(_OF_ATTACKS if kind == "attack" else {}), **own}
+    return "\n".join(dict.fromkeys(known[name] for name in names if name in known))
 
 
 def sections_of(text: str) -> dict[str, str]:
     """Return the sections of a numpydoc docstring by title."""
     parts = re.split(r"^([A-Z][A-Za-z ]+)\n-+\n", inspect.cleandoc(text), flags=re.MULTILINE)
     return dict(zip(parts[1::2], (part.strip("\n") for part in parts[2::2]), strict=True))
-
-
-def entries_of(section: str, names: Iterable[str]) -> str:
-    """Return the entries of a section that describe some parameters, in their order there."""
-    names = set(names)
-    entries = re.split(r"^(?=\S)", section, flags=re.MULTILINE)
-    chosen = (one for one in entries if names & set(one.partition(" :")[0].split(", ")))
-    return "".join(chosen).strip("\n")

@@ -9,14 +9,13 @@ import pandas as pd
 
 from skbiasamp._compat import StrOptions
 from skbiasamp._input import DIRECTIONS, Array, InputError, check_table
-from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, most_affected, unmeasured
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, most_affected
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._reading import directions_of
 from skbiasamp.metrics._signs import association_sign, compare_counts, settled
-from skbiasamp.results import AuditResult, conclusion, labels_of
+from skbiasamp.results import AuditResult, conclusion
 
 TIES = ("zero", "negative")
 
@@ -33,8 +32,6 @@ class DirectionalAuditor(CooccurrenceAuditor):
 
     Parameters
     ----------
-    %(direction)s
-        Predicting a sensitive feature is itself questionable [1]_ (Sec. 5.1).
     ties : {"zero", "negative"}, default="zero"
         Sign of a pair that is exactly independent in training. "zero": 0, as in the authors' code
         and tables. "negative": −1, as in the printed formula (only to replicate it).
@@ -45,16 +42,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         groups, P(group | task) against the group's share.
     sign : DataFrame of groups × tasks, default=None
         Signs (−1, 0, 1) of your own. None: those of the training labels.
-    %(groups)s
-    %(reference)s
-    %(missing)s
-    %(pos_label)s
-    %(interval)s
-    %(confidence_level)s
-    %(n_resamples)s
-    %(adjust)s
-    %(random_state)s
-    %(n_jobs)s
+    %(shared)s
 
     Attributes
     ----------
@@ -94,6 +82,14 @@ class DirectionalAuditor(CooccurrenceAuditor):
     f  1
     m -1
     >>> auditor.score(cooking, [1] * 40 + [0] * 40, sensitive_features=sex)
+    0.25
+
+    The same as a function: three in four women cook and one in four men, and a model that predicts
+    that every woman cooks and no man does adds a quarter.
+
+    >>> from skbiasamp.metrics import directional_amplification
+    >>> predicted = [1] * 40 + [0] * 40
+    >>> directional_amplification(cooking, predicted, sensitive_features=sex)
     0.25
     """
 
@@ -229,45 +225,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ what it says
 
     def _sentence(self, result: AuditResult) -> str:
-        if result.verdict == CANNOT or result.table["delta"].isna().all():
-            return unmeasured(result)
-        pair, text = result.affected, f"{conclusion(result)} {most_affected(result)}"
-        if pair is None:
-            return text
-        group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
-        observed, base = rate(pair["observed"]), rate(pair["base"])
-        if self.direction == "T->A":
-            text += f" of the rows labelled {task}, {observed} are predicted to be in the group "
-            text += f"{group}, and {base} "
-            text += {"test": "are in it", "train": "are in it in the training labels"}.get(
-                str(self.base), "is the given base rate"
-            )
-        else:
-            text += (
-                f" the group {group} is predicted {task} for {observed} of its rows, and {base} "
-            )
-            text += {"test": "are labelled so", "train": "are labelled so in training"}.get(
-                str(self.base), "is the given base rate"
-            )
-        if pair["sign"] == 0:
-            return f"{text}; the {labels_of(result)} have no association here."
-        moves = "strengthens" if pair["sign"] * pair["delta"] > 0 else "weakens"
-        return f"{text}; this {moves} the association in the {labels_of(result)}."
+        return conclusion(result) + most_affected(result, base=str(self.base))
 
 
-directional_amplification = function_of(
-    DirectionalAuditor,
-    "directional_amplification",
-    "Compute directional bias amplification (BiasAmp→).",
-    example="""
-    Three in four women cook and one in four men. A model that predicts that every woman cooks and
-    no man does adds a quarter:
-
-    >>> from skbiasamp.metrics import directional_amplification
-    >>> sex = ["f"] * 40 + ["m"] * 40
-    >>> cooking = [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30
-    >>> predicted = [1] * 40 + [0] * 40
-    >>> directional_amplification(cooking, predicted, sensitive_features=sex)
-    0.25
-    """,
-)
+directional_amplification = function_of(DirectionalAuditor, "directional_amplification")

@@ -9,11 +9,10 @@ import numpy as np
 from skbiasamp._compat import StrOptions
 from skbiasamp._input import DIRECTIONS, Array
 from skbiasamp.attackers._qualities import divide
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._reading import directions_of
-from skbiasamp.results import AuditResult
 
 
 class DPAAuditor(AttackAuditor):
@@ -29,9 +28,6 @@ class DPAAuditor(AttackAuditor):
 
     Parameters
     ----------
-    %(direction)s
-        Predicting a sensitive feature is itself questionable.
-    %(attacker)s
     quality : str or callable, default="balanced_accuracy"
         %(quality)s
         The paper uses "accuracy". With it, predictions that name one class more often are easier
@@ -43,19 +39,9 @@ class DPAAuditor(AttackAuditor):
         %(capped)s
     normalize : bool, default=True
         True divides the difference of qualities by their sum. False does not.
-    %(cv)s
-    %(n_draws)s
     %(groups)s
         Each of several overlapping groups has its own attacker.
-    %(missing)s
-    %(pos_label)s
-    %(attack.interval)s
-    %(confidence_level)s
-    %(attack.n_resamples)s
-    %(attack.adjust)s
-    %(random_state)s
-    %(n_jobs)s
-    %(verbose)s
+    %(shared)s
 
     Attributes
     ----------
@@ -78,7 +64,7 @@ class DPAAuditor(AttackAuditor):
     [−1, 1]. Each task of a multilabel target has its own attacker; the value is the mean over
     tasks.
 
-    %(attack.statistics)s
+    %(statistics of attacks)s
 
     References
     ----------
@@ -91,11 +77,15 @@ class DPAAuditor(AttackAuditor):
     quality:
 
     >>> from skbiasamp import DPAAuditor
+    >>> from skbiasamp.metrics import dpa_amplification
     >>> race = ["C"] * 1748 + ["AA"] * 1748
     >>> recidivism = ([0] * 874 + [1] * 874) * 2
     >>> predicted = [0] * 1145 + [1] * 603 + [0] * 948 + [1] * 800
-    >>> exact = DPAAuditor(quality="accuracy", cv=None, interval=None)
-    >>> round(exact.score(recidivism, predicted, sensitive_features=race), 4)
+    >>> labels = {"y_true": recidivism, "y_pred": predicted, "sensitive_features": race}
+    >>> exact = DPAAuditor(quality="accuracy", cv=None)
+    >>> round(exact.score(**labels), 4)
+    0.0898
+    >>> round(dpa_amplification(**labels, quality="accuracy", cv=None), 4)
     0.0898
     """
 
@@ -173,37 +163,10 @@ class DPAAuditor(AttackAuditor):
         limit = np.isinf(model).astype(float) - np.isinf(data)
         return np.where(np.isinf(model) | np.isinf(data), limit, change)
 
-    def _requires(self) -> tuple[SideName, ...]:
-        return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
-
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
         directions = [] if scores or test.summed is not None else directions_of(test)
         return [cls(direction) for direction in directions]
 
-    # ------------------------------------------------------------------ what it says
 
-    def _sentence(self, result: AuditResult) -> str:
-        if self.direction == "T->A":
-            guessed = "Knowing the label, an attacker guesses the predicted group"
-            return self._compared(result, guessed, "for", "equally accurate random groups")
-        return self._compared(result, "Knowing the group, an attacker guesses the prediction")
-
-
-dpa_amplification = function_of(
-    DPAAuditor,
-    "dpa_amplification",
-    "Compute directional predictability amplification (DPA).",
-    example="""
-    The balanced COMPAS data of the paper, where directional amplification is 0, with the paper's
-    quality:
-
-    >>> from skbiasamp.metrics import dpa_amplification
-    >>> race = ["C"] * 1748 + ["AA"] * 1748
-    >>> recidivism = ([0] * 874 + [1] * 874) * 2
-    >>> predicted = [0] * 1145 + [1] * 603 + [0] * 948 + [1] * 800
-    >>> labels = {"y_true": recidivism, "y_pred": predicted, "sensitive_features": race}
-    >>> round(dpa_amplification(**labels, quality="accuracy", cv=None), 4)
-    0.0898
-    """,
-)
+dpa_amplification = function_of(DPAAuditor, "dpa_amplification")

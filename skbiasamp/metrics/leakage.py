@@ -14,10 +14,9 @@ from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array
 from skbiasamp.attackers._attack import Sides
 from skbiasamp.attackers._run import AttackRun, make_pair, run
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._functions import function_of
-from skbiasamp.results import AuditResult
 
 _MANY_TASKS = 12  # above this, a report takes fewer draws
 
@@ -34,7 +33,6 @@ class LeakageAuditor(AttackAuditor):
 
     Parameters
     ----------
-    %(attacker)s
     quality : str or callable, default="accuracy"
         %(quality)s
     equalize : {"auto", "f1", "accuracy", None}, default="auto"
@@ -42,21 +40,9 @@ class LeakageAuditor(AttackAuditor):
         "accuracy" for one label a row, "f1" for several, as in the paper. "f1": F1, averaged over
         tasks; for a binary label it depends on `pos_label`. "accuracy": share of correct labels.
         %(capped)s
-    %(balanced)s
-    %(fold)s
-    %(cv)s
-    %(n_draws)s
     %(groups)s
         Each of several overlapping groups has its own attacker.
-    %(missing)s
-    %(pos_label)s
-    %(attack.interval)s
-    %(confidence_level)s
-    %(attack.n_resamples)s
-    %(attack.adjust)s
-    %(random_state)s
-    %(n_jobs)s
-    %(verbose)s
+    %(shared)s
 
     Attributes
     ----------
@@ -74,7 +60,7 @@ class LeakageAuditor(AttackAuditor):
     Q is the quality, f an attacker, and :math:`T'` are the labels with random errors. Random errors
     do not depend on the group, but they hide it in part.
 
-    %(attack.statistics)s
+    %(statistics of attacks)s
 
     After `fit`, ``statistics["dataset_leakage"]`` is the quality of an attacker that learns from
     the training labels and is scored on the audited labels, as in the paper.
@@ -95,6 +81,14 @@ class LeakageAuditor(AttackAuditor):
     leakage: +0.2415 [+0.1721, +0.3334], p = 0.002 (400 rows, exact attacker)
     group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
     (all) (all) 400        0.5085         0.7500 0.2415         0.2415 0.1721 0.3334   0.002
+
+    The same as a function. Three in four of the women are predicted to cook, and one in four of
+    the men. From the predictions an attacker guesses the group in 75 % of the rows, and in 50 %
+    from the labels:
+
+    >>> from skbiasamp.metrics import leakage_amplification
+    >>> round(leakage_amplification(cooks, predicted, sensitive_features=sex, cv=None), 3)
+    0.25
     """
 
     metric = "leakage"
@@ -157,9 +151,6 @@ class LeakageAuditor(AttackAuditor):
         """Return Q(f(T̂), A) − Q(f(T'), A)."""
         return model - data
 
-    def _requires(self) -> tuple[SideName, ...]:
-        return ("task_pred",)
-
     def _equalized(self, test: Contingency) -> str | None:
         if self.equalize != "auto":
             return self.equalize
@@ -197,12 +188,6 @@ class LeakageAuditor(AttackAuditor):
         trained = test.soft("task_pred") or len(test.tasks) > _MANY_TASKS
         return [cls(n_draws=2 if trained else 10)]
 
-    # ------------------------------------------------------------------ what it says
-
-    def _sentence(self, result: AuditResult) -> str:
-        known = result.statistics.get("input", "predictions")
-        return self._compared(result, f"From the {known}, an attacker guesses the group", "from")
-
 
 def _labels_alone(cells: Contingency) -> Contingency:
     """Return cells without their predictions."""
@@ -210,28 +195,30 @@ def _labels_alone(cells: Contingency) -> Contingency:
 
 
 class _DatasetLeakage(LeakageAuditor):
-    r"""Dataset leakage: how well an attacker predicts the group from the labels.
+    r"""Audit dataset leakage: how well an attacker predicts the group from the labels.
 
     Parameters
     ----------
-    %(attacker)s
     quality : str or callable, default="accuracy"
         %(quality)s
-    %(balanced)s
-    %(fold)s
-    %(cv)s
-    %(n_draws)s
-    %(groups)s
-    %(missing)s
-    %(pos_label)s
-    %(random_state)s
-    %(n_jobs)s
+    y_train, sensitive_train : array-like, default=None
+        Labels and sensitive feature that the attacker learns from. None: it is cross-fitted on
+        the audited rows.
+    %(shared)s
 
     Notes
     -----
     .. math:: \lambda_D = Q(f(T), A)
 
     Q is the quality, and f an attacker.
+
+    Examples
+    --------
+    >>> from skbiasamp.metrics import dataset_leakage
+    >>> sex = ["f"] * 100 + ["m"] * 100
+    >>> cooks = [1] * 70 + [0] * 30 + [1] * 30 + [0] * 70
+    >>> round(dataset_leakage(cooks, sensitive_features=sex, random_state=0), 2)
+    0.7
     """
 
     metric = "dataset leakage"
@@ -243,38 +230,10 @@ class _DatasetLeakage(LeakageAuditor):
     def _amplification(self, data: Array, model: Array) -> Array:
         return data
 
-    def _requires(self) -> tuple[SideName, ...]:
-        return ()
-
 
 leakage_amplification = function_of(
-    LeakageAuditor,
-    "leakage_amplification",
-    "Compute leakage amplification: what predictions reveal about the group beyond labels.",
-    without=("sensitive_pred",),
-    example="""
-    Three in four of the women are predicted to cook, and one in four of the men. From the
-    predictions an attacker guesses the group in 75 % of the rows, and in 50 % from the labels:
-
-    >>> from skbiasamp.metrics import leakage_amplification
-    >>> sex = ["f"] * 200 + ["m"] * 200
-    >>> cooks = ([1] * 100 + [0] * 100) * 2
-    >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
-    >>> round(leakage_amplification(cooks, predicted, sensitive_features=sex, cv=None), 3)
-    0.25
-    """,
+    LeakageAuditor, "leakage_amplification", without=("sensitive_pred",)
 )
-
 dataset_leakage = function_of(
-    _DatasetLeakage,
-    "dataset_leakage",
-    "Compute dataset leakage: how well an attacker predicts the group from the labels.",
-    without=("y_pred", "sensitive_pred", "equalize"),
-    example="""
-    >>> from skbiasamp.metrics import dataset_leakage
-    >>> sex = ["f"] * 100 + ["m"] * 100
-    >>> cooks = [1] * 70 + [0] * 30 + [1] * 30 + [0] * 70
-    >>> round(dataset_leakage(cooks, sensitive_features=sex, random_state=0), 2)
-    0.7
-    """,
+    _DatasetLeakage, "dataset_leakage", without=("y_pred", "sensitive_pred", "equalize")
 )

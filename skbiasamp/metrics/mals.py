@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 from skbiasamp._input import Array
-from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
@@ -13,7 +12,6 @@ from skbiasamp.metrics._cooccurrence import (
     CooccurrenceAuditor,
     most_affected,
     predicted_labels,
-    unmeasured,
 )
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._signs import over_share
@@ -31,16 +29,7 @@ class MALSAuditor(CooccurrenceAuditor):
 
     Parameters
     ----------
-    %(groups)s
-    %(reference)s
-    %(missing)s
-    %(pos_label)s
-    %(interval)s
-    %(confidence_level)s
-    %(n_resamples)s
-    %(adjust)s
-    %(random_state)s
-    %(n_jobs)s
+    %(shared)s
 
     Attributes
     ----------
@@ -77,6 +66,14 @@ class MALSAuditor(CooccurrenceAuditor):
     >>> cooks = [1] * 40 + [0] * 10 + [1] * 10 + [0] * 40
     >>> auditor = MALSAuditor().fit(cooks, sensitive_features=sex)
     >>> round(auditor.score(cooks, [1] * 40 + [0] * 60, sensitive_features=sex), 12)
+    0.2
+
+    The same as a function: four in five of those who cook are women, and the model predicts that
+    nobody else cooks.
+
+    >>> from skbiasamp.metrics import mals_amplification
+    >>> predicted = [1] * 40 + [0] * 60
+    >>> round(mals_amplification(cooks, predicted, sensitive_features=sex), 12)
     0.2
     """
 
@@ -134,31 +131,7 @@ class MALSAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ what it says
 
     def _sentence(self, result: AuditResult) -> str:
-        if result.verdict == CANNOT or result.table["delta"].isna().all():
-            return unmeasured(result)
-        pair, text = result.affected, f"{conclusion(result)} {most_affected(result)}"
-        if pair is None:
-            return text
-        return (
-            f"{text} the group {result.group_name(pair['group'])} makes up "
-            f"{rate(pair['observed'])} of the rows predicted '{task_of(pair['task'])}', and "
-            f"{rate(pair['base'])} of the {'training ' * (self.reference == 'train')}rows labelled "
-            "so."
-        )
+        return conclusion(result) + most_affected(result, base=self.reference)
 
 
-mals_amplification = function_of(
-    MALSAuditor,
-    "mals_amplification",
-    "Compute MALS, the first measure of bias amplification.",
-    example="""
-    Four in five of those who cook are women. The model predicts that nobody else cooks:
-
-    >>> from skbiasamp.metrics import mals_amplification
-    >>> sex = ["f"] * 50 + ["m"] * 50
-    >>> cooks = [1] * 40 + [0] * 10 + [1] * 10 + [0] * 40
-    >>> predicted = [1] * 40 + [0] * 60
-    >>> round(mals_amplification(cooks, predicted, sensitive_features=sex), 12)
-    0.2
-    """,
-)
+mals_amplification = function_of(MALSAuditor, "mals_amplification")

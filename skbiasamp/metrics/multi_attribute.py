@@ -17,7 +17,12 @@ from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, predicted_labels
+from skbiasamp.metrics._cooccurrence import (
+    BASES,
+    CooccurrenceAuditor,
+    most_affected,
+    predicted_labels,
+)
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._signs import association_sign, over_share, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
@@ -57,16 +62,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         What predictions are compared with. "train": the training labels, as in the paper. "test":
         the labels of the audited rows, as in the authors' code. Multi_MALS always takes the
         training labels.
-    %(groups)s
-    %(reference)s
-    %(missing)s
-    %(pos_label)s
-    %(interval)s
-    %(confidence_level)s
-    %(n_resamples)s
-    %(adjust)s
-    %(random_state)s
-    %(n_jobs)s
+    %(shared)s
 
     Attributes
     ----------
@@ -110,6 +106,13 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     group   task  n   base  observed  sign   delta  amplification
         f (0, 1)  4 0.5000    1.0000     0  0.5000         0.5000
         m (0, 1)  4 0.5000    0.0000     0 -0.5000         0.5000
+
+    The same as a function. Half of the women do both cooking and cleaning, and half of the men. The
+    model predicts both for all women and for no man, though single tasks hardly change.
+
+    >>> from skbiasamp.metrics import multi_attribute_amplification
+    >>> multi_attribute_amplification(labels, predicted, sensitive_features=sex, min_size=2)
+    0.5
     """
 
     metric = "multi-attribute"
@@ -284,9 +287,11 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
                 f"Not measured: no set of tasks occurs {self.min_count:.15g} times or more in both "
                 "the training labels and the audited ones."
             )
+        own = self.reference == "test" or (self.base == "test" and self.direction is not None)
         return (
             f"{conclusion(result)} The rates of sets of tasks change by {points(result.value)} on "
             "average; this is a size and has no direction."
+            f"{most_affected(result, base='test' if own else 'train')}"
         )
 
 
@@ -422,20 +427,4 @@ def set_names(tasks: Names, sets: Array) -> Names:
     return tuple(tuple(flat[low:high]) for low, high in pairwise([0, *ends]))
 
 
-multi_attribute_amplification = function_of(
-    MultiAttributeAuditor,
-    "multi_attribute_amplification",
-    "Compute multi-attribute bias amplification (Multi→ and Multi_MALS).",
-    example="""
-    Half of the women do both cooking and cleaning, and half of the men. The model predicts both
-    for all women and for no man, though single tasks hardly change:
-
-    >>> from skbiasamp.metrics import multi_attribute_amplification
-    >>> both, cook, clean = [1, 1], [1, 0], [0, 1]
-    >>> labels = [both, both, cook, clean] * 2
-    >>> predicted = [both] * 4 + [cook, cook, clean, clean]
-    >>> sex = ["f"] * 4 + ["m"] * 4
-    >>> multi_attribute_amplification(labels, predicted, sensitive_features=sex, min_size=2)
-    0.5
-    """,
-)
+multi_attribute_amplification = function_of(MultiAttributeAuditor, "multi_attribute_amplification")

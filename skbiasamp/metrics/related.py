@@ -37,9 +37,7 @@ class BiasDisparityAuditor(RelatedAuditor):
 
     Parameters
     ----------
-    %(groups)s
-    %(missing)s
-    %(pos_label)s
+    %(shared)s
 
     Notes
     -----
@@ -50,6 +48,13 @@ class BiasDisparityAuditor(RelatedAuditor):
     ----------
     .. [1] Lin, Sonboli, Mobasher, Burke. Crank up the volume: preference bias amplification
        in collaborative recommendation. RMSE workshop, RecSys 2019.
+
+    Examples
+    --------
+    >>> from skbiasamp.metrics import bias_disparity
+    >>> sex, likes = list("ffffmmmm"), [1, 1, 0, 0, 1, 0, 0, 0]
+    >>> round(bias_disparity(likes, [1, 1, 1, 0, 0, 0, 0, 0], sensitive_features=sex), 12)
+    -0.25
     """
 
     metric = "bias disparity"
@@ -73,9 +78,7 @@ class PercentageAuditor(RelatedAuditor):
 
     Parameters
     ----------
-    %(groups)s
-    %(missing)s
-    %(pos_label)s
+    %(shared)s
 
     Notes
     -----
@@ -90,6 +93,16 @@ class PercentageAuditor(RelatedAuditor):
     ----------
     .. [1] Seshadri, Singh, Elazar. The bias amplification paradox in text-to-image
        generation. NAACL 2024.
+
+    Examples
+    --------
+    Three in four of the nurses are women, and the model draws women only. (Of two jobs, the
+    one that sorts last is the task.)
+
+    >>> from skbiasamp.metrics import percentage_amplification
+    >>> job, sex = ["nurse"] * 4 + ["chef"] * 4, list("fffmffmm")
+    >>> percentage_amplification(job, None, sensitive_features=sex, sensitive_pred=list("ffffffmm"))
+    0.25
     """
 
     metric = "percentage"
@@ -123,9 +136,7 @@ class DifferentialFairnessAuditor(RelatedAuditor):
     ----------
     concentration : float, default=1.0
         Rows that Dirichlet smoothing adds to each group, spread evenly over the outcomes.
-    %(groups)s
-    %(missing)s
-    %(pos_label)s
+    %(shared)s
 
     Notes
     -----
@@ -137,6 +148,16 @@ class DifferentialFairnessAuditor(RelatedAuditor):
     References
     ----------
     .. [1] Foulds, Islam, Keya, Pan. An intersectional definition of fairness. ICDE 2020.
+
+    Examples
+    --------
+    >>> from skbiasamp.metrics import differential_fairness_amplification
+    >>> sex, hired = list("ffffmmmm"), [1, 0, 0, 0, 1, 1, 0, 0]
+    >>> value = differential_fairness_amplification(
+    ...     hired, [0, 0, 0, 0, 1, 1, 0, 0], sensitive_features=sex
+    ... )
+    >>> round(value, 4)
+    1.0986
     """
 
     metric = "differential fairness"
@@ -208,7 +229,7 @@ class LabelAuditor(RelatedAuditor):
 
     Parameters
     ----------
-    %(pos_label)s
+    %(shared)s
 
     Notes
     -----
@@ -219,6 +240,12 @@ class LabelAuditor(RelatedAuditor):
     References
     ----------
     .. [1] Leino, Black, Fredrikson, Sen, Datta. Feature-wise bias amplification. ICLR 2019.
+
+    Examples
+    --------
+    >>> from skbiasamp.metrics import label_amplification
+    >>> label_amplification([1, 1, 1, 0], [1, 1, 1, 1])
+    0.25
     """
 
     metric = "label"
@@ -273,56 +300,18 @@ def _pairs(
 bias_disparity = function_of(
     BiasDisparityAuditor,
     "bias_disparity",
-    "Compute bias disparity: the relative change of the groups' preferences.",
     without=("sensitive_pred", "y_train", "sensitive_train"),
-    example="""
-    >>> from skbiasamp.metrics import bias_disparity
-    >>> sex, likes = list("ffffmmmm"), [1, 1, 0, 0, 1, 0, 0, 0]
-    >>> round(bias_disparity(likes, [1, 1, 1, 0, 0, 0, 0, 0], sensitive_features=sex), 12)
-    -0.25
-    """,
 )
-
 percentage_amplification = function_of(
-    PercentageAuditor,
-    "percentage_amplification",
-    "Compute percentage amplification: how far the shares of groups move away from equal.",
-    without=("y_train", "sensitive_train"),
-    example="""
-    Three in four of the nurses are women, and the model draws women only. (Of two jobs, the
-    one that sorts last is the task.)
-
-    >>> from skbiasamp.metrics import percentage_amplification
-    >>> job, sex = ["nurse"] * 4 + ["chef"] * 4, list("fffmffmm")
-    >>> percentage_amplification(job, None, sensitive_features=sex, sensitive_pred=list("ffffffmm"))
-    0.25
-    """,
+    PercentageAuditor, "percentage_amplification", without=("y_train", "sensitive_train")
 )
-
 differential_fairness_amplification = function_of(
     DifferentialFairnessAuditor,
     "differential_fairness_amplification",
-    "Compute how much the worst ratio between the outcomes of two groups grows.",
     without=("sensitive_pred", "y_train", "sensitive_train"),
-    example="""
-    >>> from skbiasamp.metrics import differential_fairness_amplification
-    >>> sex, hired = list("ffffmmmm"), [1, 0, 0, 0, 1, 1, 0, 0]
-    >>> value = differential_fairness_amplification(
-    ...     hired, [0, 0, 0, 0, 1, 1, 0, 0], sensitive_features=sex
-    ... )
-    >>> round(value, 4)
-    1.0986
-    """,
 )
-
 label_amplification = function_of(
     LabelAuditor,
     "label_amplification",
-    "Compute label amplification: how much more often the majority class is predicted.",
     without=("sensitive_features", "sensitive_pred", "sensitive_train", "groups", "missing"),
-    example="""
-    >>> from skbiasamp.metrics import label_amplification
-    >>> label_amplification([1, 1, 1, 0], [1, 1, 1, 1])
-    0.25
-    """,
 )

@@ -42,7 +42,8 @@ def _verdict(result: AuditResult) -> str:
     if verdict == CANNOT:
         return (
             f"{BALANCED.capitalize()}: no group is associated with a task in the "
-            f"{labels_of(result)}, so there is nothing to amplify"
+            f"{labels_of(result)}, so there is nothing to amplify. Leakage and DPA also measure "
+            "balanced labels"
         )
     if verdict == NOT_MEASURED:
         if result._undefined:
