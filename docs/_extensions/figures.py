@@ -3,8 +3,11 @@
 from pathlib import Path
 
 from matplotlib.figure import Figure
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import train_test_split
 
 from skbiasamp import DirectionalAuditor
+from skbiasamp.datasets import load_compas
 from skbiasamp.plotting import AmplificationDisplay
 
 WOMEN, MEN, INK, PALE = "#D55E00", "#0072B2", "#222222", "#999999"
@@ -100,12 +103,14 @@ def signs():
 
 def first_audit():
     """The audit of "Getting started"."""
-    sex = ["f"] * 400 + ["m"] * 400
-    cooks = [1] * 300 + [0] * 100 + [1] * 100 + [0] * 300
-    predicted = [1] * 340 + [0] * 60 + [1] * 70 + [0] * 330
-    auditor = DirectionalAuditor(random_state=0).fit(cooks, sensitive_features=sex)
+    compas = load_compas()
+    X, X_test, y, y_test, race, race_test = train_test_split(
+        compas.data, compas.target, compas.sensitive_features, test_size=0.5, random_state=0
+    )
+    predicted = GradientBoostingClassifier(random_state=0).fit(X, y).predict(X_test)
+    auditor = DirectionalAuditor(random_state=0).fit(y, sensitive_features=race)
     figure, (axes,) = _sheet(6.0, 2.0)
-    result = auditor.audit(cooks, predicted, sensitive_features=sex)
+    result = auditor.audit(y_test, predicted, sensitive_features=race_test)
     AmplificationDisplay.from_result(result, ax=axes)
     return figure
 

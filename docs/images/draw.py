@@ -1,8 +1,9 @@
-"""Draw the picture of the README again, from the page of the gallery that shows it.
+"""Draw the pictures of the README and of docs/limits.md again.
 
 python docs/images/draw.py
 """
 
+import doctest
 import runpy
 from pathlib import Path
 
@@ -11,6 +12,66 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-FOLDER = Path(__file__).parent
-runpy.run_path(str(FOLDER.parents[1] / "examples" / "plot_compas_thresholds.py"))
-plt.gcf().savefig(FOLDER / "compas-thresholds.svg", metadata={"Date": None})
+FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parents[1]
+
+
+def first_audit(report):
+    """Draw the rates of each group in labels and predictions, with the change marked."""
+    rates = report.rates.set_index("group")
+    result = report["directional A->T"]
+    figure, ax = plt.subplots(figsize=(7.5, 2.7), layout="constrained")
+    for place, (group, row) in enumerate(rates[::-1].iterrows()):
+        labelled, predicted = 100 * row["base_rate"], 100 * row["predicted_rate"]
+        ax.annotate(
+            "",
+            (predicted, place),
+            (labelled, place),
+            arrowprops={"arrowstyle": "-|>", "color": "#D55E00", "linewidth": 2.5},
+        )
+        ax.plot(labelled, place, "o", color="#0072B2", markersize=9)
+        before = "left" if labelled > predicted else "right"
+        after = "right" if labelled > predicted else "left"
+        gap = 0.8 if labelled > predicted else -0.8
+        ax.text(labelled + gap, place, f"{labelled:.1f} %", ha=before, va="center", color="#0072B2")
+        ax.text(
+            predicted - gap, place, f"{predicted:.1f} %", ha=after, va="center", color="#D55E00"
+        )
+    ax.set(
+        xlim=(20, 65),
+        ylim=(-0.6, len(rates) - 0.2),
+        yticks=range(len(rates)),
+        yticklabels=rates.index[::-1],
+        xlabel="charged again within two years, % of the group",
+        title=f"The classifier amplifies: {result.value:+.3f} "
+        f"(95 % interval {result.low:+.3f} to {result.high:+.3f})",
+    )
+    ax.plot([], [], "o", color="#0072B2", markersize=9, label="in the labels")
+    ax.plot([], [], ">", color="#D55E00", markersize=9, label="in the predictions")
+    ax.legend(loc="upper center", ncols=2, frameon=False)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+
+
+def of_readme():
+    """Return what the examples of the README define."""
+    test = doctest.DocTestParser().get_doctest(
+        (ROOT / "README.md").read_text("utf-8"), {}, "README", None, None
+    )
+    for example in test.examples:
+        exec(compile(example.source, "README.md", "single"), test.globs)
+    return test.globs
+
+
+def save(name):
+    """Write the current figure, the same on each run."""
+    plt.gcf().savefig(FOLDER / name, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    plt.rcParams["svg.hashsalt"] = "skbiasamp"
+    runpy.run_path(str(ROOT / "examples" / "plot_compas_thresholds.py"))
+    save("compas-thresholds.svg")
+    first_audit(of_readme()["report"])
+    save("first-audit.svg")

@@ -34,6 +34,8 @@ def demo(folder: str) -> int:
         sensitive_features=compas.sensitive_features,
         pos_label=_AGAIN,
         random_state=0,
+        model_name="COMPAS score, medium or high risk",
+        data_name="COMPAS, two races",
     )
     question = "1. The COMPAS score, medium or high risk (5 or more of 10): does it amplify?"
     _present(question, score, pages / "compas-score.html")
@@ -75,6 +77,8 @@ def _classifier(compas: Any) -> AuditReport:
         sensitive_train=race,
         pos_label=_AGAIN,
         random_state=0,
+        model_name="gradient-boosted classifier",
+        data_name="COMPAS, two races, the half not trained on",
     )
 
 
