@@ -20,8 +20,8 @@ def first_audit(report):
     """Draw the rates of each group in labels and predictions, with the change marked."""
     rates = report.rates.set_index("group")
     result = report["directional A->T"]
-    figure, ax = plt.subplots(figsize=(7.5, 2.7), layout="constrained")
-    for place, (group, row) in enumerate(rates[::-1].iterrows()):
+    _, ax = plt.subplots(figsize=(7.5, 2.7), layout="constrained")
+    for place, (_, row) in enumerate(rates[::-1].iterrows()):
         labelled, predicted = 100 * row["base_rate"], 100 * row["predicted_rate"]
         ax.annotate(
             "",
