@@ -12,6 +12,7 @@ import numpy as np
 from skbiasamp._input import (
     Array,
     Codes,
+    InputError,
     Labels,
     Members,
     Names,
@@ -151,7 +152,7 @@ class Cells:
     def __repr__(self) -> str:
         held = ["labels"]
         held += ["predictions"] * self.has("task_pred")
-        held += ["predicted attribute"] * self.has("group_pred")
+        held += ["predicted groups"] * self.has("group_pred")
         groups, tasks = len(self.groups), len(self.tasks)
         return (
             f"{type(self).__name__}({np.max(self.total):,.15g} rows {self._where()}: "
@@ -213,7 +214,7 @@ class Cells:
         if self.summed is not None and self.summed not in but:
             raise self._without_rows(what)
 
-    def _without_rows(self, what: str) -> ValueError:
+    def _without_rows(self, what: str) -> InputError:
         held = {
             "tasks": "each task by itself, not which tasks occur together in a row",
             "scores": "sums of probabilities, not the probability of each row",
@@ -224,7 +225,8 @@ class Cells:
             if self.summed == "weights"
             else "Count with Contingency.from_frame(..., joint=True)."
         )
-        return ValueError(f"{what} needs rows, and this contingency holds {held}. {instead}")
+        text = "{what} needs rows, and this contingency holds {held}. {instead}"
+        return InputError(text, what=what, held=held, instead=instead)
 
 
 # What is made from a contingency is one again.
@@ -312,7 +314,7 @@ def shared(cells: C, role: str) -> C:
     predicted: SideName = "task_pred" if role == "task" else "group_pred"
     both = common(labels_of(cells, label), labels_of(cells, predicted))
     sides = dict(cells._sides)
-    if sides[label].one_label and len(sides[label].names) != len(names):
+    if sides[label].one_label and sides[label].names != names:
         # Of the classes of a binary label only its one task is left.
         sides["task"] = Side(names, labels_of(cells, "task"))
     sides[predicted] = Side(names, both)

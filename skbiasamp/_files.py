@@ -32,13 +32,6 @@ def patterns_of(value: Any) -> list[str]:
     return [os.fspath(one) for one in (value if isinstance(value, list | tuple) else [value])]
 
 
-def read_json(source: Any) -> str:
-    """Return JSON, or that of the file that a path names."""
-    if isinstance(source, str) and source.lstrip().startswith("{"):
-        return source
-    return Path(source).read_text(encoding="utf-8")
-
-
 @contextmanager
 def reading(patterns: list[str]) -> Iterator[list[Path]]:
     """Yield the files that patterns name; what a reader finds wrong with them is the input's."""

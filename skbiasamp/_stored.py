@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import Cells, distinct, keys_of, side_of, sides_of
+from skbiasamp import _schema as schema
+from skbiasamp._cells import SIDES, Cells, distinct, keys_of, side_of, sides_of
 from skbiasamp._engines import Moments
-from skbiasamp._input import Codes, Members, Side, plain
+from skbiasamp._input import (
+    Array,
+    Codes,
+    InputTypeError,
+    Labels,
+    Members,
+    Side,
+    column_of_name,
+    plain,
+)
 
 _FORMAT = "skbiasamp contingency 1"
+_WRITER = "Contingency.to_json"
+# Sums of products that `TaskSums` has beside those of labels and of predictions: of both, and of
+# squares if predictions are probabilities.
+BOTH, SQUARE, BOTH_SQUARE = "task_both", "task_square", "task_both_square"
+_ROUNDING = 1e-6  # how far from 0 and 1 a probability may be
 
 
 def write_table(cells: Cells) -> pd.DataFrame:
@@ -28,7 +42,7 @@ def write_table(cells: Cells) -> pd.DataFrame:
             columns[name] = pd.Series(labels[side.labels.codes[order]]).infer_objects()
         else:
             matrix = side.labels.dense(order, float if side.soft else np.int8)
-            columns |= {f"{name}[{one}]": matrix[:, i] for i, one in enumerate(side.names)}
+            columns |= {column_of_name(name, one): matrix[:, i] for i, one in enumerate(side.names)}
     weight = cells.weight[order]
     columns["n"] = weight.astype(np.int64) if cells.whole else weight
     if cells.repeats is not None:
@@ -41,12 +55,17 @@ def write_table(cells: Cells) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+# --------------------------------------------------------------------------- JSON
+
+
 def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
     """Return cells as what JSON can hold."""
+    sides = sides_of(cells)
     return {
         "format": _FORMAT,
         "weight": cells.weight.tolist(),
-        "sides": {name: _write_side(side) for name, side in sides_of(cells).items()},
+        "sides": {name: _write_side(side) for name, side in sides.items()},
+        "scores": cells.summed is None and any(map(_scores, sides.values())),
         "n_dropped": cells.n_dropped,
         "repeats": None if cells.repeats is None else cells.repeats.tolist(),
         "summed": cells.summed,
@@ -61,44 +80,16 @@ def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
     }
 
 
-def read_cells(text: str) -> dict[str, Any]:
-    """Return from JSON what cells are made of; `moments` are there if tasks were summed."""
-    try:
-        held = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"This is no JSON, or not all of it: {error}.") from error
-    if not isinstance(held, dict) or held.get("format") != _FORMAT:
-        raise ValueError(
-            f"This JSON is not what Contingency.to_json writes (its format is {_FORMAT!r})."
-        )
-    sides = {name: _read_side(side) for name, side in held["sides"].items()}
-    repeats, moments = held["repeats"], held["moments"]
-    read: dict[str, Any] = {
-        "weight": np.array(held["weight"], dtype=float),
-        "sides": sides,
-        "n_dropped": held["n_dropped"],
-        "repeats": None if repeats is None else np.array(repeats, dtype=float),
-        "summed": held["summed"],
-    }
-    if moments is not None:
-        read["moments"] = Moments(
-            tuple(map(_read_name, moments["groups"])),
-            np.array(moments["signs"]),
-            moments["change"],
-            np.array(moments["squares"], dtype=float),
-        )
-    return read
-
-
 def _write_side(side: Side) -> dict[str, Any]:
-    coded = isinstance(side.labels, Codes)
-    held = side.labels.codes if isinstance(side.labels, Codes) else side.labels.matrix
-    if not coded and not side.soft:
-        held = held.astype(int)
+    codes, matrix = None, None
+    if isinstance(side.labels, Codes):
+        codes = side.labels.codes.tolist()
+    else:
+        matrix = side.labels.dense(slice(None), float if side.soft else int).tolist()
     return {
         "names": [_write_name(name) for name in side.names],
-        "codes": held.tolist() if coded else None,
-        "matrix": None if coded else held.tolist(),
+        "codes": codes,
+        "matrix": matrix,
         "soft": side.soft,
         "one_label": side.one_label,
         "open": side.open,
@@ -107,21 +98,12 @@ def _write_side(side: Side) -> dict[str, Any]:
     }
 
 
-def _read_side(held: dict[str, Any]) -> Side:
-    names = tuple(map(_read_name, held["names"]))
-    labels: Codes | Members
-    if held["codes"] is not None:
-        labels = Codes(np.array(held["codes"], dtype=np.intp), len(names))
-    else:
-        labels = Members(np.array(held["matrix"], dtype=float if held["soft"] else bool))
-    return Side(
-        names,
-        labels,
-        held["one_label"],
-        held["open"],
-        tuple(map(_read_name, held["columns"])),
-        _read_name(held.get("pos_label")),
-    )
+def _scores(side: Side) -> bool:
+    """Return whether labels are numbers that are no probabilities, which attackers can use."""
+    if not isinstance(side.labels, Members) or not side.soft:
+        return False
+    matrix = side.labels.matrix
+    return matrix.shape[1] != len(side.names) or bool((abs(matrix - 0.5) > 0.5 + _ROUNDING).any())
 
 
 def _write_name(name: Hashable) -> Any:
@@ -131,11 +113,120 @@ def _write_name(name: Hashable) -> Any:
         return [_write_name(part) for part in name]
     if name is None or isinstance(name, str | bool | int | float):
         return name
-    raise TypeError(
-        f"{name!r} is the name of a group or a task, and JSON has no {type(name).__name__}: name "
-        "it with text or a number to store it."
+    raise InputTypeError(
+        "{shown} is the name of a group or a task, and JSON has no {kind}: name it with text or a "
+        "number to store it.",
+        shown=repr(name),
+        kind=type(name).__name__,
     )
 
 
-def _read_name(held: Any) -> Hashable:
-    return tuple(map(_read_name, held)) if isinstance(held, list) else held
+def read_cells(source: Any) -> dict[str, Any]:
+    """Return from JSON what cells are made of; `moments` are there if tasks were summed."""
+    read: dict[str, Any] = schema.load(source, _cells, _WRITER)
+    return read
+
+
+_SIDE = schema.record(
+    {
+        "names": schema.names,
+        "codes": schema.optional(schema.array(-1, whole=True)),
+        "matrix": schema.optional(schema.array(n_axes=2)),
+        "soft": schema.TRUTH,
+        "one_label": schema.TRUTH,
+        "open": schema.TRUTH,
+        "columns": schema.list_of(schema.name),
+    },
+    {"pos_label": schema.name},
+)
+_MOMENTS = schema.record(
+    {
+        "groups": schema.names,
+        "signs": schema.array(n_axes=2),
+        "change": schema.TRUTH,
+        "squares": schema.array(0),
+    }
+)
+_CELLS = schema.record(
+    {
+        "format": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
+        "weight": schema.array(0),
+        "sides": schema.record({"group": _SIDE, "task": _SIDE}, rest=_SIDE),
+        "n_dropped": schema.number(0),
+        "repeats": schema.optional(schema.array(0, whole=True)),
+        "summed": schema.optional(schema.one_of("scores", "weights", "tasks")),
+        "moments": schema.optional(_MOMENTS),
+    },
+    {"scores": schema.TRUTH},
+)
+
+
+def _cells(held: Any, field: str) -> dict[str, Any]:
+    """Check fields, and what they must be to one another."""
+    read = _CELLS(held, field)
+    weight, sides, moments = read["weight"], read["sides"], read["moments"]
+    if read["repeats"] is not None:
+        schema.of_length(read["repeats"], len(weight), "repeats")
+    in_tasks = read["summed"] == "tasks"
+    known = (*SIDES, BOTH, SQUARE, BOTH_SQUARE) if in_tasks else SIDES
+    most = np.full((len(weight), 1), 1 + _ROUNDING)
+    if read.get("scores") and not in_tasks:
+        most[:] = np.inf
+    for name, side in sides.items():
+        role = name.partition("_")[0]
+        if name not in known:
+            raise schema.wrong("sides", "an object of " + ", ".join(known), name)
+        # Sums of a task are those of so many rows, whose weights were rounded as they were added.
+        top = weight[:, None] * (1 + 1e-9) if in_tasks and role == "task" else most
+        sides[name] = _side(side, f"sides.{name}", top)
+        labels = sides[role]
+        if side["names"] != labels.names:
+            raise schema.wrong(f"sides.{name}.names", "those of the labels", list(side["names"]))
+        # Of two classes one is the task, in labels and predictions alike.
+        if side["one_label"] and role == "group":
+            raise schema.wrong(f"sides.{name}.one_label", "false", seen="true")
+        if side["one_label"] != labels.one_label and len(labels.names) < 3:
+            raise schema.wrong(f"sides.{name}.one_label", "that of the labels", side["one_label"])
+    if in_tasks and "task_pred" in sides and BOTH not in sides:
+        raise schema.wrong(f"sides.{BOTH}", "an object")
+    if (SQUARE in sides) != (BOTH_SQUARE in sides):
+        raise schema.wrong("sides", f"an object with both {SQUARE} and {BOTH_SQUARE}", [*sides])
+    made = {"weight", "sides", "n_dropped", "repeats", "summed"}
+    made_of = {key: one for key, one in read.items() if key in made}
+    if moments is not None:
+        groups, tasks = sides["group"].names, sides["task"].names
+        if moments["groups"] != groups or not in_tasks:
+            raise schema.wrong("moments.groups", "those of sums of tasks", list(moments["groups"]))
+        schema.of_length(moments["squares"], len(groups), "moments.squares")
+        schema.of_shape(moments["signs"], (len(groups), len(tasks)), "moments.signs")
+        made_of["moments"] = Moments(**moments)
+    return made_of
+
+
+def _side(held: dict[str, Any], field: str, most: Array) -> Side:
+    """Return labels; numbers of each cell are at most `most`."""
+    names, codes, matrix = held["names"], held["codes"], held["matrix"]
+    if (codes is None) == (matrix is None):
+        raise schema.wrong(field, "an object with either codes or a matrix", seen="both or neither")
+    labels: Labels
+    if codes is not None:
+        schema.of_length(codes, len(most), f"{field}.codes")
+        if (codes >= len(names)).any():
+            raise schema.wrong(f"{field}.codes", f"positions in {len(names)} names", codes.max())
+        labels = Codes(codes.astype(np.intp), len(names))
+    else:
+        scores = bool(np.isinf(most).any())
+        width = matrix.shape[1] if scores and matrix.shape[1] == 1 else len(names)
+        schema.of_shape(matrix, (len(most), width), f"{field}.matrix")
+        if held["soft"]:
+            what = f"lists of numbers from 0 to {'the weight' if (most > 2).any() else 1}"
+            outside = (matrix > most) | ((matrix < -_ROUNDING) & (not scores))
+        else:
+            what, outside = "lists of 0 and 1", (matrix != 0) & (matrix != 1)
+        if outside.any():
+            raise schema.wrong(f"{field}.matrix", what, matrix[outside].flat[0].item())
+        labels = Members(matrix if held["soft"] else matrix.astype(bool))
+    pos_label = held.get("pos_label")
+    if pos_label is not None and pos_label not in names:
+        raise schema.wrong(f"{field}.pos_label", "one of the names", pos_label)
+    return Side(names, labels, held["one_label"], held["open"], tuple(held["columns"]), pos_label)

@@ -13,12 +13,8 @@ from skbiasamp._cells import Cells, SideName, Summed, narrowed, shared
 from skbiasamp._engines import Moments, two_values
 from skbiasamp._input import Array, Members, Side, as_bytes, check_selection
 from skbiasamp._merging import conformed, merged, with_positive_class
-from skbiasamp._stored import write_cells
+from skbiasamp._stored import BOTH, BOTH_SQUARE, SQUARE, write_cells
 from skbiasamp._writing import written
-
-# Sums of products that intervals and tests need beside those of labels and of predictions: of
-# both, and of squares if predictions are probabilities.
-_BOTH, _SQUARE, _BOTH_SQUARE = "task_both", "task_square", "task_both_square"
 
 
 class TaskSums(Cells):
@@ -53,7 +49,7 @@ class TaskSums(Cells):
     def soft(self, side: SideName) -> bool:
         """Whether a label or prediction is a probability."""
         if side == "task_pred":
-            return _SQUARE in self._sides
+            return SQUARE in self._sides
         return not side.startswith("task") and super().soft(side)
 
     def _weights(self, *sides: SideName) -> Array:
@@ -79,8 +75,8 @@ class TaskSums(Cells):
 
         n, true = self.weight, held("task")
         if self.has("task_pred"):
-            pred, both = held("task_pred"), held(_BOTH)
-            square, both_square = held(_SQUARE, "task_pred"), held(_BOTH_SQUARE, _BOTH)
+            pred, both = held("task_pred"), held(BOTH)
+            square, both_square = held(SQUARE, "task_pred"), held(BOTH_SQUARE, BOTH)
             parts = [
                 two_values(true, both, both_square),
                 two_values(n - true, pred - both, square - both_square),
@@ -153,10 +149,10 @@ class TaskSums(Cells):
 
     def _with_squares(self) -> TaskSums:
         """Return sums with squares: those of 0 and 1 are the numbers themselves."""
-        if _SQUARE in self._sides or not self.has("task_pred"):
+        if SQUARE in self._sides or not self.has("task_pred"):
             return self
         sides: dict[Any, Side] = dict(self._sides)
-        sides |= {_SQUARE: sides["task_pred"], _BOTH_SQUARE: sides[_BOTH]}
+        sides |= {SQUARE: sides["task_pred"], BOTH_SQUARE: sides[BOTH]}
         return self._like(sides)
 
     def _like(self, sides: Mapping[Any, Side]) -> TaskSums:
@@ -191,9 +187,9 @@ class TaskSums(Cells):
         """Return sums whose prediction is what label and prediction have in common."""
         if role == "group":
             return shared(self, role)
-        sides: dict[Any, Side] = {**self._sides, "task_pred": self._sides[_BOTH]}  # type: ignore[index]
-        if _SQUARE in self._sides:
-            sides[_SQUARE] = sides[_BOTH_SQUARE]
+        sides: dict[Any, Side] = {**self._sides, "task_pred": self._sides[BOTH]}  # type: ignore[index]
+        if SQUARE in self._sides:
+            sides[SQUARE] = sides[BOTH_SQUARE]
         return self._like(sides)
 
     def resample(self, n_resamples: int | None = None, *, random_state: Any = None) -> NoReturn:

@@ -6,6 +6,8 @@ import inspect
 import warnings
 from pathlib import Path
 
+from skbiasamp._words import printable
+
 _PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with the separator at its end
 
 
@@ -14,7 +16,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(printable(message), category, stacklevel=level)
 
 
 class UncertaintyWarning(UserWarning):

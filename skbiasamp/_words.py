@@ -22,9 +22,22 @@ def name_of(name: Any, joint: str = ", ") -> str:
         text = joint.join(name_of(one, joint) for one in name)
     else:
         text = "missing" if name is None else str(name)
-    # Half of a surrogate pair or a control character would spoil a file.
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in _one_line(text))
+    text = printable(_one_line(text))
     return text if len(text) <= _LONGEST else f"{text[:_HEAD]}…{text[_HEAD + 1 - _LONGEST :]}"
+
+
+def printable(text: str) -> str:
+    """Return text that drives no terminal and spoils no file; its lines stay.
+
+    Control characters and half of a surrogate pair are replaced, also where pandas or a repr
+    passed them on.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else _REPLACED.get(c, "\ufffd") for c in text)
+
+
+_REPLACED = dict.fromkeys("\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}", " ")
 
 
 def group_of(name: Any, columns: Sequence[Any] = ()) -> str:

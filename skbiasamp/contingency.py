@@ -10,7 +10,6 @@ import pandas as pd
 
 from skbiasamp import _cells, _draws, _merging
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
-from skbiasamp._files import read_json
 from skbiasamp._frames import read_frame, read_labels
 from skbiasamp._input import InputError, check_selection, columns_named, quote, read_counts
 from skbiasamp._stored import read_cells, write_cells, write_table
@@ -414,10 +413,10 @@ class Contingency(Cells):
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each distinct cell: labels, predictions and the count `n`.
 
-        Indicator columns are named ``task[name]``, ``group[name]`` and so on. Cells of fractional
-        weights have a column `rows` as well, how many rows they are, those of sums a column
-        `summed`, and those of labels whose positive class was chosen a column `pos_label`.
-        `from_counts` reads it all back.
+        Indicator columns are named ``task[name]``, ``group[name]`` and so on; text that reads as
+        a number is quoted, as in ``task["3"]``. Cells of fractional weights have a column `rows`
+        as well, how many rows they are, those of sums a column `summed`, and those of labels whose
+        positive class was chosen a column `pos_label`. `from_counts` reads it all back.
         """
         return write_table(self)
 
@@ -455,7 +454,7 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        read = read_cells(read_json(text))
+        read = read_cells(text)
         if read["summed"] == "tasks":
             return TaskSums(**read)  # type: ignore[return-value]  # it is read as one is
         return cls(**read)

@@ -15,10 +15,11 @@ PACKAGE = Path(skbiasamp.__file__).parent
 # From the bottom up: a layer imports only from layers below it.
 LAYERS = [
     "_compat",
-    "_warnings",
     "_words",
     "_writing",
+    "_warnings",
     "_input",
+    "_schema",
     "_sums",
     "_engines",
     "_files",

@@ -71,7 +71,7 @@ from skbiasamp._input._reading import (
     whole_classes,
 )
 from skbiasamp._input._rows import read_rows
-from skbiasamp._input._tables import read_counts
+from skbiasamp._input._tables import column_of_name, read_counts
 
 __all__ = [
     "DIRECTIONS",
@@ -105,6 +105,7 @@ __all__ = [
     "check_table",
     "check_train",
     "codes_of",
+    "column_of_name",
     "columns_named",
     "columns_of",
     "common",

@@ -13,6 +13,8 @@ from typing import Any, ParamSpec, Self, TypeVar
 import numpy as np
 import pandas as pd
 
+from skbiasamp._words import printable
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -105,7 +107,7 @@ def _parts(template: str, data: Mapping[str, object]) -> Iterator[str | Role]:
         elif isinstance(held, Role):
             yield held
         else:
-            yield format(repr(held) if conversion == "r" else held, form or "")
+            yield printable(format(repr(held) if conversion == "r" else held, form or ""))
 
 
 class InputError(ValueError):

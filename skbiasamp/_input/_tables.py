@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable
 from decimal import Decimal
 from typing import Any
@@ -63,7 +64,8 @@ def read_counts(
                 # Combinations come back as lists from files such as Parquet.
                 read[side] = read[side].map(tuple)
             if isinstance(columns, list) and name is None:
-                read[side] = read[side].set_axis(_names_in(columns), axis=1)
+                names = [_name(one[len(side) + 1 : -1]) for one in columns]
+                read[side] = read[side].set_axis(pd.Index(names, tupleize_cols=False), axis=1)
     indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
     summed = sorted(set(frame["summed"])) if "summed" in frame.columns else [None]
     if summed not in ([None], ["scores"], ["weights"]):
@@ -114,8 +116,27 @@ def _columns_of(frame: pd.DataFrame, side: str) -> Any:
     return columns or None
 
 
-def _names_in(columns: list[str]) -> list[Hashable]:
-    """Return the names inside ``task[name]``; positions come back as integers."""
-    names = [column[column.index("[") + 1 : -1] for column in columns]
-    positions = [str(i) for i in range(len(names))]
-    return list(range(len(names))) if names == positions else list(names)
+def column_of_name(side: str, name: Hashable) -> str:
+    """Return what an indicator column of a table is called: ``task[cook]``, ``task[3]``.
+
+    Text that reads as another name is quoted: ``task["3"]``. Names that JSON does not know (dates)
+    are their text.
+    """
+    name = plain(name)
+    if not isinstance(name, str | int | float | tuple | None):
+        name = str(name)
+    as_it_is = isinstance(name, str) and _name(name) == name
+    return f"{side}[{name if as_it_is else json.dumps(name, default=str, ensure_ascii=False)}]"
+
+
+def _name(text: str) -> Hashable:
+    """Return the name that `column_of_name` wrote."""
+    try:
+        held = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return text if isinstance(held, dict) else _tuples(held)
+
+
+def _tuples(held: Any) -> Any:
+    return tuple(map(_tuples, held)) if isinstance(held, list) else held

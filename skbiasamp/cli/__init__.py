@@ -16,6 +16,7 @@ from typing import Any
 import skbiasamp
 from skbiasamp._files import reading
 from skbiasamp._input import PARAMETER_OF, InputError, Said, Spoken, speaking
+from skbiasamp._words import printable
 from skbiasamp.cli._demo import demo
 from skbiasamp.cli._files import as_arguments, open_columns, writable
 from skbiasamp.cli._gate import check
@@ -62,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (InputError, OSError, ImportError) as error:  # anything else is a bug, and shows where
-        print(f"skbiasamp: {' '.join(str(error).split())}", file=sys.stderr)
+        print(printable(f"skbiasamp: {' '.join(str(error).split())}"), file=sys.stderr)
         return 2
 
 
@@ -149,18 +150,18 @@ def _audit(options: argparse.Namespace, call: Sequence[str]) -> int:
         getattr(report, f"to_{kind}")(path)
     title = f"Audit of {', '.join(options.test)}: {report.context['rows']}"
     print(filled(title))
-    print(f"\nVerdict ({report.primary})")
+    print(printable(f"\nVerdict ({report.primary})"))
     for text in report._opening:
         print(filled(text, "  "))
     print_summary(report)
     for name, sentence in report.sentences.items():
         if name != report.primary:
-            print(f"\n{name}\n{filled(sentence, '  ')}")
+            print(printable(f"\n{name}\n{filled(sentence, '  ')}"))
     print("\nBefore you use these numbers:")
     for text in report._rest:
         print(filled(text, "  ", first="- "))
     for path in outputs.values():
-        print(f"\nWritten: {path}")
+        print(printable(f"\nWritten: {path}"))
     if options.fail_above is None:
         return 0
     return check(report, options.fail_above, options.on, allow_undefined=options.allow_undefined)

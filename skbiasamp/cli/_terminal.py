@@ -6,7 +6,7 @@ import importlib.util
 import shutil
 import textwrap
 
-from skbiasamp._words import DIRECTION_OF
+from skbiasamp._words import DIRECTION_OF, printable
 from skbiasamp.results import AuditReport
 
 _TITLES = ("audit", "value", "95 % interval", "p", "verdict")
@@ -19,7 +19,7 @@ def _width() -> int:
 def filled(text: str, indent: str = "", first: str | None = None) -> str:
     """Return text in lines that the terminal has room for."""
     start = indent if first is None else first
-    return textwrap.fill(text, _width(), initial_indent=start, subsequent_indent=indent)
+    return textwrap.fill(printable(text), _width(), initial_indent=start, subsequent_indent=indent)
 
 
 def print_summary(report: AuditReport) -> None:

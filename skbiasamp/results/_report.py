@@ -12,9 +12,18 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._words import CANNOT
+from skbiasamp import _schema as schema
+from skbiasamp._words import CANNOT, printable
 from skbiasamp._writing import written
-from skbiasamp.results._result import AuditResult, Stored, as_name, check_schema, label_index, plain
+from skbiasamp.results._result import (
+    COUNT,
+    NAME,
+    AuditResult,
+    Stored,
+    label_index,
+    listed,
+    plain,
+)
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
 
@@ -135,7 +144,7 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         """The summary as text: name, value, interval, p-value and verdict."""
         return [
             (
-                name,
+                printable(name),
                 f"{one.value:+.4f}",
                 "" if math.isnan(one.low) else f"{one.low:+.4f} to {one.high:+.4f}",
                 "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
@@ -173,7 +182,7 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         if self._rest:
             lines += ["", "Before you use these numbers:"]
             lines += [_wrapped(text, "- ") for text in self._rest]
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
         """Return verdict and table for a notebook; labels of the data are escaped."""
@@ -201,29 +210,10 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         }
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> AuditReport:
-        """Read what `to_dict` wrote.
-
-        Parameters
-        ----------
-        content : dict
-            The content; parameters that JSON cannot hold come back as text.
-
-        Returns
-        -------
-        report : AuditReport
-        """
-        check_schema(content, REPORT_SCHEMA)
-        return cls(
-            results={name: AuditResult.from_dict(one) for name, one in content["results"].items()},
-            groups=_as_frame(content["groups"]),
-            rates=_as_frame(content["rates"]),
-            findings=[Finding(**one) for one in content["findings"]],
-            context={
-                key: [as_name(name) for name in one] if isinstance(one, list) else one
-                for key, one in content["context"].items()
-            },
-        )
+    def _checked(cls, held: Any, field: str) -> AuditReport:
+        read = _FIELDS(held, field)
+        del read["schema"]
+        return cls(**read)
 
     def to_markdown(self, path: Any = None) -> str:
         """Return a section for a model card.
@@ -240,7 +230,7 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         lines = ["## Bias amplification", ""]
         for text in self._opening:
             lines += [_escaped(text), ""]
-        lines += [f"Audited: {self.context.get('rows', 'the same rows')}.", ""]
+        lines += [f"Audited: {_escaped(self.context.get('rows', 'the same rows'))}.", ""]
         lines += ["| audit | verdict | value | interval | p |", "|---|---|---|---|---|"]
         for name, *numbers, verdict in self._cells:
             cells = (name, verdict, *numbers)
@@ -248,12 +238,12 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         others = [name for name in self.results if name != self.primary]
         if others:
             lines += ["", "The other metrics:", ""]
-            lines += [_escaped(f"- {name}: {self.results[name].sentence}") for name in others]
+            lines += [f"- {_escaped(f'{name}: {self.results[name].sentence}')}" for name in others]
         if self._rest:
             lines += ["", "Before you use these numbers:", ""]
             lines += [f"- {_escaped(text)}" for text in self._rest]
         versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
-        lines += ["", f"Made {self.context.get('date', '')} with {versions}."]
+        lines += ["", _escaped(f"Made {self.context.get('date', '')} with {versions}.")]
         return written("\n".join(lines) + "\n", path)
 
     def to_html(self, path: Any = None) -> str:
@@ -278,13 +268,72 @@ def _wrapped(text: str, first: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text that Markdown and the HTML in it leave as it is."""
-    text = text.replace("&", "&amp;").replace("<", "&lt;")
-    return " ".join(re.sub(r"([\\`*_\[\]|~])", r"\\\1", text).split())
+    """Return text on one line that Markdown and the HTML in it leave as it is."""
+    text = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;")
+    text = re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
+    # What would begin a heading, a list or a quotation.
+    return re.sub(r"^(\d*)([.)#+-](?=[\s#-]|$)|[>=])", r"\1\\\2", text)
 
 
-def _as_frame(content: Mapping[str, Any]) -> pd.DataFrame:
-    columns = [as_name(name) for name in content["columns"]]
-    rows = [[as_name(value) for value in row] for row in content["data"]]
-    index = label_index(tuple(as_name(name) for name in content["index"]))
-    return pd.DataFrame(rows, index, pd.Index(columns, tupleize_cols=False)).infer_objects()
+def _frame_of(row: schema.Check) -> schema.Check:
+    """Return the check of a table whose rows are checked as objects."""
+    parts = schema.record(
+        {
+            "index": schema.list_of(NAME),
+            "columns": schema.names,
+            "data": schema.list_of(schema.list_of(schema.ANYTHING)),
+        }
+    )
+
+    def checked(held: Any, field: str) -> pd.DataFrame:
+        read = parts(held, field)
+        rows, columns = read["data"], read["columns"]
+        schema.of_length(read["index"], len(rows), f"{field}.index")
+        for i, cells in enumerate(rows):
+            schema.of_length(cells, len(columns), f"{field}.data[{i}]")
+            rows[i] = list(row(dict(zip(columns, cells, strict=True)), f"{field}[{i}]").values())
+        index, titles = label_index(tuple(read["index"])), label_index(columns)
+        return pd.DataFrame(rows, index, titles).infer_objects()
+
+    return checked
+
+
+_RATE = schema.optional(schema.number(0, 1), math.nan)
+_RATES = ("accuracy", "predicted_rate", "true_positive_rate", "false_positive_rate")
+_SHARES = {f"{name}{end}": _RATE for name in _RATES for end in ("", "_low", "_high")}
+_RATIO = {f"impact_ratio{end}": COUNT for end in ("", "_low", "_high")}
+_FINDING = schema.record(
+    {"topic": schema.TEXT, "text": schema.TEXT},
+    {"place": schema.one_of("verdict", "next", "note"), "action": schema.TEXT},
+)
+_FIELDS = schema.record(
+    {
+        "schema": schema.value(repr(REPORT_SCHEMA), lambda held: held == REPORT_SCHEMA),
+        "results": schema.dict_of(AuditResult._checked),
+        "groups": _frame_of(
+            schema.record({"group": NAME, "n": COUNT, "share": _RATE}, _SHARES, rest=NAME)
+        ),
+        "rates": _frame_of(
+            schema.record(
+                {"group": NAME, "task": NAME, "base_rate": _RATE}, _SHARES | _RATIO, rest=NAME
+            )
+        ),
+        "findings": schema.list_of(lambda held, field: Finding(**_FINDING(held, field))),
+        "context": schema.record(
+            {},
+            {
+                "rows": schema.TEXT,
+                "date": schema.TEXT,
+                "call": schema.TEXT,
+                **dict.fromkeys(("model_name", "data_name"), schema.optional(schema.TEXT)),
+                "not_measured": schema.dict_of(schema.TEXT),
+                "n_samples": COUNT,
+                "n_train": schema.optional(schema.number(0)),
+                "n_dropped": COUNT,
+                "versions": schema.dict_of(schema.TEXT),
+                **dict.fromkeys(("groups", "tasks", "group_columns"), schema.list_of(NAME)),
+            },
+            rest=listed,
+        ),
+    }
+)

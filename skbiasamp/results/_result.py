@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._files import read_json
+from skbiasamp import _schema as schema
 from skbiasamp._input import Array, Names
 from skbiasamp._words import (
     AMPLIFIES,
@@ -24,6 +24,7 @@ from skbiasamp._words import (
     REVEALS_LESS,
     REVEALS_MORE,
     group_of,
+    printable,
     side_of,
 )
 from skbiasamp._writing import written
@@ -63,7 +64,7 @@ _SOME = pd.Series([1.0])  # for a table without the column
 
 
 class Stored:
-    """What can be stored as JSON: a class with `to_dict` and `from_dict`."""
+    """What can be stored as JSON: a class with `to_dict`, and a check of what it returned."""
 
     def to_json(self, path: Any = None, **options: Any) -> str:
         """Return `to_dict` as JSON, and write it to a file if one is named.
@@ -96,8 +97,30 @@ class Stored:
         stored : object
             The result or report.
         """
-        read: Self = cls.from_dict(json.loads(read_json(text)))  # type: ignore[attr-defined]
+        read: Self = schema.load(text, cls._checked, f"{cls.__name__}.to_json")
         return read
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Self:
+        """Read what `to_dict` returned.
+
+        Parameters
+        ----------
+        content : dict
+            The content; parameters that JSON cannot hold come back as text.
+
+        Returns
+        -------
+        stored : object
+            The result or report.
+        """
+        read: Self = schema.read(content, cls._checked, f"{cls.__name__}.to_dict")
+        return read
+
+    @classmethod
+    def _checked(cls, held: Any, field: str) -> Self:
+        """Return what stored content means, once its fields are checked."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -340,7 +363,8 @@ class AuditResult(Stored):
 
     def __repr__(self) -> str:
         shown = self._shown()
-        return "\n".join([self._title, shown.to_string(index=False, **_FORMATS), *self._remarks()])
+        lines = [self._title, shown.to_string(index=False, **_FORMATS), *self._remarks()]
+        return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook; labels of the data are escaped."""
@@ -380,28 +404,22 @@ class AuditResult(Stored):
         return {"schema": SCHEMA, **content, **derived, "table": table}
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> AuditResult:
-        """Read what `to_dict` wrote.
-
-        Parameters
-        ----------
-        content : dict
-            The content; parameters that JSON cannot hold come back as text.
-
-        Returns
-        -------
-        result : AuditResult
-        """
-        check_schema(content, SCHEMA)
-        derived = ("schema", "verdict", "affected")
-        read = {name: one for name, one in content.items() if name not in derived}
-        for name in ("value", "low", "high", "p_value", "group_columns"):
-            read[name] = as_name(read[name])
-        read["statistics"] = {key: as_name(one) for key, one in content["statistics"].items()}
-        rows = [[as_name(value) for value in row.values()] for row in content["table"]]
-        columns = list(content["table"][0]) if rows else []
-        read["table"] = pd.DataFrame(rows, columns=columns).infer_objects()
-        return cls(**read)
+    def _checked(cls, held: Any, field: str) -> AuditResult:
+        read = _FIELDS(held, field)
+        del read["schema"]
+        rows = read["table"]
+        columns = list(rows[0]) if rows else ["group", "task", "amplification"]
+        compared = read.get("columns", ())
+        for i, row in enumerate(rows):
+            where = f"{field}.table[{i}]".strip(".")
+            if list(row) != columns:
+                shown = "an object with the keys of the first row"
+                raise schema.wrong(where, shown, list(row))
+            for key in compared:
+                if not isinstance(row.get(key, 0.0), int | float):
+                    raise schema.wrong(f"{where}.{key}", "a number, which is compared", row[key])
+        cells = [list(row.values()) for row in rows]
+        return cls(**read | {"table": pd.DataFrame(cells, columns=columns).infer_objects()})
 
 
 def uncounted(table: pd.DataFrame) -> Array:
@@ -460,17 +478,57 @@ def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
     return pd.DataFrame(data)
 
 
-def check_schema(content: Mapping[str, Any], schema: str) -> None:
-    """Raise if content was not written by this version's `to_dict`."""
-    if content.get("schema") != schema:
-        raise ValueError(
-            f"This is no {schema}: its schema is {content.get('schema')!r}. Write it anew with "
-            "to_json of the version that reads it."
-        )
+# What JSON holds in place of a number, a flag or a name that there is not: null.
+NUMBER = schema.optional(schema.number(), math.nan)
+NAME = schema.optional(schema.name, math.nan)
+COUNT = schema.optional(schema.number(0), math.nan)
+_FLAG = schema.optional(schema.TRUTH, math.nan)
+_P_VALUE = schema.optional(schema.number(0, 1), math.nan)
 
 
-def as_name(value: Any) -> Any:
-    """Return a name that JSON made a list as the tuple it was, and None as NaN."""
-    if isinstance(value, list):
-        return tuple(map(as_name, value))
-    return float("nan") if value is None else value
+def listed(held: Any, field: str) -> Any:
+    """Check for anything; a list is a list of names."""
+    return schema.list_of(NAME)(held, field) if isinstance(held, list) else held
+
+
+def scalar(held: Any, field: str) -> Any:
+    """Check for anything; null is NaN."""
+    return math.nan if held is None else held
+
+
+_ROW = schema.record(
+    {"group": NAME, "task": NAME, "amplification": NUMBER},
+    {
+        **dict.fromkeys(COLUMNS, NUMBER),
+        **dict.fromkeys(("p_value", "p_adjusted"), _P_VALUE),
+        **dict.fromkeys(("sign_certain", "reliable"), _FLAG),
+        **{"n": COUNT, "group": NAME, "task": NAME},
+    },
+    rest=NAME,
+)
+_READ_AS_NUMBERS = ("row_weighted", "signed_mean", "signed_mean_low", "signed_mean_high")
+_FIELDS = schema.record(
+    {
+        "schema": schema.value(repr(SCHEMA), lambda held: held == SCHEMA),
+        "metric": schema.TEXT,
+        "direction": schema.optional(schema.TEXT),
+        **dict.fromkeys(("value", "low", "high"), NUMBER),
+        "confidence_level": schema.optional(schema.number(0, 1)),
+        "p_value": _P_VALUE,
+        "n_samples": COUNT,
+        "params": schema.dict_of(schema.ANYTHING),
+        "table": schema.list_of(_ROW),
+    },
+    {
+        "statistics": schema.record(
+            {}, dict.fromkeys((*_READ_AS_NUMBERS, "above_chance_low"), NUMBER), rest=scalar
+        ),
+        "kind": schema.one_of("signed", "size", "attack"),
+        "question": schema.TEXT,
+        "sentence": schema.TEXT,
+        "headline": schema.number(),
+        "columns": schema.dict_of(schema.TEXT),
+        "percent": schema.TRUTH,
+        "group_columns": lambda held, field: tuple(schema.list_of(schema.name)(held, field)),
+    },
+)

@@ -1,0 +1,436 @@
+"""What is read back: stored files and tables are checked field by field, names keep their type."""
+
+import contextlib
+import copy
+import datetime
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import AuditReport, AuditResult, Contingency, DirectionalAuditor
+from skbiasamp._input import InputError
+
+ROWS = 40
+RNG = np.random.default_rng(0)
+GROUP = ["f", "m"] * (ROWS // 2)
+Y = RNG.integers(0, 2, ROWS)
+SOFT = RNG.random(ROWS)
+MATRIX = RNG.integers(0, 2, (ROWS, 3))
+WEIGHT = RNG.gamma(1, 1, ROWS)
+
+
+def labels():
+    return Contingency.from_labels(Y, 1 - Y, sensitive_features=GROUP)
+
+
+def probabilities():
+    return Contingency.from_labels(Y, SOFT, sensitive_features=GROUP)
+
+
+def indicators():
+    return Contingency.from_labels(MATRIX, MATRIX[::-1], sensitive_features=GROUP)
+
+
+def numbers():
+    return Contingency.from_labels(Y, 9 * SOFT - 4, sensitive_features=GROUP, scores=True)
+
+
+def fractions():
+    return labels() + Contingency.from_labels(
+        Y, Y, sensitive_features=GROUP, sample_weight=WEIGHT, missing="drop"
+    )
+
+
+def tasks():
+    names = [f"t{i}" for i in range(3)]
+    frame = pd.DataFrame(MATRIX, columns=names).assign(group=GROUP, score=SOFT)
+    how = {"target": names, "prediction": ["score", "t1", "t2"], "sensitive": "group"}
+    like = Contingency.from_frame(frame, target=names, sensitive="group")
+    signs = (np.ones((2, 3)), True)
+    return Contingency.from_frame(frame, **how, like=like, joint=False, moments=signs)
+
+
+KINDS = [labels, probabilities, indicators, numbers, fractions, tasks]
+
+
+def a_report():
+    auditors = [
+        DirectionalAuditor(n_resamples=19, random_state=0),
+        skbiasamp.MultiAttributeAuditor(n_resamples=19, random_state=0),
+        skbiasamp.LeakageAuditor(n_draws=2, n_resamples=19, random_state=0),
+    ]
+    how = {"sensitive_features": GROUP, "auditors": auditors}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return skbiasamp.audit(MATRIX, MATRIX[::-1], y_train=MATRIX, sensitive_train=GROUP, **how)
+
+
+REPORT = a_report()
+
+# --------------------------------------------------------------------------- contingencies
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_read_back(kind):
+    cells = kind()
+    again = Contingency.from_json(cells.to_json())
+    assert again == cells
+    assert again.to_json() == cells.to_json()
+
+
+def changed(content, path, value):
+    content = copy.deepcopy(content)
+    inner = content
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return content
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value", "said"),
+    [
+        (labels, ["weight", 1], "3", r"weight\[1\] must be a number of 0 or more; got '3'"),
+        (labels, ["weight", 1], -1.0, r"weight\[1\] .* got -1.0"),
+        (labels, ["weight", 1], True, r"weight\[1\] .* got True"),
+        (labels, ["weight", 1], float("nan"), r"weight\[1\] .* got nan"),
+        (labels, ["weight", 1], 10**400, r"weight\[1\] .* got 1000"),
+        (labels, ["weight"], [1.0], r"sides.group.codes must be a list of length 1; got \d+ item"),
+        (labels, ["weight"], None, "weight must be a list of numbers; got None"),
+        (labels, ["sides", "task", "codes", 0], 7, "sides.task.codes must be positions in 2 na"),
+        (labels, ["sides", "task", "codes", 0], 0.5, r"codes\[0\] must be a whole number of -1"),
+        (labels, ["sides", "task", "codes"], None, "sides.task must be .* either codes or a mat"),
+        (labels, ["sides", "group", "names"], ["f", "f"], "sides.group.names must be .*different"),
+        (labels, ["sides", "group", "names"], [{}, 1], r"sides.group.names\[0\] must be a name"),
+        (labels, ["sides", "task_pred", "names"], [0, 2], "sides.task_pred.names must be those "),
+        (labels, ["sides", "task", "pos_label"], 5, "sides.task.pos_label must be one of the n"),
+        (labels, ["sides", "other"], {}, "sides.other.names must be a list; got nothing"),
+        (labels, ["sides"], {}, "sides.group must be an object .* got nothing"),
+        (labels, ["sides"], [], r"sides must be an object .* got \[\]"),
+        (labels, ["summed"], "bogus", "summed must be 'scores' or 'weights' or 'tasks'; got 'bog"),
+        (labels, ["n_dropped"], "1", "n_dropped must be a number of 0 or more; got '1'"),
+        (labels, ["moments"], {}, "moments.groups must be"),
+        (labels, ["format"], "other", "format must be 'skbiasamp contingency 1'"),
+        (fractions, ["repeats", 0], 0.5, r"repeats\[0\] must be a whole number of 0 or more"),
+        (fractions, ["repeats"], [], "repeats must be a list of length"),
+        (probabilities, ["sides", "task_pred", "matrix", 0, 0], -7, "from 0 to 1; got -7.0"),
+        (probabilities, ["sides", "task_pred", "matrix", 0, 0], 1.5, "from 0 to 1; got 1.5"),
+        (probabilities, ["sides", "task_pred", "matrix", 2, 1], "1", r"matrix\[2\]\[1\] must be a"),
+        (probabilities, ["sides", "task_pred", "matrix", 2], [1.0], r"matrix\[2\] must be a list"),
+        (indicators, ["sides", "task", "matrix", 0, 0], 7, "sides.task.matrix .* 0 and 1; got 7"),
+        (tasks, ["sides", "task", "matrix", 0, 0], 1e6, "must be lists of numbers from 0 to the w"),
+        (tasks, ["moments", "squares"], [1.0], "moments.squares must be a list of length 2"),
+        (tasks, ["moments", "signs"], [[1.0]], "moments.signs must be 2 lists of length 3"),
+        (tasks, ["moments", "groups"], ["f", "x"], "moments.groups must be those"),
+    ],
+)  # fmt: skip
+def test_a_wrong_field_of_a_contingency_is_named(kind, path, value, said):
+    content = changed(json.loads(kind().to_json()), path, value)
+    with pytest.raises(InputError, match=said):
+        Contingency.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize("read", [Contingency, AuditResult, AuditReport])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "no JSON, or not all of it"),
+        ('{"a": ' * 100_000, "no JSON, or not all of it"),
+        ('{"a": ' + "9" * 5000 + "}", "no JSON, or not all of it"),
+        ("{}", "got nothing"),
+        (b"{}", "must be JSON, or the path of a file that has it; got bytes"),
+        (None, "got NoneType"),
+        ("\0", "cannot be read as JSON"),
+    ],
+)
+def test_what_is_no_stored_json_is_said(read, text, said):
+    with pytest.raises(InputError, match=said):
+        read.from_json(text)
+
+
+def test_a_file_that_is_no_text_is_said(tmp_path):
+    (tmp_path / "page.json").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(InputError, match=r"page.json' cannot be read as JSON"):
+        AuditReport.from_json(tmp_path / "page.json")
+    (tmp_path / "list.json").write_text("[1, 2]")
+    with pytest.raises(InputError, match=r"The JSON must be an object .* got \[1, 2\]"):
+        AuditReport.from_json(str(tmp_path / "list.json"))
+
+
+# --------------------------------------------------------------------------- results, reports
+
+RESULT = "results", "directional A->T"
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        (["results"], [], r"results must be an object .* got \[\]"),
+        (
+            [*RESULT, "value"],
+            "1",
+            r"results\['directional A->T'\].value must be a number; got '1'",
+        ),
+        ([*RESULT, "p_value"], 2, r"p_value must be a number 0 to 1; got 2"),
+        ([*RESULT, "confidence_level"], -1, "confidence_level must be a number 0 to 1"),
+        ([*RESULT, "kind"], "bogus", "kind must be 'signed' or 'size' or 'attack'; got 'bogus'"),
+        ([*RESULT, "kind"], None, "kind must be .* got None"),
+        ([*RESULT, "metric"], 3, "metric must be text; got 3"),
+        ([*RESULT, "n_samples"], -3, "n_samples must be a number of 0 or more"),
+        ([*RESULT, "schema"], "x", "schema must be 'skbiasamp.AuditResult/2'"),
+        ([*RESULT, "columns"], {"base": 1}, r"columns\['base'\] must be text; got 1"),
+        ([*RESULT, "statistics", "row_weighted"], "x", "row_weighted must be a number; got 'x'"),
+        ([*RESULT, "table"], [1], r"table\[0\] must be an object"),
+        ([*RESULT, "table", 0], {"group": "f"}, r"table\[0\].task must be a name .* got nothing"),
+        ([*RESULT, "table", 1, "more"], 1, r"table\[1\] must be .* keys of the first row"),
+        ([*RESULT, "table", 0, "n"], -7, r"table\[0\].n must be a number of 0 or more; got -7"),
+        ([*RESULT, "table", 0, "base"], "x", r"table\[0\].base must be a number; got 'x'"),
+        (
+            [*RESULT, "columns"],
+            {"task": "T"} | {"group": "G"},
+            r"table\[0\].group must be a number",
+        ),
+        ([*RESULT, "table", 0, "reliable"], 7, r"reliable must be true or false; got 7"),
+        ([*RESULT, "table", 0, "group"], {}, r"table\[0\].group must be a name"),
+        (["groups"], {}, "groups.index must be a list; got nothing"),
+        (["groups", "data", 0], [1], r"groups.data\[0\] must be a list of length 6; got 1 item"),
+        (["groups", "data", 0, 1], "x", r"groups\[0\].n must be a number"),
+        (["rates", "index"], [], "rates.index must be a list of length 6"),
+        (["rates", "columns"], ["group"] * 6, "rates.columns must be .* all different"),
+        (["findings", 0], "x", r"findings\[0\] must be an object"),
+        (["findings", 0, "place"], "top", "place must be 'verdict' or 'next' or 'note'"),
+        (["findings", 0, "text"], None, r"findings\[0\].text must be text; got None"),
+        (["context", "versions"], {"a": 1}, "context.versions.* must be text; got 1"),
+        (["context", "rows"], 5, "context.rows must be text; got 5"),
+        (["context", "groups"], 5, "context.groups must be a list; got 5"),
+    ],
+)
+def test_a_wrong_field_of_a_report_is_named(path, value, said):
+    content = changed(REPORT.to_dict(), path, value)
+    with pytest.raises(InputError, match=said):
+        AuditReport.from_dict(content)
+    with pytest.raises(InputError, match=said):
+        AuditReport.from_json(json.dumps(content))
+
+
+def test_fields_that_a_later_version_adds_are_left_out():
+    content = REPORT.to_dict() | {"more": 1}
+    result = content["results"]["directional A->T"]
+    result["more"] = [1]
+    assert AuditReport.from_dict(content).to_json() == REPORT.to_json()
+    again = AuditResult.from_dict(result)
+    assert again.to_dict() == REPORT["directional A->T"].to_dict()
+
+
+HOSTILE = [
+    None,
+    True,
+    -7,
+    0.5,
+    1e308,
+    "x",
+    "3",
+    "",
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    [None],
+    ["a", 1],
+    10**30,
+]
+
+
+def paths(content):
+    """Every place in JSON."""
+    items = (
+        content.items() if isinstance(content, dict)
+        else list(enumerate(content))[:2] if isinstance(content, list) else ()
+    )  # fmt: skip
+    for key, inner in items:
+        yield [key]
+        yield from ([key, *path] for path in paths(inner))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_contingency_is_read_and_works_or_is_refused(kind):
+    content = json.loads(kind().to_json())
+    read = 0
+    for path in paths(content):
+        for value in HOSTILE:
+            text = json.dumps(changed(content, path, value))
+            with contextlib.suppress(InputError):
+                cells = Contingency.from_json(text)
+                read += 1
+                assert Contingency.from_json(cells.to_json()) == cells
+                assert repr(cells)
+                assert len(cells.rate("task", given="group")) == len(cells.groups)
+                cells.select(groups=cells.groups[:1])
+    assert read
+
+
+def test_a_report_is_read_and_works_or_is_refused():
+    pytest.importorskip("jinja2")
+    content = REPORT.to_dict()
+    rng = np.random.default_rng(0)
+    every = [path for path in paths(content) if "params" not in path][::3]
+    read = 0
+    for path in every:
+        for value in (HOSTILE[i] for i in rng.choice(len(HOSTILE), 4, replace=False)):
+            try:
+                report = AuditReport.from_dict(changed(content, path, value))
+            except InputError:
+                continue
+            read += 1
+            assert repr(report) + report.to_markdown() + report._repr_html_()
+            assert AuditReport.from_dict(report.to_dict()).to_dict() == report.to_dict()
+            if read % 20 == 0:
+                assert report.to_html()
+    assert read > 30
+
+
+# --------------------------------------------------------------------------- escapes
+
+SCRIPT = "<script>alert(1)</script>\x1b[31m\a|`*_[a](b)\u202e"
+
+
+def with_text(content):
+    """The same content with a script in all of its texts but names of fields and verdicts."""
+    fixed = {"schema", "kind", "place", "verdict", "primary", "direction"}
+    if isinstance(content, dict):
+        return {key: one if key in fixed else with_text(one) for key, one in content.items()} | (
+            {SCRIPT: "1"} if set(content) == set(REPORT.context["versions"]) else {}
+        )
+    if isinstance(content, list):
+        return [with_text(one) for one in content]
+    return SCRIPT + content if isinstance(content, str) else content
+
+
+def test_every_text_of_a_stored_report_is_escaped():
+    pytest.importorskip("jinja2")
+    content = REPORT.to_dict()
+    columns = {one: content[one]["columns"] for one in ("groups", "rates")}
+    content = with_text(content)
+    for one, titles in columns.items():
+        content[one]["columns"] = titles
+    content["results"] = {SCRIPT + key: one for key, one in content["results"].items()}
+    report = AuditReport.from_json(json.dumps(content))
+    assert report.findings[0].text.startswith(SCRIPT)
+    for text in (report.to_html(), report._repr_html_(), report.to_markdown()):
+        assert "<script>alert" not in text
+        assert "alert(1)" in text
+    shown = [repr(report), report.to_markdown(), *map(repr, report.values())]
+    for text in shown:
+        assert all(c.isprintable() or c == "\n" for c in text)
+    for result in report.values():
+        assert "<script>" not in result._repr_html_()
+    for line in report.to_markdown().splitlines():
+        assert "[a](b)" not in line
+        assert "**" not in line
+
+
+def test_lines_of_markdown_start_nothing_else():
+    content = REPORT.to_dict()
+    for one in content["findings"]:
+        one["text"] = "# heading"
+        one |= {"place": "verdict", "action": ""}
+    for one in content["results"].values():
+        one["sentence"] = "1. item"
+    lines = AuditReport.from_dict(content).to_markdown().splitlines()
+    assert r"\# heading" in lines
+    assert r"1\. item" in lines
+
+
+# --------------------------------------------------------------------------- the terminal
+
+BELL = "\x1b]0;title\a\x1b[2J\x9b"
+
+
+def drives(text):
+    return any(not c.isprintable() and c != "\n" for c in text)
+
+
+def test_names_drive_no_terminal():
+    group = [BELL + one for one in GROUP]
+    answers = [BELL + str(one) for one in Y]
+    cells = Contingency.from_labels(answers, answers[::-1], sensitive_features=group)
+    report = skbiasamp.audit(cells, random_state=0)
+    assert any(BELL in name for name in report.context["groups"])
+    shown = [repr(cells), repr(report), report.verdict, report.to_markdown()]
+    shown += [repr(one) for one in report.values()]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        DirectionalAuditor(reference="test", n_resamples=19).audit(cells.select(groups=group[:2]))
+    shown += [str(one.message) for one in caught]
+    with pytest.raises(InputError) as raised:
+        cells.select(groups=[BELL])
+    shown.append(str(raised.value))
+    marginal = pd.DataFrame({BELL: group, "other": GROUP})
+    both = pd.concat([marginal, marginal.rename(columns={"other": f"{BELL}={BELL}"})], axis=1)
+    with pytest.raises(InputError) as raised:
+        Contingency.from_labels(Y, sensitive_features=both, groups="marginal")
+    shown.append(str(raised.value))
+    assert [text for text in shown if drives(text)] == []
+
+
+# --------------------------------------------------------------------------- names
+
+NAMES = [
+    ("x", "y", "z"),
+    (0, 1, 2),
+    (3, 7, -1),
+    (0.5, 2.5, 1e300),
+    (("a", 1), ("a", 2), ("b", ("c", 0.5))),
+    ("3", 3, "null"),
+    ("[1]", (1,), '"x"'),
+    ("true", "NaN", "{}"),
+    ("task[1]", "a]", ""),
+    (np.int64(4), np.float32(0.5), np.str_("s")),
+    (True, "a", BELL),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("names", NAMES, ids=repr)
+def test_names_of_tasks_survive_tables_and_json(names):
+    columns = pd.Index(names, tupleize_cols=False, dtype=object)
+    y = pd.DataFrame(MATRIX, columns=columns)
+    cells = Contingency.from_labels(y, y.iloc[::-1].to_numpy(), sensitive_features=GROUP)
+    for again in (
+        Contingency.from_json(cells.to_json()),
+        Contingency.from_counts(cells.to_frame()),
+    ):
+        assert again.tasks == cells.tasks == tuple(names)
+        assert [type(one) for one in again.tasks] == [type(one) for one in cells.tasks]
+        assert again == cells
+
+
+@pytest.mark.parametrize(
+    "values",
+    [("x", "y", "z"), (3, 7, -1), (("a", 1), ("b", 2), ("b", 3)), (True, False), ("3", "4")],
+)
+def test_names_of_classes_and_groups_survive_tables_and_json(values):
+    held = pd.Series([values[i % len(values)] for i in range(ROWS)])
+    for cells in (
+        Contingency.from_labels(held, pd.Series(held[::-1].to_list()), sensitive_features=GROUP),
+        Contingency.from_labels(Y, sensitive_features=held),
+    ):
+        for again in (
+            Contingency.from_json(cells.to_json()),
+            Contingency.from_counts(cells.to_frame()),
+        ):
+            assert again == cells
+            for names, expected in ((again.groups, cells.groups), (again.tasks, cells.tasks)):
+                assert list(map(type, names)) == list(map(type, expected))
+
+
+def test_other_names_become_text_in_a_table_and_are_refused_by_json():
+    days = [datetime.date(2020, 1, 1 + i) for i in range(3)]
+    y = pd.DataFrame(MATRIX, columns=pd.Index(days, dtype=object))
+    cells = Contingency.from_labels(y, sensitive_features=GROUP)
+    assert Contingency.from_counts(cells.to_frame()).tasks == tuple(map(str, days))
+    with pytest.raises(InputError, match="JSON has no date: name it with text"):
+        cells.to_json()
