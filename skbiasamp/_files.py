@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import importlib.util
 import os
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -170,17 +169,18 @@ def _scan_pandas(paths: list[Path], needed: list[str]) -> nw.LazyFrame[Any]:
             _check_columns(needed, pyarrow.parquet.read_schema(path).names, path)
             frames.append(pandas.read_parquet(path, columns=needed))
             continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pandas.errors.ParserWarning)
-            # With usecols, pandas would not see that a row has too many cells.
-            whole = pandas.read_csv(
-                path,
-                sep=_SEPARATORS[path.suffix],
-                index_col=False,
-                keep_default_na=False,
-                na_values=[""],
-                low_memory=False,
-            )
+        separator = _SEPARATORS[path.suffix]
+        # With a header pandas cuts a first row that is too long; without one it refuses it.
+        pandas.read_csv(path, sep=separator, header=None, nrows=2)
+        # With usecols, pandas would not see that a row has too many cells.
+        whole = pandas.read_csv(
+            path,
+            sep=separator,
+            index_col=False,
+            keep_default_na=False,
+            na_values=[""],
+            low_memory=False,
+        )
         _check_columns(needed, whole.columns, path)
         frames.append(whole[needed])
     return nw.from_native(pandas.concat(frames, ignore_index=True)).lazy()

@@ -18,6 +18,7 @@ LAYERS = [
     "_words",
     "_writing",
     "_warnings",
+    "_jobs",
     "_input",
     "_schema",
     "_sums",

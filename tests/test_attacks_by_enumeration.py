@@ -257,9 +257,11 @@ def test_balanced_accuracy_of_given_classes_counts_absent_ones_as_missed(told):
     true, said = as_rows(told)
     expected = balanced_accuracy_score(true, said)
     present = len(np.unique(true))
-    assert quality_of("balanced_accuracy", square) == pytest.approx(expected, abs=1e-12)
+    assert quality_of("balanced_accuracy", square.T, np.eye(n)) == pytest.approx(
+        expected, abs=1e-12
+    )
     for classes in (present, present + 2):
-        found = quality_of("balanced_accuracy", square, np.array(classes))
+        found = quality_of("balanced_accuracy", square.T, np.eye(n), n_classes=np.array(classes))
         assert found == pytest.approx(expected * present / classes, abs=1e-12)
 
 

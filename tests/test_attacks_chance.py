@@ -1,6 +1,7 @@
 """Guesses that ignore their input, labels that are pure noise, names and orders of rows."""
 
 import csv
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -473,3 +474,28 @@ def test_the_p_value_of_a_constant_model_of_a_coin_is_one():
     )
     assert result.p_value == 1
     assert result.low == result.high == 0
+
+
+# --------------------------------------------------------------------------- many groups
+
+
+def most_memory(auditor, n_groups, *more):
+    """Return the bytes that an audit of that many groups holds at most."""
+    rng = np.random.default_rng(0)
+    group = np.arange(4 * n_groups) % n_groups
+    labels = rng.integers(2, size=(2, len(group)))
+    tracemalloc.start()
+    try:
+        auditor.audit(*labels, sensitive_features=group, **dict.fromkeys(more, group))
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@quiet
+@pytest.mark.parametrize("more", [(), ("sensitive_pred",)], ids=["leakage", "DPA"])
+def test_a_draw_of_many_groups_needs_memory_that_is_linear_in_them(more):
+    """A table of groups by groups, 2000 x 2000 numbers, would be 32 MB."""
+    options = {"attacker": "exact", "n_draws": 1, "interval": None, "random_state": 0}
+    auditor = DPAAuditor("T->A", **options) if more else LeakageAuditor(**options)
+    assert most_memory(auditor, 2000, *more) < 16e6

@@ -20,7 +20,14 @@ from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor, _sums
+from skbiasamp import (
+    Contingency,
+    DirectionalAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+    _jobs,
+    _sums,
+)
 from skbiasamp._cells import distinct, ordered
 from skbiasamp._draws import flips, swapped
 from skbiasamp.inference import (
@@ -989,14 +996,15 @@ def test_the_numbers_do_not_depend_on_the_number_of_jobs(metric, monkeypatch):
         same(audit(one, data), audit(two, data))
 
 
-class Posted(_intervals.Parallel):
+class Posted(_jobs.Parallel):
     """Jobs as processes get them, without the seconds that processes take to start."""
 
     def __call__(self, jobs):
-        def posted(work):
-            return pickle.loads(pickle.dumps(joblib.wrap_non_picklable_objects(work)))
+        def posted(config, work, *args):
+            work = pickle.loads(pickle.dumps(joblib.wrap_non_picklable_objects(work)))
+            return config, work, *args
 
-        return super().__call__([(posted(work), args, options) for work, args, options in jobs])
+        return super().__call__([(call, posted(*args), options) for call, args, options in jobs])
 
 
 @every_metric
@@ -1004,7 +1012,7 @@ def test_jobs_can_be_sent_to_processes(metric, monkeypatch):
     monkeypatch.setattr(_sums, "_DRAWN", 1 << 9)
     auditor, data = metric(random_state=0, n_resamples=53), world(kind="multilabel")
     here = audit(auditor, data)
-    monkeypatch.setattr(_intervals, "Parallel", Posted)
+    monkeypatch.setattr(_jobs, "Parallel", Posted)
     same(audit(auditor, data), here)
 
 

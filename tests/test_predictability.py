@@ -706,7 +706,7 @@ def test_qualities_are_those_of_scikit_learn(quality, score):
     told[0, :, 3] = 0  # a class that is not there, though told
     told[1, :, :, 2] = 0  # a class that is never told
     told[2, :, 1] = told[2, :, :, 1] = 0  # a class that is neither
-    found = quality_of(quality, told)
+    found = quality_of(quality, np.swapaxes(told, -1, -2), np.eye(4))
     true, said = (axis.ravel() for axis in np.indices((4, 4)))
     for at in np.ndindex(6, 2):
         weight = told[at].ravel()

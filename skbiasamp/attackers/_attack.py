@@ -48,18 +48,20 @@ class Attack:
     Attributes
     ----------
     cells : the rows that attackers are scored on.
-    inputs : the distinct inputs, as numbers.
+    patterns : the distinct inputs, as numbers; None if inputs are classes.
+    n_inputs : number of distinct inputs.
     input_codes : which input each cell has.
     target : the classes of cells, for all targets; or numbers.
     n_classes : of each target; 0 for numbers.
     names : of the targets.
-    n_bits : of how many 0/1 labels `inputs` holds all patterns; 0 if it does not.
+    n_bits : of how many 0/1 labels `patterns` holds all patterns; 0 if it does not.
     soft : whether inputs are scores.
     training : the same attack on training rows, if attackers learn there.
     """
 
     cells: Contingency
-    inputs: Array
+    patterns: Array | None
+    n_inputs: int
     input_codes: Array
     target: Labels | Array
     n_classes: int
@@ -76,7 +78,7 @@ class Attack:
     @property
     def rows_per_input(self) -> float:
         """Number of rows of each distinct input, on average."""
-        n_inputs = len(self.inputs) if self.n_bits else len(np.unique(self.input_codes))
+        n_inputs = self.n_inputs if self.n_bits else len(np.unique(self.input_codes))
         return float(self.cells.weight.sum() * self.cells.rows_per_weight) / n_inputs
 
     @property
@@ -86,6 +88,13 @@ class Attack:
             return np.array([np.ptp(np.asarray(self.target)) == 0])
         table = self.tables(self.cells.weight).sum(axis=-2)
         return np.asarray((table > 0).sum(axis=-1) < 2)
+
+    @cached_property
+    def inputs(self) -> Array:
+        """The distinct inputs, as numbers. Exact attackers do without."""
+        if self.patterns is not None:
+            return self.patterns
+        return np.eye(self.n_inputs) if self.n_inputs != 2 else np.arange(2.0)[:, None]
 
     @cached_property
     def of_rows(self) -> Array:
@@ -101,7 +110,7 @@ class Attack:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
         assert isinstance(self.target, Codes | Members)
         flat = weight.reshape(-1, weight.shape[-1])
-        n_inputs, width = len(self.inputs), self.target.width
+        n_inputs, width = self.n_inputs, self.target.width
         inputs = Codes(self.input_codes, n_inputs)
         if isinstance(self.target, Codes):
             sums = pair_sums(inputs, self.target, flat)[:, None]
@@ -132,28 +141,27 @@ def make_attack(
     numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input.
     """
     every = [cells] if train is None else [cells, train]
-    inputs, codes, n_bits = _inputs(
+    patterns, codes, n_bits = _inputs(
         [side_of(one, sides.input) for one in every], perturbed=perturbed, features=features
     )
     soft = features is not None or side_of(cells, sides.input).soft
+    n_inputs = len(side_of(cells, sides.input).names) if patterns is None else len(patterns)
     found = []
     for one, code in zip(every, codes, strict=True):
-        target, n_classes, names = _target(one, sides.target, numbers=numbers)
-        found.append(Attack(one, inputs, code, target, n_classes, names, n_bits, soft))
+        target = _target(one, sides.target, numbers=numbers)
+        found.append(Attack(one, patterns, n_inputs, code, *target, n_bits, soft))
     return found[0] if train is None else replace(found[0], training=found[1])
 
 
 def _inputs(
     sides: list[Side], *, perturbed: bool, features: Array | None
-) -> tuple[Array, list[Array], int]:
-    """Return the distinct inputs, which of them each cell has, and their number of bits."""
+) -> tuple[Array | None, list[Array], int]:
+    """Return the patterns of inputs, which of them each cell has, and their number of bits."""
     if features is not None:
         inputs, joined = np.unique(features, axis=0, return_inverse=True)
         return inputs, [joined.reshape(-1)], 0
     if not sides[0].is_matrix:
-        n = len(sides[0].names)
-        inputs = np.eye(n) if n != 2 else np.arange(2.0)[:, None]
-        return inputs, [codes_of(side) for side in sides], 0
+        return None, [codes_of(side) for side in sides], 0
     matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
     width, n_bits = sides[0].labels.width, 0
     if perturbed and not sides[0].soft and width <= MOST_BITS:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn import config_context
 from sklearn.base import clone, is_regressor
-from sklearn.utils.parallel import Parallel, delayed
 
 from skbiasamp._input import Array, check_instance
+from skbiasamp._jobs import side_by_side
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._networks import draw_rows, import_torch, with_progress
 
@@ -97,8 +97,11 @@ def predictions_of(
     if hasattr(attacker, "fit_many"):
         return _train_at_once(attacker, tasks, probabilities)
     # A generator only if progress is shown: not every back end of joblib has one (Ray has not).
-    found = Parallel(n_jobs=n_jobs, return_as="generator" if verbose else "list")(
-        delayed(_fit_predict)(attacker, task, probabilities) for task in tasks
+    found = side_by_side(
+        _fit_predict,
+        ((attacker, task, probabilities) for task in tasks),
+        n_jobs=n_jobs,
+        return_as="generator" if verbose else "list",
     )
     return list(with_progress(found, "attackers", len(tasks)) if verbose else found)
 

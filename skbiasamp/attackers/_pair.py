@@ -14,7 +14,7 @@ from skbiasamp._input import Array, Side
 from skbiasamp.attackers._attack import Attack, Settings, as_numbers, hard
 from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.attackers._perturbation import flip_rates, perturb
-from skbiasamp.attackers._qualities import inverse_log_loss, inverse_spread, quality_of
+from skbiasamp.attackers._qualities import inverse_spread, quality_of
 from skbiasamp.contingency import Contingency, SideName
 
 # Numbers held at once while drawing.
@@ -173,24 +173,20 @@ class AttackPair:
 
     def score(self, table: Array, predicted: Array) -> Array:
         """Return the qualities (draws, targets) of what attackers predict for each input."""
-        settings = self.settings
-        predicted = np.broadcast_to(predicted, table.shape)
-        if settings.quality == "inverse_log_loss":
-            if settings.balanced:
-                pooled = table.sum(axis=(1, 3), keepdims=True)
-                table = table * np.divide(1.0, pooled, out=0 * pooled, where=pooled > 0)
-            n_draws, _, n_targets, _, n_classes = table.shape
-            shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
-            return inverse_log_loss(
-                *(np.moveaxis(one, 1, 2).reshape(shape) for one in (table, predicted))
-            )
-        # Over inputs, then folds: the table of true and predicted classes.
-        confusion = (np.swapaxes(table, -1, -2) @ predicted).sum(axis=1)
-        if settings.balanced:
-            true = confusion.sum(axis=-1, keepdims=True)
-            confusion = np.divide(confusion, true, out=np.zeros(confusion.shape), where=true > 0)
-        found = quality_of(settings.quality, confusion, self._n_classes)
-        return 0.5 + np.abs(found - 0.5) if settings.fold else found
+        n_draws, _, n_targets, _, n_classes = table.shape
+        shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
+        table, predicted = (
+            np.moveaxis(one, 1, 2).reshape(shape)
+            for one in (table, np.broadcast_to(predicted, table.shape))
+        )
+        found = quality_of(
+            self.settings.quality,
+            table,
+            predicted,
+            balanced=self.settings.balanced,
+            n_classes=self._n_classes,
+        )
+        return 0.5 + np.abs(found - 0.5) if self.settings.fold else found
 
     @cached_property
     def _n_classes(self) -> Array:
@@ -269,8 +265,8 @@ class AttackPair:
             max(
                 n_folds * one.cells.n_cells,
                 0 if one.training is None else one.training.cells.n_cells,
-                n_folds * len(one.names) * len(one.inputs) * one.n_classes,
-                len(one.names) * one.n_classes**2,
+                n_folds * len(one.names) * one.n_inputs * one.n_classes,
+                len(one.names) * one.n_classes**2 if callable(self.settings.quality) else 0,
             )
             for one in self.attacks
         )

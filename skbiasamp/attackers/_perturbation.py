@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skbiasamp._input import Array, Side
-from skbiasamp._sums import pair_sums
+from skbiasamp._input import Array, Side, codes_of
+from skbiasamp._sums import everywhere, pair_sums
 from skbiasamp.attackers._qualities import divide
 
 # --------------------------------------------------------------------------- rates
@@ -32,14 +32,13 @@ def flip_rates(
     total = weight.sum(axis=-1)[:, None]
     n_others = 1 if truth.is_matrix else max(len(truth.names) - 1, 1)
     if not truth.is_matrix:
-        n = len(truth.names)
-        confusion = pair_sums(truth.labels, prediction.labels, weight)
+        right_rows = codes_of(truth) == codes_of(prediction)
         if equalize == "accuracy":
-            wrong = np.where(np.eye(n, dtype=bool), 0.0, confusion).sum(axis=(-2, -1))
-            return _at_most_noise(wrong[:, None] / total, n_others)
-        sums = [np.diagonal(confusion, axis1=-2, axis2=-1)]
-        sums += [confusion.sum(axis=-1), confusion.sum(axis=-2)]
-        if truth.one_label and n == 2:
+            return _at_most_noise((weight @ ~right_rows)[:, None] / total, n_others)
+        one_column = everywhere(len(right_rows))
+        counted = ((truth, weight * right_rows), (truth, weight), (prediction, weight))
+        sums = [pair_sums(side.labels, one_column, held)[..., 0] for side, held in counted]
+        if truth.one_label and len(truth.names) == 2:
             sums = [one[:, [positive or 0]] for one in sums]
         right, true, predicted = sums
         f1 = task_f1(right, true, predicted)[:, None]

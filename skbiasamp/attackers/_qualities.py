@@ -1,7 +1,8 @@
 """How well an attacker predicts its target.
 
-Qualities are computed on tables of weights: (..., inputs, classes) of what there was, and
-(..., true class, predicted class). Leading axes are draws, folds and targets.
+Qualities are computed on tables (..., inputs, classes): the weight of each class, and the share of
+it that is predicted. No table of true by predicted classes is needed, which would make the cost
+quadratic in groups. Leading axes are draws and targets.
 """
 
 from __future__ import annotations
@@ -23,23 +24,41 @@ def divide(left: Array, right: Array) -> Array:
     return np.divide(left, right, out=np.zeros(np.broadcast(left, right).shape), where=right != 0)
 
 
-def quality_of(quality: Quality, confusion: Array, n_classes: Array | None = None) -> Array:
-    """Return the quality of predictions: tables of (..., true class, predicted class).
+def quality_of(
+    quality: Quality,
+    table: Array,
+    predicted: Array,
+    *,
+    balanced: bool = False,
+    n_classes: Array | None = None,
+) -> Array:
+    """Return the quality of what is predicted for each input; `balanced` weighs classes equally.
 
     Balanced accuracy is the mean recall of `n_classes`, by default of the classes that occur. A
     class that does not occur has recall 0.
     """
-    right = np.diagonal(confusion, axis1=-2, axis2=-1)
-    true, predicted = confusion.sum(axis=-1), confusion.sum(axis=-2)
+    true = table.sum(axis=-2)
+    if callable(quality):  # a function of the user's needs the table of true and predicted classes
+        confusion = np.swapaxes(table, -1, -2) @ predicted
+        return _called(quality, divide(confusion, true[..., None]) if balanced else confusion)
+    if quality == "inverse_log_loss":
+        return inverse_log_loss(divide(table, true[..., None, :]) if balanced else table, predicted)
+    # Whole weights are added up before anything is divided: equal qualities stay exactly equal.
+    right = np.einsum("...ic,...ic->...c", table, predicted)
+    if balanced:
+        table = divide(table, true[..., None, :]) if quality == "f1" else table
+        right, true = divide(right, true), (true > 0).astype(float)
     if quality == "accuracy":
         return divide(right.sum(axis=-1), true.sum(axis=-1))
     if quality == "balanced_accuracy":
         n = (true > 0).sum(axis=-1) if n_classes is None else n_classes
         return divide(divide(right, true).sum(axis=-1), n)
-    if quality == "f1":
-        either = true + predicted
-        return divide(divide(2 * right, either).sum(axis=-1), (either > 0).sum(axis=-1))
-    assert callable(quality)
+    either = true + np.einsum("...i,...ic->...c", table.sum(axis=-1), predicted)
+    return divide(divide(2 * right, either).sum(axis=-1), (either > 0).sum(axis=-1))
+
+
+def _called(quality: Callable[..., float], confusion: Array) -> Array:
+    """Call the user's quality for each table of (true class, predicted class)."""
     y_true, y_pred = (axis.ravel() for axis in np.indices(confusion.shape[-2:]))
     flat = confusion.reshape(-1, y_true.size)
     found = np.array([_call(quality, y_true, y_pred, weight) for weight in flat])

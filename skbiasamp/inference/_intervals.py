@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
-from sklearn.utils.parallel import Parallel, delayed
 
 from skbiasamp._cells import ordered
 from skbiasamp._input import Array, check_option
+from skbiasamp._jobs import side_by_side
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import pair_variances, value_variance
@@ -78,9 +77,7 @@ def bootstrap(
         signed = found.signed_mean if pairs.size else np.zeros(n_draws)
         return found.moved, np.asarray(found.value), np.asarray(signed)
 
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(draw)(n, stream) for n, stream in zip(sizes, seed.spawn(len(sizes)), strict=True)
-    )
+    parts = side_by_side(draw, zip(sizes, seed.spawn(len(sizes)), strict=True), n_jobs=n_jobs)
     draws, values, signed = (np.concatenate(part) for part in zip(*parts, strict=True))
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
     low, high = _quantiles(draws, tails)
@@ -171,9 +168,10 @@ def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
     """Quantiles over the first axis; draws in which a pair was undefined do not count."""
     if not np.isnan(draws).any():
         return np.quantile(draws, tails, axis=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a pair without any defined draw
-        return np.nanquantile(draws, tails, axis=0)
+    known = ~np.isnan(draws).all(axis=0)  # pairs with a defined draw
+    found = np.full((len(tails), *draws.shape[1:]), np.nan)
+    found[:, known] = np.nanquantile(draws[:, known], tails, axis=0)
+    return found
 
 
 def widen_degenerate(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -14,7 +13,6 @@ from typing import Any, ClassVar, ParamSpec, Self, TypeVar
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import (
@@ -26,8 +24,8 @@ from skbiasamp._input import (
     require_groups,
     speaking,
 )
+from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, SideName, is_contingency
-from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics._reading import count_labels, require_predictions
 from skbiasamp.metrics._texts import documented, filled
@@ -258,11 +256,8 @@ class BaseAuditor(ABC, BaseEstimator):
         """
         check_runs(y_preds, sensitive_preds)
         runs: list[AuditResult] = []
-        for i, y_pred in enumerate(y_preds):
-            with warnings.catch_warnings():
-                if runs:  # the first run has warned about these rows
-                    warnings.simplefilter("ignore", UncertaintyWarning)
-                    warnings.simplefilter("ignore", UndefinedMetricWarning)
+        with collected() as found:
+            for i, y_pred in enumerate(y_preds):
                 runs.append(
                     self.audit(
                         y_true,
@@ -272,6 +267,7 @@ class BaseAuditor(ABC, BaseEstimator):
                         sample_weight=sample_weight,
                     )
                 )
+        found.issue()  # all runs have the same rows: what they share is said once
         return self._over_runs(runs, method)
 
     def _over_runs(self, runs: list[AuditResult], method: str) -> AuditResult:

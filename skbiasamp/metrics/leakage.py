@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._cells import side_of, with_sides
 from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array
+from skbiasamp._warnings import collected
 from skbiasamp.attackers._attack import Sides
 from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency
@@ -171,8 +170,7 @@ class LeakageAuditor(AttackAuditor):
         if training is None or done.pair.model is None:
             return {}
         settings = replace(done.pair.settings, attacker=done.attacker, equalize=None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)  # the audit has warned
+        with collected():  # the audit has warned about these labels
             pair = make_pair(
                 _labels_alone(test), _labels_alone(training), settings, Sides("task", "group"), None
             )

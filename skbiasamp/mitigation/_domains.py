@@ -14,11 +14,11 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils import assert_all_finite
-from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
 from skbiasamp._input import Array, quote, to_native
+from skbiasamp._jobs import side_by_side
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveClassifier, ready
 from skbiasamp.mitigation._pairs import Pairs, named, read_pairs
@@ -159,8 +159,8 @@ class DomainIndependentClassifier(SensitiveClassifier):
         self.groups_, self._one_label = pairs.groups, pairs.one_label
         self.group_prior_ = self._prior(pairs, inner.get("sample_weight"))
         members = [np.flatnonzero(one) for one in pairs.within(pairs.group)]
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_group)(
+        training = (
+            (
                 self._head(pairs, rows, weighted="sample_weight" in inner),
                 take_rows(features, rows),
                 take_rows(y, rows),
@@ -168,6 +168,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
             )
             for rows in members
         )
+        self.estimators_ = side_by_side(_fit_group, training, n_jobs=self.n_jobs)
 
     def predict_proba(self, X: Any) -> Array:
         """Predict probabilities.

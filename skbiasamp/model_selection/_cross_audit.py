@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from dataclasses import dataclass
 from numbers import Integral
 from operator import itemgetter
@@ -14,15 +13,16 @@ import pandas as pd
 import sklearn
 from scipy import stats
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._compat import Interval, StrOptions, take_rows, validate_params
 from skbiasamp._input import Array, of_auditor, speaking, to_native
+from skbiasamp._warnings import collected
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._sensitive import without
-from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.model_selection._rows import RowClassifier, RowData, requests
 from skbiasamp.results import AuditResult
 
@@ -292,10 +292,10 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
     for repeat, ((splits, fitted), labels) in enumerate(zip(repeats, held_out, strict=True)):
         scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
         for fold, ((train, test), (model, given)) in enumerate(zip(splits, labels, strict=True)):
-            with warnings.catch_warnings():
-                # Of few rows and uncertain signs; the pooled result says it once.
-                warnings.simplefilter("ignore", UncertaintyWarning)
+            with collected() as found:
                 result = model.auditors_[name].audit(**given)
+            # The pooled result says once which pairs are uncertain.
+            found.issue(UndefinedMetricWarning)
             folds.append(result)
             rows.append(
                 {

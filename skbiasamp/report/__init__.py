@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from sklearn.exceptions import UndefinedMetricWarning
-
 from skbiasamp import metrics
 from skbiasamp._input import check_frame_columns, require_groups, speaking
+from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics._base import BaseAuditor
 from skbiasamp.metrics._reading import count_labels, read_train
 from skbiasamp.metrics._signs import association_sign
@@ -201,10 +198,7 @@ def _run(
         auditor.set_params(random_state=random_state)
     if train is None and "reference" in params and not hasattr(auditor, "contingency_"):
         auditor.set_params(reference="test")
-    with warnings.catch_warnings():
-        # The tables flag these pairs, and the findings name them once for the report.
-        warnings.simplefilter("ignore", UncertaintyWarning)
-        warnings.simplefilter("ignore", UndefinedMetricWarning)
+    with collected():  # the tables flag these pairs, and the findings name them once
         if train is not None:
             auditor.fit(train)
         result: AuditResult = auditor.audit(test)

@@ -1,0 +1,123 @@
+"""Audits side by side in threads leave the filters of warnings alone, and lose no warning."""
+
+import ast
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+import skbiasamp
+from skbiasamp import DirectionalAuditor, LeakageAuditor
+from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.inference._intervals import _quantiles
+
+
+def rows(seed):
+    rng = np.random.default_rng(seed)
+    sex, cooks, predicted = rng.integers(2, size=(3, 300))
+    return cooks, predicted, sex
+
+
+def few(_):
+    """Return rows of which an audit warns: of one group there are two."""
+    return [0, 1] * 6, [0, 1] * 6, ["f"] * 10 + ["m"] * 2
+
+
+def ours():
+    """Return the filters that hide anything, or are about the package's warnings.
+
+    scikit-learn and pandas add filters of their own for moments, and leave them in threads.
+    """
+    about = {UncertaintyWarning, UndefinedMetricWarning, UserWarning, Warning}
+    return [one for one in warnings.filters if one[0] == "ignore" or one[2] in about]
+
+
+def test_the_package_touches_no_filter():
+    touching = {"catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}
+    for path in Path(skbiasamp.__file__).parent.rglob("*.py"):
+        names = {getattr(one, "attr", None) for one in ast.walk(ast.parse(path.read_text()))}
+        assert not names & touching, path
+
+
+def test_24_audits_in_8_threads_change_no_filter():
+    before = ours()
+    together = threading.Barrier(8)
+
+    def audit(seed):
+        together.wait()
+        y_true, y_pred, sex = rows(seed)
+        skbiasamp.audit(y_true, y_pred, sensitive_features=sex, random_state=0)
+        auditor = LeakageAuditor(n_resamples=20, random_state=0).fit(y_true, sensitive_features=sex)
+        auditor.audit(y_true, y_pred, sensitive_features=sex)
+        runs = DirectionalAuditor(reference="test", n_resamples=20)
+        runs.audit_runs(y_true, [y_pred, y_true], sensitive_features=sex)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(audit, range(24)))
+    assert ours() == before
+
+
+def test_a_report_in_one_thread_hides_no_warning_of_another():
+    started, done = threading.Event(), threading.Event()
+
+    class Waits(DirectionalAuditor):
+        """Waits in the middle of its report until the other thread is done."""
+
+        def audit(self, *args, **kwargs):
+            started.set()
+            assert done.wait(60)
+            return super().audit(*args, **kwargs)
+
+    def report():
+        y_true, y_pred, sex = few(0)
+        waits = Waits(reference="test", n_resamples=20)
+        skbiasamp.audit(y_true, y_pred, sensitive_features=sex, auditors=[waits])
+
+    y_true, y_pred, sex = few(0)
+    auditor = DirectionalAuditor(reference="test", n_resamples=20)
+    # The filters are set before the other thread starts.
+    with warnings.catch_warnings(record=True) as seen, ThreadPoolExecutor(1) as pool:
+        warnings.simplefilter("always")
+        running = pool.submit(report)
+        assert started.wait(60)
+        auditor.audit(y_true, y_pred, sensitive_features=sex)
+        done.set()
+        running.result()
+    assert [one for one in seen if "fewer than" in str(one.message)]
+
+
+def test_runs_of_one_model_say_once_what_they_share_and_lose_nothing():
+    y_true, y_pred, sex = few(0)
+    auditor = DirectionalAuditor(reference="test", n_resamples=20)
+    with pytest.warns(UncertaintyWarning) as seen:
+        auditor.audit_runs(y_true, [y_pred] * 3, sensitive_features=sex)
+    assert len(seen) == 1
+    assert seen[0].filename == __file__
+
+
+def test_what_only_a_later_run_shows_is_said():
+    sex, labels = ["f", "m"] * 50, [0, 0, 1, 1] * 25
+    wrong = [1 - label for label in labels]
+    auditor = LeakageAuditor(cv=None, interval="bootstrap", n_resamples=20, random_state=0)
+    with pytest.warns(UncertaintyWarning, match="worse than random"):
+        auditor.audit_runs(labels, [labels, wrong], sensitive_features=sex)
+
+
+def test_attackers_for_nothing_are_named_once_by_a_fitted_audit():
+    labels, sex = [0, 1] * 50, ["f"] * 100
+    with pytest.warns(UndefinedMetricWarning) as seen:
+        LeakageAuditor(random_state=0, interval=None).fit(labels, sensitive_features=sex).audit(
+            labels, labels, sensitive_features=sex
+        )
+    assert len(seen) == 1
+
+
+def test_a_pair_without_any_defined_draw_is_nan_and_says_nothing():
+    draws = np.array([[[np.nan, 1.0]], [[np.nan, 3.0]], [[np.nan, np.nan]]])
+    low, high = _quantiles(draws, (0.0, 1.0))
+    np.testing.assert_array_equal(low, [[np.nan, 1.0]])
+    np.testing.assert_array_equal(high, [[np.nan, 3.0]])
