@@ -22,9 +22,11 @@ from skbiasamp import (
     AuditResult,
     Contingency,
     DirectionalAuditor,
+    LeakageAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
 )
+from skbiasamp._input import InputError
 from skbiasamp.metrics import differential_fairness_amplification
 
 # A quarter of the women and half of the men are hired; the model hires no woman.
@@ -487,3 +489,28 @@ def test_differential_fairness_agrees_with_aif360(counts, concentration, expecte
         y_true, y_pred, sensitive_features=groups, concentration=concentration
     )
     assert value == pytest.approx(expected, abs=1e-12)
+
+
+def test_numbers_and_classes_are_not_compared():
+    auditor = LeakageAuditor(interval=None).fit(HIRED, sensitive_features=SEX)
+    ages = np.linspace(20.5, 60, len(SEX))
+    with pytest.raises(InputError, match="sensitive_features must be of one kind in training and"):
+        auditor.score(HIRED, PREDICTED, sensitive_features=ages)
+
+
+def test_folding_needs_accuracy():
+    auditor = LeakageAuditor(fold=True, quality="f1")
+    with pytest.raises(InputError, match=r"fold=True replicates the .* at 0\.5; got quality='f1'"):
+        auditor.score(HIRED, PREDICTED, sensitive_features=SEX)
+
+
+def test_sign_tests_of_another_shape_are_refused():
+    class OneSign(DirectionalAuditor):
+        metric = "one sign"
+
+        def _sign_p_values(self, labels):
+            return np.array([0.01])
+
+    auditor = OneSign(n_resamples=9).fit(HIRED, sensitive_features=SEX)
+    with pytest.raises(InputError, match=r"OneSign\._sign_p_values must test the sign of each of"):
+        auditor.audit(HIRED, PREDICTED, sensitive_features=SEX)

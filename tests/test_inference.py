@@ -23,6 +23,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skbiasamp import (
     Contingency,
     DirectionalAuditor,
+    LeakageAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
     _jobs,
@@ -1305,6 +1306,26 @@ def over_runs(auditor, data, tasks, groups, **options):
         sensitive_preds=groups,
         **options,
     )
+
+
+def test_runs_of_sizes_and_attacks_have_the_verdict_of_one_run():
+    rng = np.random.default_rng(0)
+    sex, labels = rng.choice(["f", "m"], 400), rng.integers(0, 2, (400, 2))
+    runs = [labels.copy() for _ in range(4)]
+    for predicted in runs:
+        predicted[(sex == "f") & (rng.random(400) < 0.7)] = 1
+    train = np.where((sex == "f")[:, None], 1, labels)
+    sets = MultiAttributeAuditor(base="test", n_resamples=99, random_state=0)
+    sets.fit(train, sensitive_features=sex)
+    found = sets.audit_runs(labels, runs, sensitive_features=sex)
+    assert found.verdict == "amplifies"
+    assert found.statistics["signed_mean_low"] > 0
+    noise = [rng.integers(0, 2, 400) for _ in range(4)]
+    attacks = LeakageAuditor(n_resamples=99, random_state=0)
+    result = attacks.audit_runs(labels[:, 0], noise, sensitive_features=sex)
+    assert result.statistics["above_chance_low"] < 0
+    surely = replace(result, value=0.02, low=0.01, high=0.03)  # but no better than a guess
+    assert surely.verdict == "no clear effect"
 
 
 @pytest.mark.parametrize("level", [0.95, 0.8])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import fields
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from skbiasamp._cells import side_of
 from skbiasamp._compat import HasMethods, Interval, StrOptions
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError
 from skbiasamp._merging import renamed_onto
 from skbiasamp._words import rate
 from skbiasamp.attackers._attack import Settings, Sides
@@ -200,28 +201,29 @@ class AttackAuditor(BaseAuditor):
 
     # ------------------------------------------------------------------ how it is run
 
+    def _check(self, test: Contingency) -> None:
+        super()._check(test)
+        roles: dict[SideName, str] = {"group": "sensitive_features", "task": "y_true"}
+        for side, name in roles.items() if self._fitted else ():
+            if test.soft(side) != self.contingency_.soft(side):
+                raise InputError(
+                    "{name} must be of one kind in training and audited rows; got numbers in one "
+                    "and classes in the other. Cut the numbers into classes, or pass both as "
+                    "numbers.",
+                    name=name,
+                )
+
     def _check_groups(self, cells: Contingency) -> None:
         """With one group there is nothing to predict: a warning says so when it is audited."""
 
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
         for cells in (test, self.contingency_) if self._fitted else (test,):
             cells.require_rows(self.metric[:1].upper() + self.metric[1:])
-        settings = Settings(
-            self.attacker,
-            self.quality,
-            self._equalized(test),
-            self.balanced,
-            self.cv,
-            self.n_draws,
-            self.fold,
-            self.n_jobs,
-            self.verbose,
-        )
+        own = {one.name: getattr(self, one.name) for one in fields(Settings)}
+        settings = Settings(**own | {"equalize": self._equalized(test)})
         data, model = self._attacks()
-        pair = make_pair(
-            test, self._training(test), settings, Sides(*data), model and Sides(*model)
-        )
-        return run(pair, rng)
+        sides = Sides(*data), model and Sides(*model)
+        return run(make_pair(test, self._training(test), settings, *sides), rng)
 
     def _training(self, test: Contingency) -> Contingency | None:
         """Return the training rows with the classes of the audited ones, which may be more."""

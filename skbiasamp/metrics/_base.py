@@ -6,7 +6,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from numbers import Integral, Real
 from typing import Any, ClassVar, ParamSpec, Self, TypeVar
 
@@ -251,8 +251,9 @@ class BaseAuditor(ABC, BaseEstimator):
         Returns
         -------
         result : AuditResult
-            The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` and
-            ``data_standard_error`` (the root mean square over runs).
+            The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd``,
+            ``data_standard_error`` (the root mean square over runs), and the means over runs of
+            what the verdict needs.
         """
         check_runs(y_preds, sensitive_preds)
         runs: list[AuditResult] = []
@@ -271,35 +272,41 @@ class BaseAuditor(ABC, BaseEstimator):
         return self._over_runs(runs, method)
 
     def _over_runs(self, runs: list[AuditResult], method: str) -> AuditResult:
-        values = np.array([run.value for run in runs])
-        value, low, high = across_runs(values, self.confidence_level, method=method)
-        tables = [run.table.set_index(["group", "task"]) for run in runs]
-        aligned = [table.reindex(tables[0].index) for table in tables]
+        over = partial(across_runs, confidence_level=self.confidence_level, method=method)
+        index = runs[0].table.set_index(["group", "task"]).index
+        aligned = [run.table.set_index(["group", "task"]).reindex(index) for run in runs]
         table = runs[0].table.copy()
         for name in ("n", *self.columns, "delta", "amplification"):
-            stacked = np.stack([one[name].to_numpy(float) for one in aligned])
-            if name == "amplification":
-                table[name], table["low"], table["high"] = across_runs(
-                    stacked, self.confidence_level, method=method
-                )
-            else:
-                table[name] = stacked.mean(axis=0)
+            table[name], *ends = over(np.stack([one[name].to_numpy(float) for one in aligned]))
+        table["low"], table["high"] = ends  # those of the amplification
         table[["p_value", "p_adjusted"]] = np.nan
-        errors = np.array([run.statistics.get("standard_error", np.nan) for run in runs])
+        values = np.array([run.value for run in runs])
+        errors, signed, above = (
+            np.array([run.statistics.get(name, np.nan) for run in runs])
+            for name in ("standard_error", "signed_mean", "above_chance_low")
+        )
+        statistics: dict[str, Any] = {
+            **{k: v for k, v in runs[0].statistics.items() if k == "attacker"},
+            "n_runs": len(runs),
+            "between_run_sd": float(values.std(ddof=1)),
+            "data_standard_error": float(np.sqrt((errors**2).mean())),
+        }
+        # What the verdict about a size, and about attackers, is derived from.
+        if self.kind == "size":
+            names = ("signed_mean", "signed_mean_low", "signed_mean_high")
+            statistics |= dict(zip(names, map(float, over(signed)), strict=True))
+        elif self.kind == "attack" and not np.isnan(above).all():
+            statistics["above_chance_low"] = float(above.mean())
+        value, low, high = map(float, over(values))
         mean = replace(
             runs[0],
-            value=float(value),
-            low=float(low),
-            high=float(high),
+            value=value,
+            low=low,
+            high=high,
             confidence_level=self.confidence_level,
             p_value=float("nan"),
             table=table,
-            statistics={
-                **{k: v for k, v in runs[0].statistics.items() if k == "attacker"},
-                "n_runs": len(runs),
-                "between_run_sd": float(values.std(ddof=1)),
-                "data_standard_error": float(np.sqrt((errors**2).mean())),
-            },
+            statistics=statistics,
         )
         return replace(mean, sentence=self._sentence(mean))
 

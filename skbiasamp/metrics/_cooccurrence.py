@@ -219,6 +219,7 @@ class CooccurrenceAuditor(BaseAuditor):
         statistics = pairs.statistics | {summary: getattr(pairs, summary)}
         found: dict[str, Any] = {}
         if self.interval is not None:
+            certain = self._sign_certain(train, pairs)
             sure = assess(
                 partial(self._measure, train, **fixed),
                 partial(self._paired, train, **fixed),
@@ -232,7 +233,6 @@ class CooccurrenceAuditor(BaseAuditor):
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
-            certain = self._sign_certain(train, pairs)
             reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
             columns |= {
                 "low": sure.bounds.low,

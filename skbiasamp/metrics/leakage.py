@@ -9,7 +9,7 @@ import numpy as np
 
 from skbiasamp._cells import side_of, with_sides
 from skbiasamp._compat import StrOptions
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError
 from skbiasamp._warnings import collected
 from skbiasamp.attackers._attack import Sides
 from skbiasamp.attackers._run import AttackRun, make_pair, run
@@ -158,9 +158,10 @@ class LeakageAuditor(AttackAuditor):
     def _validate_params(self) -> None:
         super()._validate_params()
         if self.fold and self.quality != "accuracy":
-            raise ValueError(
-                "fold=True folds accuracy at 0.5, as the authors' code of leakage did, and means "
-                f"nothing for quality={self.quality!r}."
+            raise InputError(
+                "{fold=True} replicates the authors' code, which folds accuracy at 0.5; got "
+                "quality={quality!r}. Use quality='accuracy' or fold=False.",
+                quality=self.quality,
             )
 
     def _more_statistics(

@@ -27,8 +27,6 @@ from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._signs import association_sign, over_share, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 
-COMBINATIONS = ("observed", "all")
-
 # Above this many combinations "all" is a mistake more often than a wish.
 _MOST_COMBINATIONS = 2_000_000
 
@@ -121,7 +119,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     headline = 6
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "direction": [StrOptions(set(DIRECTIONS)), None],
-        "combinations": [StrOptions(set(COMBINATIONS))],
+        "combinations": [StrOptions({"observed", "all"})],
         "min_size": [Interval(Integral, 1, None, closed="left")],
         "max_size": [Interval(Integral, 1, None, closed="left"), None],
         "min_count": [Interval(Real, 0, None, closed="neither")],
@@ -178,58 +176,59 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     # ------------------------------------------------------------------ the formula
 
+    @property
+    def _in_rows(self) -> bool:
+        """Whether predictions are compared with the labels of the same rows."""
+        return self.reference == "test" or (self.base == "test" and self.direction is not None)
+
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        own = self.reference == "test" or (self.base == "test" and self.direction is not None)
-        return self._compare(train, test, fixed["sets"], own=own)
+        return self._compare(train, test, fixed["sets"], own=self._in_rows)
 
     def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         return self._compare(train, test, fixed["sets"], own=True)
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
-        sets = combinations_of(
-            train,
-            test,
-            combinations=self.combinations,
-            min_size=self.min_size,
-            max_size=self.max_size,
-            min_count=self.min_count,
-        )
-        return {"sets": sets}
+        """Return the sets of tasks that occur in both labels, as rows of booleans."""
+        known = [patterns_of(unweighted(cells), "task", ()) for cells in (train, test)]
+        most = len(train.tasks) if self.max_size is None else self.max_size
+        if self.combinations == "all":
+            sets = _frequent_sets(known, most, self.min_count)
+        else:
+            patterns, counts = known[0]
+            sets = patterns[(counts[:, 0] >= self.min_count) & (patterns.sum(axis=1) <= most)]
+            sets = sets[superset_counts(*known[1], sets)[:, 0] >= self.min_count]
+        sets = sets[sets.sum(axis=1) >= self.min_size]
+        # Small sets first, then in the order of the tasks.
+        return {"sets": sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]}
 
     def _compare(self, train: Contingency, test: Contingency, sets: Array, *, own: bool) -> Pairs:
         """Return how far predictions move sets of tasks; `own` compares with the test labels."""
-        reference = test if own else train
         in_train, all_train = occurrences_of(train, "task", "group", sets)
-        in_base, all_base = (
-            occurrences_of(test, "task", "group", sets) if own else (in_train, all_train)
-        )
-        rates: tuple[tuple[SideName, SideName], tuple[SideName, SideName]]
-        slope = None
+        in_base, all_base = in_train, all_train
+        if own:
+            in_base, all_base = occurrences_of(test, "task", "group", sets)
+        rates = Rates(("group_pred", "task"), ("group", "task"))
+        if self.direction == "A->T":
+            rates = Rates(("task_pred", "group"), ("task", "group"))
+            in_pred, _ = occurrences_of(test, "task_pred", "group", sets)
+            n, n_base = (one.count("group")[..., None] for one in (test, test if own else train))
+        elif self.direction == "T->A":
+            in_pred, all_pred = occurrences_of(test, "task", "group_pred", sets)
+            n, n_base = all_pred[..., None, :], all_base[..., None, :]
+        else:
+            group: SideName = "group_pred" if test.has("group_pred") else "group"
+            rates = rates._replace(observed=(group, "task_pred"))
+            in_pred, _ = occurrences_of(test, "task_pred", group, sets)
+            n, n_base = (one.sum(axis=-2, keepdims=True) for one in (in_pred, in_base))
+        if self.direction is None:
+            whole = in_train.sum(axis=-2, keepdims=True)
+            sign = slope = over_share(in_train, whole, len(train.groups), exact=train.whole)
+        else:
+            counts = in_train, train.count("group"), all_train
+            sign = sign_of_counts(train.total, *counts, exact=train.whole)
+            slope = np.ones(sign.shape)
         with np.errstate(invalid="ignore", divide="ignore"):
-            if self.direction is None:
-                group: SideName = "group_pred" if test.has("group_pred") else "group"
-                rates = (group, "task_pred"), ("group", "task")
-                in_pred, _ = occurrences_of(test, "task_pred", group, sets)
-                n = in_pred.sum(axis=-2, keepdims=True)
-                before = in_base / in_base.sum(axis=-2, keepdims=True)
-                whole = in_train.sum(axis=-2, keepdims=True)
-                sign = over_share(in_train, whole, len(train.groups), exact=train.whole)
-                slope = sign
-            else:
-                if self.direction == "A->T":
-                    rates = ("task_pred", "group"), ("task", "group")
-                    in_pred, _ = occurrences_of(test, "task_pred", "group", sets)
-                    n = test.count("group")[..., :, None]
-                    before = in_base / reference.count("group")[..., :, None]
-                else:
-                    rates = ("group_pred", "task"), ("group", "task")
-                    in_pred, all_test = occurrences_of(test, "task", "group_pred", sets)
-                    n = all_test[..., None, :]
-                    before = in_base / all_base[..., None, :]
-                counts = in_train, train.count("group"), all_train
-                sign = sign_of_counts(train.total, *counts, exact=train.whole)
-                slope = np.ones(sign.shape)
-            observed = in_pred / n
+            before, observed = in_base / n_base, in_pred / n
         moved = np.where(slope == 0, 0.0, observed - before)
         return Pairs(
             groups=train.groups,
@@ -241,7 +240,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             slope=slope,
             size=True,
             divisor=self._divisor(moved, test),
-            rates=Rates(rates[0], rates[1] if own else None),
+            rates=rates if own else rates._replace(base=None),
             onto=partial(of_sets, sets=sets),
             undefined_as_zero=self.direction != "A->T",
             statistics={"variance": _variance(moved), "n_combinations": len(sets)},
@@ -249,15 +248,12 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _divisor(self, moved: Array, test: Contingency) -> Any:
         """Return the number of pairs of the mean, NaN if nothing is defined."""
-        n_sets = float(moved.shape[-1]) or float("nan")
         if self.direction is None:
-            return n_sets
-        n_groups: Any = moved.shape[-2]
-        if self.direction == "A->T":
-            # A group without audited rows leaves the mean; one without training rows does not.
-            n_groups = (test.count("group") > 0).sum(axis=-1)
-        nothing = np.isnan(moved).all(axis=(-2, -1))
-        divisor = np.where(nothing, np.nan, n_sets * n_groups)
+            return float(moved.shape[-1]) or float("nan")
+        # A group without audited rows leaves the mean; one without training rows does not.
+        rows = test.count("group") if self.direction == "A->T" else np.ones(moved.shape[-2])
+        n_pairs = (rows > 0).sum(axis=-1) * float(moved.shape[-1])
+        divisor = np.where(np.isnan(moved).all(axis=(-2, -1)), np.nan, n_pairs)
         return divisor if divisor.ndim else float(divisor)
 
     def _sign(self, labels: Contingency) -> Array:
@@ -274,8 +270,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)
-        what = "multi-attribute amplification"
-        test.require_rows("Multi-attribute amplification", but=("scores", "weights"))
+        what = "Multi-attribute amplification"
+        test.require_rows(what, but=("scores", "weights"))
         require_labels(test.soft("task_pred"), metric=what)
         require_labels(test.soft("group_pred"), metric=what, argument="sensitive_pred")
 
@@ -287,11 +283,10 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
                 f"Not measured: no set of tasks occurs {self.min_count:.15g} times or more in both "
                 "the training labels and the audited ones."
             )
-        own = self.reference == "test" or (self.base == "test" and self.direction is not None)
         return (
             f"{conclusion(result)} The rates of sets of tasks change by {points(result.value)} on "
             "average; this is a size and has no direction."
-            f"{most_affected(result, base='test' if own else 'train')}"
+            f"{most_affected(result, base='test' if self._in_rows else 'train')}"
         )
 
 
@@ -299,17 +294,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
 
 def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
-    """For each set of tasks, sum the counts of the patterns that hold all of it.
+    """Return sets × columns: the sums of the counts of the patterns that hold all of a set.
 
-    Parameters
-    ----------
-    patterns : bool array of shape (n_patterns, n_tasks)
-    counts : array of shape (n_patterns, n_columns)
-    sets : bool array of shape (n_sets, n_tasks)
-
-    Returns
-    -------
-    sums : array of shape (n_sets, n_columns)
+    Patterns and sets are rows of booleans, with a column for each task.
     """
     n_tasks = patterns.shape[1]
     if n_tasks <= 20 and 2**n_tasks * n_tasks <= len(sets) * len(patterns):
@@ -333,41 +320,13 @@ def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
     return sums
 
 
-def combinations_of(
-    train: Contingency,
-    test: Contingency,
-    *,
-    combinations: str,
-    min_size: int,
-    max_size: int | None,
-    min_count: float,
-) -> Array:
-    """Return the sets of tasks that occur in both labels, as rows of booleans."""
-    seen, counts = patterns_of(unweighted(train), "task", ())
-    tested, test_counts = patterns_of(unweighted(test), "task", ())
-    most = len(train.tasks) if max_size is None else max_size
-    if combinations == "observed":
-        size = seen.sum(axis=1)
-        often = counts[:, 0] >= min_count
-        sets = seen[often & (size >= max(1, min_size)) & (size <= most)]
-        sets = sets[superset_counts(tested, test_counts, sets)[:, 0] >= min_count]
-    else:
-        sets = _frequent_sets((seen, counts), (tested, test_counts), most, min_count)
-        sets = sets[sets.sum(axis=1) >= min_size]
-    # Small sets first, then in the order of the tasks.
-    return sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]
-
-
-def _frequent_sets(
-    train: tuple[Array, Array], test: tuple[Array, Array], max_size: int, min_count: float
-) -> Array:
+def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: float) -> Array:
     """Grow sets task by task; a set is frequent only if all its subsets are."""
-    n_tasks = train[0].shape[1]
     found: list[Array] = []
-    candidates = np.eye(n_tasks, dtype=bool)
+    candidates = np.eye(known[0][0].shape[1], dtype=bool)
     for size in range(1, max_size + 1):
         often = np.ones(len(candidates), dtype=bool)
-        for patterns, counts in (train, test):
+        for patterns, counts in known:
             often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
         level = candidates[often]
         found.append(level)
@@ -378,12 +337,12 @@ def _frequent_sets(
                 most=_MOST_COMBINATIONS,
                 size=size,
             )
-        known = {row.tobytes() for row in level}
+        kept = {row.tobytes() for row in level}
         grown = {
             bigger.tobytes()
             for row in level
             for bigger in _with_one_more(row)
-            if all(smaller.tobytes() in known for smaller in _with_one_less(bigger))
+            if all(smaller.tobytes() in kept for smaller in _with_one_less(bigger))
         }
         if not grown:
             break
@@ -413,11 +372,10 @@ def occurrences_of(
 
 def _variance(values: Array) -> Any:
     """Population variance over the defined pairs."""
-    n = np.asarray((~np.isnan(values)).sum(axis=(-2, -1)), dtype=float)[..., None, None]
+    axes, n = (-2, -1), (~np.isnan(values)).sum(axis=(-2, -1), keepdims=True)
     with np.errstate(invalid="ignore"):
-        center = np.nansum(values, axis=(-2, -1), keepdims=True) / n
-        spread = np.nansum((values - center) ** 2, axis=(-2, -1)) / n[..., 0, 0]
-    return spread if spread.ndim else float(spread)
+        center = np.nansum(values, axis=axes, keepdims=True) / n
+        return np.nansum((values - center) ** 2, axis=axes) / n[..., 0, 0]
 
 
 def set_names(tasks: Names, sets: Array) -> Names:
