@@ -153,6 +153,8 @@ class Cells:
         held = ["labels"]
         held += ["predictions"] * self.has("task_pred")
         held += ["predicted groups"] * self.has("group_pred")
+        models = {name.partition(":")[2] for name in self._sides} - {""}
+        held += [f"predictions of {len(models)} models"] * bool(models)
         groups, tasks = len(self.groups), len(self.tasks)
         return (
             f"{type(self).__name__}({np.max(self.total):,.15g} rows {self._where()}: "

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from skbiasamp._cells import C, Cells, SideName, ordered, reweighted, sides_of, with_weight
-from skbiasamp._input import Array, InputError, stack
+from skbiasamp._input import Array, InputError, Side, stack
 
 
 def resampled(cells: C, n_resamples: int | None, rng: np.random.Generator) -> C:
@@ -47,18 +47,25 @@ def swapped(cells: C, sides: Iterable[SideName], n_draws: int, rng: np.random.Ge
     exchangeable. `sides` names the labels (``"task"``, ``"group"``) that change places with
     their predictions; each row does with probability one half.
     """
-    cells = ordered(cells)
-    turned = sides_of(cells)
+    turned = sides_of(ordered(cells))
     for name in sides:
         predicted: SideName = "task_pred" if name == "task" else "group_pred"
         turned[name], turned[predicted] = turned[predicted], turned[name]
-    # Every cell is there twice, as it is and swapped, and its rows are divided among the two.
+    return exchanged(cells, turned, n_draws, rng)
+
+
+def exchanged(
+    cells: C, turned: Mapping[SideName, Side], n_draws: int, rng: np.random.Generator
+) -> C:
+    """Draw contingencies in which each row has its own sides or `turned` ones, by a fair coin."""
+    cells = ordered(cells)
+    # Every cell is there twice, as it is and turned, and its rows are divided among the two.
     both = {
         name: replace(side, labels=stack([side.labels, turned[name].labels]))
         for name, side in sides_of(cells).items()
     }
-    swapped_weight = flips(cells, n_draws, rng)
-    return reweighted(cells, np.hstack([cells.weight - swapped_weight, swapped_weight]), both)
+    weight = flips(cells, n_draws, rng)
+    return reweighted(cells, np.hstack([cells.weight - weight, weight]), both)
 
 
 def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:

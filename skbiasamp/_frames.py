@@ -21,7 +21,16 @@ from skbiasamp._engines import (
     sum_tasks,
     sum_weights,
 )
-from skbiasamp._input import Array, InputError, Members, Rows, no_positive_class, read_rows
+from skbiasamp._input import (
+    Array,
+    InputError,
+    Members,
+    Rows,
+    no_positive_class,
+    read_rows,
+    speaking,
+)
+from skbiasamp._models import check_models, n_rows_of, side_of_model
 from skbiasamp._task_sums import TaskSums
 
 
@@ -46,12 +55,14 @@ def read_frame(
     joint: bool | None,
     moments: tuple[Array, bool] | None,
     **how: Any,
-) -> Read | TaskSums:
+) -> Read | TaskSums | dict[str, Rows]:
     """Count the rows of a frame, or sum them if they do not repeat.
 
     `sides` names the columns of each label and prediction, `how` holds the options of labels.
     """
     opened = open_frame(frame)
+    if any(isinstance(named, dict) for named in sides.values()):
+        return _of_models(opened, sides, weight, joint, how)
     opened.check_columns({**sides, "weight": weight})
     target, prediction = sides["task"], sides["task_pred"]
     several = not isinstance(target, str) and len(target) > 1
@@ -89,6 +100,86 @@ def read_frame(
         **how,
     )
     return Read(rows, summed)
+
+
+def read_models(y_true: Any, y_pred: Any, sensitive_pred: Any, **labels: Any) -> dict[str, Rows]:
+    """Read the same rows with the predictions of each model, one cell a row."""
+    given = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
+    models = check_models(given)
+    weight = labels.pop("sample_weight", None)
+    repeats = labels.pop("repeats", None)
+    n = n_rows_of(y_true)
+    # Rows stay apart, in their order, if it is said how many rows each of them is.
+    if weight is None:
+        weight = repeats = np.ones(n)
+    elif repeats is None:
+        weight = np.asarray(weight, dtype=float)
+        whole = np.array_equal(weight, np.rint(weight))
+        repeats = weight if whole else np.ones(n)
+    read = {}
+    for model in models:
+        mine = {name: one[model] for name, one in given.items() if one is not None}
+        names = {name: f"{name}[{model!r}]" for name in mine}
+        with speaking(names):
+            mine.setdefault("y_pred", None)
+            read[model] = read_labels(
+                y_true, **mine, **labels, sample_weight=weight, repeats=repeats
+            )
+    return read
+
+
+def _of_models(
+    opened: Opened, sides: dict[str, Any], weight: str | None, joint: bool | None, how: Any
+) -> dict[str, Rows]:
+    """Count the rows of a frame with the predictions of several models."""
+    predicted = {name: sides[name] for name in ("task_pred", "group_pred")}
+    models = check_models(
+        {"prediction": predicted["task_pred"], "sensitive_prediction": predicted["group_pred"]}
+    )
+    labels = {name: sides[name] for name in ("task", "group")}
+    every = dict(labels)
+    for name, named in predicted.items():
+        for model in models if named is not None else ():
+            every[side_of_model(name, model)] = named[model]
+            opened.check_columns({name: named[model]})
+    opened.check_columns({**labels, "weight": weight})
+    columns = [one for side, named in every.items() if ":" in side for one in names_of(named)]
+    soft = opened.fractional(columns)
+    many = not isinstance(sides["task"], str) or bool(soft)
+    if opened.eager is not None and (many or opened.fractional(names_of(weight))):
+        held = {
+            name: None if named is None else opened.eager[named].to_native()
+            for name, named in {**every, "weight": weight}.items()
+        }
+        repeats = None
+    else:
+        if soft or (len(columns) > MOST_JOINT and not joint):
+            raise InputError(
+                "Several models are compared row by row, and an engine can only sum "
+                "{what}. Read these columns into memory.",
+                what="probabilities" if soft else f"{len(columns)} columns of predictions",
+            )
+        if weight is not None and opened.fractional([weight]):
+            cells = sum_weights(opened, every, weight)
+            repeats = cells["rows"].to_numpy()
+        else:
+            cells = count_cells(opened, every, weight)
+            repeats = cells[COUNT].to_numpy(dtype=float)
+        if cells.empty:
+            raise _no_rows()
+        held = {name: _taken(cells, name, named) for name, named in every.items()}
+        held["weight"] = cells[COUNT].to_numpy()
+    return read_models(
+        held["task"],
+        *(
+            None if named is None else {model: held[side_of_model(name, model)] for model in models}
+            for name, named in predicted.items()
+        ),
+        sensitive_features=held["group"],
+        sample_weight=held["weight"],
+        repeats=repeats,
+        **how,
+    )
 
 
 def _of_tasks(

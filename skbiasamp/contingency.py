@@ -8,9 +8,9 @@ from typing import Any, TypeGuard
 
 import pandas as pd
 
-from skbiasamp import _cells, _draws, _merging
+from skbiasamp import _cells, _draws, _merging, _models
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
-from skbiasamp._frames import read_frame, read_labels
+from skbiasamp._frames import read_frame, read_labels, read_models
 from skbiasamp._input import InputError, check_selection, columns_named, quote, read_counts
 from skbiasamp._stored import read_cells, write_cells, write_table
 from skbiasamp._sums import generator
@@ -90,11 +90,12 @@ class Contingency(Cells):
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: one column of classes, or a 0/1 indicator column for each task.
-        y_pred : array-like, optional
-            Predicted labels, or probabilities of the tasks.
+        y_pred : array-like, or dict of them, optional
+            Predicted labels, or probabilities of the tasks. A dict holds those of several models
+            for the same rows, by name.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
             The sensitive feature.
-        sensitive_pred : array-like, optional
+        sensitive_pred : array-like, or dict of them, optional
             The sensitive feature as the model predicts it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights; a whole number counts as that many repetitions.
@@ -118,19 +119,15 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        rows = read_labels(
-            y_true,
-            y_pred,
-            sensitive_features=sensitive_features,
-            sensitive_pred=sensitive_pred,
-            sample_weight=sample_weight,
-            groups=groups,
-            missing=missing,
-            like=like,
-            scores=scores,
-            pos_label=pos_label,
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
+        how |= {"scores": scores, "pos_label": pos_label}
+        if isinstance(y_pred, dict) or isinstance(sensitive_pred, dict):
+            read = read_models(y_true, y_pred, sensitive_pred, **labels, **how)
+            return _models.merged_cells(cls(**_models.joined(read)))
+        return cls.of_rows(
+            read_labels(y_true, y_pred, sensitive_pred=sensitive_pred, **labels, **how)
         )
-        return cls.of_rows(rows)
 
     @classmethod
     @columns_named
@@ -219,11 +216,12 @@ class Contingency(Cells):
             knows.
         target : column name, or list of names
             The label, or 0/1 indicator columns.
-        prediction : column name, or list of names, optional
-            Its prediction, or one for each indicator column.
+        prediction : column name, or list of names, or dict of them, optional
+            Its prediction, or one for each indicator column. A dict names those of several models:
+            ``{"champion": "p0", "challenger": "p1"}``.
         sensitive : column name, or list of names
             The sensitive feature.
-        sensitive_prediction : column name, or list of names, optional
+        sensitive_prediction : column name, or list of names, or dict of them, optional
             Its prediction.
         weight : column name, optional
             Weights. Whole ones count as so many rows.
@@ -277,6 +275,8 @@ class Contingency(Cells):
             like=like,
             pos_label=pos_label,
         )
+        if isinstance(read, dict):
+            return _models.merged_cells(cls(**_models.joined(read)))
         if isinstance(read, TaskSums):
             return read  # type: ignore[return-value]  # read and added as a contingency is
         return cls.of_rows(read.rows, summed=read.summed)
@@ -402,6 +402,26 @@ class Contingency(Cells):
         contingency : Contingency
         """
         return _draws.resampled(self, n_resamples, generator(random_state))
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models whose predictions are held, if they are those of several."""
+        return _models.models_of(self)
+
+    def model(self, name: str) -> Contingency:
+        """Return the contingency with the predictions of one of several models.
+
+        Parameters
+        ----------
+        name : str
+            One of `models`.
+
+        Returns
+        -------
+        contingency : Contingency
+        """
+        _models.check_model(name, self.models, "name")
+        return _models.merged_cells(_models.of_model(self, name))
 
     def both(self, role: str) -> Contingency:
         """Return the contingency whose prediction is what label and prediction have in common.

@@ -25,6 +25,7 @@ LAYERS = [
     "_engines",
     "_files",
     "_cells",
+    "_models",
     "_draws",
     "_merging",
     "_stored",

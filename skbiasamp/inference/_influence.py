@@ -18,12 +18,12 @@ def pair_variances(cells: Contingency, pairs: Pairs) -> Array:
     variances = np.full(pairs.delta.shape, np.nan)
     for group, task in zip(*np.where(~np.isnan(pairs.delta)), strict=True):
         held, position = of_one_task(cells, task)
-        influence = _pair_influence(held, pairs, group, task, position)
-        variances[group, task] = _variance(held, influence)
+        influence = pair_influence(held, pairs, group, task, position)
+        variances[group, task] = variance_of(held, influence)
     return variances
 
 
-def _pair_influence(cells: Cells, pairs: Pairs, group: int, task: int, position: int) -> Array:
+def pair_influence(cells: Cells, pairs: Pairs, group: int, task: int, position: int) -> Array:
     """Return how much one more row of each cell would move a pair's change, times n.
 
     The task of the pair is at `position` in the cells.
@@ -79,7 +79,7 @@ def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
     return scores
 
 
-def _variance(cells: Cells, influence: Array) -> float:
+def variance_of(cells: Cells, influence: Array) -> float:
     """Return the variance of a sum of influences."""
     # A whole weight is that many rows; a fractional one is one row that counts so much.
     return float(cells.weight @ (cells.row_weight * influence**2))
@@ -91,7 +91,7 @@ def value_variance(cells: Cells, pairs: Pairs, *, centred: bool = True) -> float
     It is NaN where tasks were summed by themselves and the squares that it takes were not.
     """
     if not isinstance(cells, TaskSums):
-        return _variance(cells, value_scores(cells, pairs, centred=centred))
+        return variance_of(cells, value_scores(cells, pairs, centred=centred))
     assert pairs.rates is not None
     moments, n = cells.moments, cells.count("group")
     signs = pairs.gradient / pairs.share  # 0 in groups without rows

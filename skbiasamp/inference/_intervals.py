@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import stats
@@ -67,33 +67,83 @@ def bootstrap(
 
     `changed` are the rows that each pair gained and lost, where they can be counted.
     """
+
+    def measured(cells: Contingency) -> tuple[Drawn]:
+        return (Drawn.of(measure(cells)),)
+
+    (drawn,) = resampled(measured, test, n_resamples, random_state=random_state, n_jobs=n_jobs)
+    return percentiles(
+        drawn,
+        Drawn.of(pairs),
+        pairs,
+        changed if pairs.rates is not None and pairs.rates.base is not None else None,
+        rows_per_weight=test.rows_per_weight,
+        confidence_level=confidence_level,
+    )
+
+
+class Drawn(NamedTuple):
+    """What a metric says about resamples: each pair's change, the value and the signed mean."""
+
+    moved: Array
+    value: Array
+    signed: Array
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> Self:
+        """Return what is needed of the pairs of resamples."""
+        return cls(pairs.moved, np.asarray(pairs.value), np.asarray(pairs.signed_mean))
+
+
+def resampled(
+    measured: Callable[[Contingency], tuple[Drawn, ...]],
+    test: Contingency,
+    n_resamples: int,
+    *,
+    random_state: Any,
+    n_jobs: int | None,
+) -> tuple[Drawn, ...]:
+    """Measure resamples of the audited rows, in chunks that fit into memory."""
     cells = ordered(test)
     sizes = chunks(n_resamples, cells.n_cells)
     seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
 
-    def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Array, Array, Array]:
-        rng = np.random.default_rng(stream)
-        found = measure(cells.resample(n_draws, random_state=rng))
-        signed = found.signed_mean if pairs.size else np.zeros(n_draws)
-        return found.moved, np.asarray(found.value), np.asarray(signed)
+    def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Drawn, ...]:
+        return measured(cells.resample(n_draws, random_state=np.random.default_rng(stream)))
 
     parts = side_by_side(draw, zip(sizes, seed.spawn(len(sizes)), strict=True), n_jobs=n_jobs)
-    draws, values, signed = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return tuple(
+        Drawn(*(np.concatenate(part) for part in zip(*every, strict=True)))
+        for every in zip(*parts, strict=True)
+    )
+
+
+def percentiles(
+    drawn: Drawn,
+    seen: Drawn,
+    pairs: Pairs,
+    changed: tuple[Array, Array] | None,
+    *,
+    rows_per_weight: float,
+    confidence_level: float,
+) -> Bounds:
+    """Return the percentiles of resamples, wider where few rows differ, if it is known how many.
+
+    `seen` is what the rows themselves gave, `pairs` says how pairs make the value.
+    """
+    draws, values, signed = drawn
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
     low, high = _quantiles(draws, tails)
     value_low, value_high = (float(end) for end in _quantiles(values, tails))
     statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
-    centre = pairs.moved
+    centre = seen.moved
     undefined = np.isnan(centre)
     low, high = (np.where(undefined, np.nan, end) for end in (low, high))
     reach = np.stack([centre - low, high - centre])
     wide = reach
-    if changed is not None and pairs.rates is not None and pairs.rates.base is not None:
+    if changed is not None:
         few = _few_rows_reach(
-            pairs,
-            *changed,
-            rows_per_weight=test.rows_per_weight,
-            confidence_level=confidence_level,
+            pairs, *changed, rows_per_weight=rows_per_weight, confidence_level=confidence_level
         )
         # A pair that does not vary at all is left to `widen_degenerate`.
         wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
@@ -101,7 +151,7 @@ def bootstrap(
     high = np.where(wide[1] > reach[1], centre + wide[1], high)
     if pairs.size:
         reach, wide = (_turned(one, pairs.sign) for one in (reach, wide))
-        ends = _stretched(_quantiles(signed, tails), pairs.signed_mean, reach, wide)
+        ends = _stretched(_quantiles(signed, tails), float(seen.signed), reach, wide)
         statistics |= dict(zip(("signed_mean_low", "signed_mean_high"), ends, strict=True))
         # The size of a change that may go either way may be 0.
         low, high = (
@@ -109,7 +159,7 @@ def bootstrap(
             np.maximum(np.abs(low), np.abs(high)),
         )
     else:
-        value_low, value_high = _stretched((value_low, value_high), pairs.value, reach, wide)
+        value_low, value_high = _stretched((value_low, value_high), float(seen.value), reach, wide)
     return Bounds(low, high, value_low, value_high, statistics)
 
 

@@ -153,11 +153,12 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
 
 def normal_p_values(cells: Contingency, pairs: Pairs) -> Array:
     """Test for every pair that the model does not move it, by the delta method."""
-    p_values: Array = _normal_p_values(pairs.delta, pair_variances(cells, pairs))
+    p_values: Array = normal_test(pairs.delta, pair_variances(cells, pairs))
     return p_values
 
 
-def _normal_p_values(estimate: Any, variance: Any) -> Any:
+def normal_test(estimate: Any, variance: Any) -> Any:
+    """Test that estimates are 0, by the delta method; NaN where there is no variance."""
     # Where no row differs, sums of fractional weights leave rounding errors, in both.
     estimate = np.where(np.abs(estimate) <= 1e-12, 0.0, estimate)
     variance = np.where(variance <= 1e-24, 0.0, variance)
@@ -201,9 +202,14 @@ def value_p_value(cells: Contingency, pairs: Pairs, *, n_draws: int, random_stat
         return float("nan")
     if pairs.own_base or cells.summed == "tasks":
         variance = value_variance(cells, pairs, centred=pairs.own_base)
-        return float(_normal_p_values(pairs.value, variance))
+        return float(normal_test(pairs.value, variance))
     cells = ordered(cells)
     scores = value_scores(cells, pairs, centred=False)
+    return flip_p_value(cells, scores, n_draws=n_draws, random_state=random_state)
+
+
+def flip_p_value(cells: Contingency, scores: Array, *, n_draws: int, random_state: Any) -> float:
+    """Test that a sum of scores of rows is 0, if each row's is as likely to have the other sign."""
     observed = float(cells.weight @ scores)
     moved = np.flatnonzero(scores)
     if not moved.size:

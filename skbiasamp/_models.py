@@ -1,0 +1,189 @@
+"""Predictions of several models for the same rows, counted together.
+
+Such cells hold a prediction a model: ``task_pred:champion`` beside ``task_pred:challenger``. What
+two models have in common then cancels in every resample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._cells import C, Cells, SideName, sides_of, take, with_sides
+from skbiasamp._input import (
+    Array,
+    Codes,
+    InputError,
+    Members,
+    Names,
+    Rows,
+    Side,
+    check_lengths,
+    meant,
+    quote,
+    sort_names,
+    to_native,
+)
+
+LABELS: tuple[SideName, ...] = ("group", "task")
+
+
+def side_of_model(side: str, model: str) -> Any:
+    """Return the name of a model's prediction among the sides of cells."""
+    return f"{side}:{model}"
+
+
+def models_of(cells: Cells) -> tuple[str, ...]:
+    """Return the names of the models whose predictions are held."""
+    named = (name.partition(":") for name in sides_of(cells))
+    return tuple(dict.fromkeys(model for _, colon, model in named if colon))
+
+
+def of_model(cells: C, model: str) -> C:
+    """Return the cells with the predictions of one model only; they stay apart as they are."""
+    every = sides_of(cells)
+    chosen: dict[SideName, Side] = {name: every[name] for name in LABELS}
+    for side in ("task_pred", "group_pred"):
+        held = every.get(side_of_model(side, model))
+        if held is not None:
+            chosen[side] = held
+    found = with_sides(cells, chosen)
+    # Labels are the same for all models: what is counted of them alone is counted once.
+    found._counts = {one: sums for one, sums in cells._counts.items() if one in LABELS}
+    found._joints = {two: sums for two, sums in cells._joints.items() if {*two} <= {*LABELS}}
+    if cells._ordered is cells:
+        # Models share one order and one set of cells, so that draws are the same for all.
+        found._ordered = found
+    return found
+
+
+def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
+    """Return the name of a model, or raise if it is none of them."""
+    if not isinstance(model, str) or model not in models:
+        raise InputError(
+            "{name} must be one of the models, {models}; got {seen!r}{meant}",
+            name=parameter,
+            models=quote(models),
+            seen=model,
+            meant=meant(model, models),
+        )
+    return model
+
+
+def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the models, which every prediction must have; `given` by parameter."""
+    held = {name: one for name, one in given.items() if one is not None}
+    for name, one in held.items():
+        if not isinstance(one, Mapping):
+            raise InputError(
+                "{name} must be a dict of model names if other predictions are one, for example "
+                "{{'champion': ..., 'challenger': ...}}; got {kind}.",
+                name=name,
+                kind=type(one).__name__,
+            )
+        wrong = [model for model in one if not isinstance(model, str) or not model]
+        if wrong:
+            raise InputError(
+                "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
+            )
+    (first, models), *others = ((name, tuple(one)) for name, one in held.items())
+    for name, one in others:
+        if {*one} != {*models}:
+            raise InputError(
+                "{name} and {other} have different models: only one of them has {lacking}.",
+                name=first,
+                other=name,
+                lacking=quote(sorted({*one} ^ {*models})),
+            )
+    if len(models) < 2:
+        raise InputError(
+            "{name} holds one model, {seen}. A comparison needs two models or more; use audit for "
+            "one.",
+            name=first,
+            seen=quote(models) if models else "none",
+        )
+    return models
+
+
+def n_rows_of(labels: Any) -> int:
+    """Return the number of rows of labels in any container."""
+    return check_lengths({"y_true": to_native(labels, "y_true")})
+
+
+def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
+    """Return what cells are made of, from the rows that were read with each model's predictions.
+
+    The rows are those of one data set, one a cell, in one order.
+    """
+    parts = list(read.values())
+    first = parts[0]
+    for model, rows in read.items():
+        if len(rows.weight) != len(first.weight):
+            raise InputError(
+                "The predicted group of {model!r} is missing in other rows than that of "
+                "{other_model!r}. Leave these rows out for all models.",
+                model=model,
+                other_model=next(iter(read)),
+            )
+    groups = _union([one.group.names for one in parts])
+    tasks = _union([one.task.names for one in parts])
+    sides: dict[Any, Side] = {"group": first.group.onto(groups), "task": first.task.onto(tasks)}
+    for model, rows in read.items():
+        if rows.task_pred is not None:
+            sides[side_of_model("task_pred", model)] = rows.task_pred.onto(tasks)
+        if rows.group_pred is not None:
+            sides[side_of_model("group_pred", model)] = rows.group_pred.onto(groups)
+    whole = first.repeats is None or np.array_equal(first.repeats, first.weight)
+    return {
+        "weight": first.weight,
+        "sides": sides,
+        "n_dropped": first.n_dropped,
+        "repeats": None if whole else first.repeats,
+    }
+
+
+def _union(every: list[Names]) -> Names:
+    names = dict.fromkeys(name for one in every for name in one)
+    return every[0] if len(names) == len(every[0]) else sort_names(names)
+
+
+def merged_cells(cells: C) -> C:
+    """Merge equal cells, by one integer a row where the labels are few."""
+    codes = [side.labels for side in sides_of(cells).values()]
+    widths = [one.width + 1 for one in codes if isinstance(one, Codes)]
+    if not cells.whole or len(widths) < len(codes) or np.prod(widths, dtype=float) > 2**62:
+        return cells._distinct()
+    key = np.zeros(cells.n_cells, np.int64)
+    for one, width in zip(codes, widths, strict=True):
+        assert isinstance(one, Codes)
+        key = key * width + one.codes + 1
+    code, values = pd.factorize(key)
+    if len(values) == cells.n_cells:
+        return cells
+    rows = np.empty(len(values), np.intp)
+    rows[code[::-1]] = np.arange(cells.n_cells)[::-1]  # where each occurs first
+    return take(cells, rows, np.bincount(code, cells.weight))
+
+
+def decided(side: Side) -> Side:
+    """Return predictions as labels: of probabilities the likeliest class, or those of 0.5 or more.
+
+    What counts as a changed prediction must not depend on the last digit of a probability.
+    """
+    if not side.soft:
+        return side
+    matrix = side.labels.dense(slice(None), float)
+    if side.one_label:
+        return replace(side, labels=Codes(matrix.argmax(axis=1), matrix.shape[1]))
+    return replace(side, labels=Members(matrix >= 0.5))
+
+
+def differ(cells: Cells, side: str, model: str, other: str) -> Array:
+    """Return in which cells two models predict different labels."""
+    one, two = (decided(sides_of(cells)[side_of_model(side, name)]) for name in (model, other))
+    differs: Array = (one.labels.keys() != two.labels.keys()).any(axis=1)
+    return differs

@@ -1,0 +1,369 @@
+"""Differences of models that predict the same rows: intervals and tests on the same cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from skbiasamp._cells import labels_of, ordered, sides_of, with_sides
+from skbiasamp._draws import exchanged
+from skbiasamp._input import Array, Codes, common
+from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
+from skbiasamp._sums import chunks, generator, pair_sums
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference._influence import pair_influence, value_scores, variance_of
+from skbiasamp.inference._intervals import (
+    Bounds,
+    Drawn,
+    Measure,
+    analytic,
+    percentiles,
+    resampled,
+    widen_degenerate,
+)
+from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._tests import changed_rows, flip_p_value, normal_test, paired_p_values
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """How a model differs from the reference, with interval and test.
+
+    Arrays are groups × tasks. `bounds` and `p_value` are about the value; of a mean of sizes they
+    are about the signed mean, and `sizes` is the interval of the value. `gained` and `lost` are the
+    rows that only the model, and only the reference, predicts so.
+    """
+
+    value: float
+    signed: float
+    bounds: Bounds
+    sizes: tuple[float, float]
+    p_value: float
+    observed: Array
+    amplification: Array
+    gained: Array
+    lost: Array
+    pair_p_values: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """The values of all models, with intervals, and their differences to the reference."""
+
+    pairs: dict[str, Pairs]
+    bounds: dict[str, Bounds | None]
+    differences: dict[str, Difference]
+
+
+def compare_models(
+    measure: Measure,
+    cells: Contingency,
+    reference: str,
+    *,
+    interval: str | None,
+    n_resamples: int,
+    confidence_level: float,
+    random_state: Any,
+    n_jobs: int | None,
+) -> Compared:
+    """Measure every model on the same cells, and the differences on the same resamples of them."""
+    cells = ordered(cells)
+    models = models_of(cells)
+    views = _views(cells)
+    pairs = {model: measure(views[model]) for model in models}
+    others = [model for model in models if model != reference]
+    rng = generator(random_state)
+    how: dict[str, Any] = {"confidence_level": confidence_level}
+    drawn: dict[str, Drawn] = {}
+    if interval == "bootstrap":
+
+        def measured(resample: Contingency) -> tuple[Drawn, ...]:
+            return tuple(Drawn.of(measure(view)) for view in _views(resample).values())
+
+        every = resampled(measured, cells, n_resamples, random_state=rng, n_jobs=n_jobs)
+        drawn = dict(zip(models, every, strict=True))
+    bounds: dict[str, Bounds | None] = dict.fromkeys(models)
+    if interval is not None:
+        for model in models:
+            held, own = pairs[model].seen_in(views[model]), pairs[model]
+            if interval == "analytic":
+                found = analytic(held, own, **how)
+            else:
+                rows = changed_rows(held, own)
+                in_rows = own.rates is not None and own.rates.base is not None
+                found = percentiles(
+                    drawn[model],
+                    Drawn.of(own),
+                    own,
+                    rows if in_rows else None,
+                    rows_per_weight=cells.rows_per_weight,
+                    **how,
+                )
+            bounds[model] = widen_degenerate(
+                found, own, rows_per_weight=cells.rows_per_weight, **how
+            )
+    differences = {}
+    for model in others:
+        differences[model] = _difference(
+            measure,
+            cells,
+            (model, reference),
+            (views[model], views[reference]),
+            (pairs[model], pairs[reference]),
+            (drawn[model], drawn[reference]) if drawn else None,
+            interval=interval,
+            options={"n_draws": n_resamples, "random_state": rng},
+            confidence_level=confidence_level,
+        )
+    return Compared(pairs, bounds, differences)
+
+
+def _views(cells: Contingency) -> dict[str, Contingency]:
+    """Return the cells of each model; what is counted of the labels alone is counted once."""
+    if not cells.indicator:
+        cells.joint("group", "task")
+        for side in LABELS:
+            cells.count(side)
+    return {model: of_model(cells, model) for model in models_of(cells)}
+
+
+def signed(pairs: Pairs) -> Pairs:
+    """Return pairs whose changes have a direction: of a mean of sizes, those of the signed mean."""
+    return pairs.as_signed() if pairs.size else pairs
+
+
+def _difference(
+    measure: Measure,
+    cells: Contingency,
+    names: tuple[str, str],
+    views: tuple[Contingency, Contingency],
+    pairs: tuple[Pairs, Pairs],
+    drawn: tuple[Drawn, Drawn] | None,
+    *,
+    interval: str | None,
+    options: Any,
+    confidence_level: float,
+) -> Difference:
+    """Compare a model with the reference."""
+    own, other = pairs
+    between = _between(own, other)
+    gained, lost, whole = _rows_between(views, pairs)
+    pair_p = paired_p_values(gained, lost) if whole else _normal_pairs(views, pairs)
+    pair_p = np.where(np.isnan(between.delta), np.nan, pair_p)
+    value = float(own.value - other.value)
+    change = float(own.signed_mean - other.signed_mean) if own.size else value
+    nothing = np.full(between.delta.shape, np.nan)
+    bounds, p_value = Bounds(nothing, nothing, np.nan, np.nan, {}), float("nan")
+    sizes = (np.nan, np.nan)
+    how: dict[str, Any] = {"confidence_level": confidence_level}
+    if interval is not None:
+        if drawn is None:
+            bounds = _analytic(views, pairs, between, change, confidence_level)
+        else:
+            bounds = percentiles(
+                _subtract(*drawn, between, own),
+                _subtract(Drawn.of(own), Drawn.of(other), between, own),
+                between,
+                (gained, lost) if whole and not _moves(own) else None,
+                rows_per_weight=cells.rows_per_weight,
+                **how,
+            )
+            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+            low, high = np.quantile(drawn[0].value - drawn[1].value, tails)
+            sizes = float(low), float(high)
+        bounds = widen_degenerate(bounds, between, rows_per_weight=cells.rows_per_weight, **how)
+        p_value = _p_value(measure, cells, names, views, pairs, options)
+    return Difference(
+        value,
+        change,
+        bounds,
+        sizes if own.size else (bounds.value_low, bounds.value_high),
+        p_value,
+        own.observed - other.observed,
+        between.moved,
+        gained,
+        lost,
+        pair_p,
+    )
+
+
+def _moves(pairs: Pairs) -> bool:
+    """Return whether the rows that a rate is of differ between models."""
+    return pairs.rates is None or pairs.rates.observed[1].endswith("_pred")
+
+
+def _between(own: Pairs, other: Pairs) -> Pairs:
+    """Return pairs that change from the reference to the model."""
+    own, other = signed(own), signed(other)
+    after, before = own.delta, other.delta
+    if own.undefined_as_zero:
+        nothing = np.isnan(after) & np.isnan(before)
+        after, before = (np.where(np.isnan(one) & ~nothing, 0.0, one) for one in (after, before))
+    return replace(
+        own, base=before, observed=after, rates=None, own_base=False, divisor=own.divisors
+    )
+
+
+def _subtract(own: Drawn, other: Drawn, between: Pairs, pairs: Pairs) -> Drawn:
+    """Return differences, pair by pair with the direction of the training correlation."""
+    slope = pairs.slopes
+    turn = np.divide(between.slopes, slope, out=np.zeros(slope.shape), where=slope != 0)
+    moved = [one.moved * turn for one in (own, other)]
+    if pairs.undefined_as_zero:
+        moved = [np.nan_to_num(one) for one in moved]
+    # The value of `between` is the signed mean where that of the metric is a mean of sizes.
+    return Drawn(
+        moved[0] - moved[1],
+        np.asarray(own.signed - other.signed if pairs.size else own.value - other.value),
+        np.asarray(own.signed - other.signed),
+    )
+
+
+def _analytic(
+    views: tuple[Contingency, Contingency],
+    pairs: tuple[Pairs, Pairs],
+    between: Pairs,
+    value: float,
+    confidence_level: float,
+) -> Bounds:
+    """Delta-method intervals: of each row the difference of its two influences."""
+    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    scores = [_scores(*both, centred=True) for both in zip(views, pairs, strict=True)]
+    held = signed(pairs[0]).seen_in(views[0])
+    error = variance_of(held, scores[0] - scores[1]) ** 0.5
+    half = z * np.sqrt(_pair_variances(views, pairs)) * np.abs(between.slopes)
+    return Bounds(
+        between.moved - half,
+        between.moved + half,
+        value - z * error,
+        value + z * error,
+        {"standard_error": error},
+    )
+
+
+def _scores(view: Contingency, pairs: Pairs, *, centred: bool) -> Array:
+    pairs = signed(pairs)
+    return value_scores(pairs.seen_in(view), pairs, centred=centred)
+
+
+def _pair_variances(views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]) -> Array:
+    """Return the variance of the difference of every pair's change."""
+    held = [one.seen_in(view) for one, view in zip(pairs, views, strict=True)]
+    variances = np.full(pairs[0].delta.shape, np.nan)
+    defined = ~(np.isnan(pairs[0].delta) | np.isnan(pairs[1].delta))
+    for group, task in zip(*np.where(defined), strict=True):
+        parts = [
+            pair_influence(cells, one, group, task, task)
+            for cells, one in zip(held, pairs, strict=True)
+        ]
+        variances[group, task] = variance_of(held[0], parts[0] - parts[1])
+    return variances
+
+
+def _normal_pairs(views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]) -> Array:
+    """Test each pair by the delta method, where rows gained and lost cannot be counted."""
+    if pairs[0].rates is None:
+        return np.full(pairs[0].delta.shape, np.nan)
+    p_values: Array = normal_test(pairs[0].delta - pairs[1].delta, _pair_variances(views, pairs))
+    return p_values
+
+
+def _rows_between(
+    views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]
+) -> tuple[Array, Array, bool]:
+    """Return the rows that each pair gained and lost, and whether these are whole rows.
+
+    A row is of a pair if it is in the rate that the metric observes: predicted so, in the group.
+    """
+    own = pairs[0]
+    sides: tuple[Any, Any] = ("task_pred", "group")
+    if own.rates is not None:
+        sides = own.rates.observed
+    elif not views[0].has("task_pred"):
+        sides = ("group_pred", "task")
+    nothing = np.full(own.delta.shape, np.nan)
+    held = [one.seen_in(view) for one, view in zip(pairs, views, strict=True)]
+    if any(held[0].soft(side) for side in sides):
+        return nothing, nothing, False
+    labels = [[labels_of(cells, side) for side in sides] for cells in held]
+    labels.append([common(one, two) for one, two in zip(*labels, strict=True)])
+    counts = [pair_sums(one, two, held[0].weight) for one, two in labels]
+    if sides[0].startswith("task"):
+        counts = [one.T for one in counts]
+    if counts[0].shape != own.delta.shape:
+        return nothing, nothing, False  # a metric of pairs of its own
+    return counts[0] - counts[2], counts[1] - counts[2], held[0].whole
+
+
+def _p_value(
+    measure: Measure,
+    cells: Contingency,
+    names: tuple[str, str],
+    views: tuple[Contingency, Contingency],
+    pairs: tuple[Pairs, Pairs],
+    options: Any,
+) -> float:
+    """Test that the models are alike: the two predictions of a row are exchangeable."""
+    own, other = (signed(one) for one in pairs)
+    if np.isnan(own.value - other.value):
+        return float("nan")
+    if not _moves(own):
+        scores = [_scores(view, one, centred=False) for view, one in zip(views, pairs, strict=True)]
+        return flip_p_value(own.seen_in(views[0]), scores[0] - scores[1], **options)
+    every = sides_of(cells)
+    turned: dict[Any, Any] = {name: every[name] for name in LABELS}
+    for side in ("task_pred", "group_pred"):
+        pair = [side_of_model(side, name) for name in names]
+        if pair[0] in every:
+            turned |= {pair[0]: every[pair[1]], pair[1]: every[pair[0]]}
+    held = with_sides(cells, {name: every[name] for name in turned})
+    seen, extreme, rng = abs(own.value - other.value), 0, generator(options["random_state"])
+    for size in chunks(options["n_draws"], 2 * cells.n_cells):
+        drawn = _views(exchanged(held, turned, size, rng))
+        values = [np.asarray(signed(measure(drawn[name])).value) for name in names]
+        # A draw that ties with what was seen counts, whatever the rounding.
+        extreme += int((np.abs(values[0] - values[1]) >= seen - 1e-9).sum())
+    return (1 + extreme) / (1 + options["n_draws"])
+
+
+# --------------------------------------------------------------------------- changed predictions
+
+
+@dataclass(frozen=True, eq=False)
+class Churn:
+    """How many rows of each group two models predict differently.
+
+    `p_value` is that of the test that all groups have the same share of such rows.
+    """
+
+    n: Array
+    changed: Array
+    share: float
+    p_value: float
+
+
+def churn_of(cells: Contingency, model: str, reference: str) -> Churn:
+    """Count the rows whose prediction changed, of the task or else of the group."""
+    held = side_of_model("task_pred", model) in sides_of(cells)
+    changed = differ(cells, "task_pred" if held else "group_pred", model, reference)
+    groups = labels_of(cells, "group")
+    one = Codes(np.where(changed, 0, -1), 1)
+    n, moved = cells.count("group"), pair_sums(one, groups, cells.weight)[0]
+    table = np.stack([moved, n - moved]) * cells.rows_per_weight
+    table = table[:, table.sum(axis=0) > 0]
+    p_value = float("nan")  # overlapping groups share rows, so that no test is valid
+    if not cells.indicator and table.shape[1] > 1:
+        p_value = 1.0
+        if (table.sum(axis=1) > 0).all():
+            p_value = float(_homogeneity(table))
+    return Churn(n, moved, float(cells.weight @ changed / cells.total), p_value)
+
+
+def _homogeneity(table: Array) -> float:
+    """Test that columns have the same shares: Fisher's exact test of two, else Pearson's χ²."""
+    if table.shape[1] == 2 and table.sum() < 1e6:
+        return float(stats.fisher_exact(np.rint(table).astype(int)).pvalue)
+    return float(stats.chi2_contingency(table, correction=False).pvalue)
