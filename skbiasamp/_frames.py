@@ -25,10 +25,13 @@ from skbiasamp._input import (
     Array,
     InputError,
     Members,
+    Role,
     Rows,
+    Spoken,
     no_positive_class,
     read_rows,
     speaking,
+    tallied,
 )
 from skbiasamp._models import check_models, n_rows_of, side_of_model
 from skbiasamp._task_sums import TaskSums
@@ -108,18 +111,36 @@ def read_models(y_true: Any, y_pred: Any, sensitive_pred: Any, **labels: Any) ->
     models = check_models(given)
     weight = labels.pop("sample_weight", None)
     repeats = labels.pop("repeats", None)
-    n = n_rows_of(y_true)
+    flat: dict[Any, Any] = {"y_true": y_true, "sensitive_features": labels["sensitive_features"]}
+    flat |= {
+        Role(name, f"[{model!r}]"): one[model]
+        for name, one in given.items()
+        if one is not None
+        for model in models
+    }
+    known = None
+    if repeats is None and labels["sensitive_features"] is not None:
+        known = tallied(flat, weight) if y_true is not None else None
+    if known is not None:
+        cells, weight = known
+        repeats = weight
+        y_true, labels["sensitive_features"], *rest = cells.values()
+        found = iter(rest)
+        given = {
+            name: None if one is None else {model: next(found) for model in models}
+            for name, one in given.items()
+        }
     # Rows stay apart, in their order, if it is said how many rows each of them is.
-    if weight is None:
-        weight = repeats = np.ones(n)
+    elif weight is None:
+        weight = repeats = np.ones(n_rows_of(y_true))
     elif repeats is None:
         weight = np.asarray(weight, dtype=float)
         whole = np.array_equal(weight, np.rint(weight))
-        repeats = weight if whole else np.ones(n)
+        repeats = weight if whole else np.ones(len(weight))
     read = {}
     for model in models:
         mine = {name: one[model] for name, one in given.items() if one is not None}
-        names = {name: f"{name}[{model!r}]" for name in mine}
+        names: dict[str, Spoken] = {name: f"{name}[{model!r}]" for name in mine}
         with speaking(names):
             mine.setdefault("y_pred", None)
             read[model] = read_labels(

@@ -11,6 +11,8 @@ _LONGEST, _HEAD = 80, 50  # characters; names may differ at either end
 # The verdicts, and on which side of 0 each stands.
 AMPLIFIES, REDUCES = "amplifies", "reduces"
 REVEALS_MORE, REVEALS_LESS = "reveals more", "reveals less"
+AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
+NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, CANNOT, NOT_MEASURED = "no clear effect", "cannot amplify", "not measured"
 BALANCED = f"{CANNOT} (labels are balanced)"
 DIRECTION_OF = {AMPLIFIES: 1, REVEALS_MORE: 1, REDUCES: -1, REVEALS_LESS: -1}

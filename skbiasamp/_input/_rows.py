@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skbiasamp._input._checks import (
     GROUPS,
@@ -229,3 +230,45 @@ def read_rows(
     if repeats is not None:
         reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
     return reader.read(weight)
+
+
+def tallied(given: dict[Any, Any], weight: Any) -> tuple[dict[Any, Any], Array] | None:
+    """Return the distinct rows of several columns of labels, and their total weights.
+
+    None if they are not all columns of classes without missing values and with whole weights:
+    those have to be read row by row.
+    """
+    native = {name: as_column(to_native(value, name)) for name, value in given.items()}
+    n = check_lengths(native)
+    check_index({**given, "sample_weight": weight})
+    weight = None if weight is None else read_weight(weight, n)
+    if weight is not None and not np.array_equal(weight, np.rint(weight)):
+        return None
+    columns: list[Column] = []
+    for name, value in native.items():
+        if is_table(value) and name != "sensitive_features":
+            return None
+        for _, one in columns_of(value):
+            column = encode(one, name)
+            if isinstance(column, Continuous) or (
+                column.missing and (column.raw == column.offset).any()
+            ):
+                return None
+            columns.append(column)
+    positions, total = tally(columns, weight)
+    cells: dict[Any, Any] = {}
+    read = iter(zip(columns, positions, strict=True))
+    for name, value in native.items():
+        held = {label: _decoded(*next(read)) for label, _ in columns_of(value)}
+        if is_table(value):
+            cells[name] = pd.DataFrame(held)
+        else:
+            ((label, one),) = held.items()
+            cells[name] = pd.Series(one, name=label) if isinstance(value, pd.Series) else one
+    return cells, total
+
+
+def _decoded(column: Column, positions: Array) -> Array:
+    values = np.empty(len(column.values), dtype=object)
+    values[:] = column.values
+    return np.array(values[positions].tolist(), dtype=object)

@@ -320,6 +320,7 @@ def _p_value(
         if pair[0] in every:
             turned |= {pair[0]: every[pair[1]], pair[1]: every[pair[0]]}
     held = with_sides(cells, {name: every[name] for name in turned})
+    held._ordered = held  # what is turned is in the order of these cells
     seen, extreme, rng = abs(own.value - other.value), 0, generator(options["random_state"])
     for size in chunks(options["n_draws"], 2 * cells.n_cells):
         drawn = _views(exchanged(held, turned, size, rng))
@@ -343,6 +344,11 @@ class Churn:
     changed: Array
     share: float
     p_value: float
+
+    @property
+    def shares(self) -> Array:
+        """The share of each group's rows; NaN where it has none."""
+        return np.divide(self.changed, self.n, out=np.full(len(self.n), np.nan), where=self.n > 0)
 
 
 def churn_of(cells: Contingency, model: str, reference: str) -> Churn:

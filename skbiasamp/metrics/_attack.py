@@ -23,7 +23,7 @@ from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
-from skbiasamp.results import AuditResult, conclusion, label_index
+from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
 # Names of sides in sentences.
 _SIDES = {
@@ -238,6 +238,9 @@ class AttackAuditor(BaseAuditor):
     def _value(self, test: Contingency) -> float:
         done = self._run(test, own_generator(self.random_state))
         return float(self._amplified(done.qualities).mean())
+
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        raise NotImplementedError
 
     def _result(self, test: Contingency) -> AuditResult:
         rng = own_generator(self.random_state)

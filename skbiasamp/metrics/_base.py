@@ -14,22 +14,33 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from skbiasamp._cells import ordered
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
     Array,
+    InputError,
     check_runs,
     check_train,
     require_groups,
     speaking,
 )
+from skbiasamp._models import check_model, check_models, of_model
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, SideName, is_contingency
+from skbiasamp.inference._compare import churn_of
 from skbiasamp.inference._intervals import across_runs
+from skbiasamp.inference._tests import adjust_p_values
 from skbiasamp.metrics._reading import count_labels, require_predictions
 from skbiasamp.metrics._texts import documented, filled
-from skbiasamp.results import AuditResult, conclusion, label_index
+from skbiasamp.results import (
+    MODEL_COLUMNS,
+    AuditResult,
+    ComparisonResult,
+    conclusion,
+    label_index,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -215,6 +226,71 @@ class BaseAuditor(ABC, BaseEstimator):
         return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
 
     audit.__doc__ = filled(audit.__doc__ or "")
+
+    @rest_by_name
+    def compare(
+        self,
+        y_true: Any,
+        y_preds: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_preds: Any = None,
+        sample_weight: Any = None,
+        reference: str | None = None,
+        **columns: Any,
+    ) -> ComparisonResult:
+        """Compare several models on the same rows.
+
+        All models are measured on the same resamples, folds and perturbations, so that what they
+        have in common cancels. Two separate intervals may overlap although the models differ.
+
+        Parameters
+        ----------
+        y_true : array-like, Contingency or frame
+            Labels of the audited rows; or predictions of an old model, to ask how far new ones
+            move from it. A `Contingency` of several models, or a frame, may stand in their place.
+        y_preds : dict of array-like
+            The predictions of each model, by its name.
+        %(sensitive_features)s
+        sensitive_preds : dict of array-like, default=None
+            The sensitive feature as each model predicts it, for task → group.
+        %(sample_weight)s
+        reference : str, default=None
+            The model that the others are compared with. None: the first.
+        **columns : column name, list of names, or dict of them
+            If `y_true` is a frame, names of its columns as for `audit`; ``prediction`` and
+            ``sensitive_prediction`` are dicts of model names:
+            ``prediction={"champion": "p0", "challenger": "p1"}``.
+
+        Returns
+        -------
+        result : ComparisonResult
+        """
+        self._validate_params()
+        self._check_fitted()
+        labels = {
+            "y_pred": y_preds,
+            "sensitive_features": sensitive_features,
+            "sensitive_pred": sensitive_preds,
+            "sample_weight": sample_weight,
+        }
+        like = self.contingency_ if self._fitted else None
+        with speaking(y_pred="y_preds", sensitive_pred="sensitive_preds"):
+            if not (is_contingency(y_true) or columns):
+                check_models({"y_pred": y_preds, "sensitive_pred": sensitive_preds})
+            cells = self._count(y_true, labels, columns, like=like)
+            if not cells.models:
+                raise InputError(
+                    "{y_true} holds the predictions of one model. Compare needs those of two or "
+                    "more: Contingency.from_labels(y_true, {{'champion': ..., 'challenger': ...}})."
+                )
+        named = cells.models[0] if reference is None else reference
+        check_model(named, cells.models, "reference")
+        cells = ordered(cells)
+        self._check(of_model(cells, named))
+        return self._compare_models(cells, named)
+
+    compare.__doc__ = filled(compare.__doc__ or "")
 
     def audit_runs(
         self,
@@ -423,6 +499,57 @@ class BaseAuditor(ABC, BaseEstimator):
     @abstractmethod
     def _result(self, test: Contingency) -> AuditResult:
         """Return the result of audited rows."""
+
+    @abstractmethod
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        """Compare the models of ordered cells with one of them."""
+
+    def _comparison(
+        self, cells: Contingency, reference: str, models: list[dict[str, Any]], pairs: pd.DataFrame
+    ) -> ComparisonResult:
+        """Return the result of a comparison; `models` has a row for each of them."""
+        rows = {row["model"]: row for row in models}
+        others = [model for model in cells.models if model != reference]
+        churn = []
+        for model in others:
+            found = churn_of(cells, model, reference)
+            rows[model]["changed"] = found.share
+            churn.append(
+                pd.DataFrame(
+                    {
+                        "model": model,
+                        "group": label_index(cells.groups),
+                        "n": found.n,
+                        "changed": found.changed,
+                        "share": np.divide(
+                            found.changed,
+                            found.n,
+                            out=np.full(len(found.n), np.nan),
+                            where=found.n > 0,
+                        ),
+                        "p_value": found.p_value,
+                    }
+                )
+            )
+        table = pd.DataFrame([rows[model] for model in (reference, *others)])
+        table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
+        order = [*MODEL_COLUMNS, *(name for name in table if name not in MODEL_COLUMNS)]
+        return ComparisonResult(
+            metric=self.metric,
+            direction=self.direction,
+            reference=reference,
+            table=table[order],
+            pairs=pairs,
+            churn=pd.concat(churn, ignore_index=True),
+            confidence_level=None if self.interval is None else self.confidence_level,
+            n_samples=int(cells.total) if cells.whole else cells.total,
+            params=self.get_params(deep=False),
+            kind=self.kind,
+            question=self.question,
+            headline=self.headline,
+            percent=self.percent,
+            group_columns=tuple(cells.group_columns or ()),
+        )
 
     def _made(self, test: Contingency, **found: Any) -> AuditResult:
         """Return a result of audited rows."""

@@ -13,16 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array, InputError, quote
+from skbiasamp._models import of_model
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp._words import CANNOT, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._assess import assess, warn_uncertain
+from skbiasamp.inference._compare import compare_models
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._tests import sign_p_values
+from skbiasamp.inference._tests import adjust_p_values, sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.results import AuditResult, labels_of, pair_table
+from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, labels_of, pair_table
 
 BASES = ("test", "train")
 LABEL_OF: dict[SideName, SideName] = {"task_pred": "task", "group_pred": "group"}
@@ -204,6 +206,60 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _value(self, test: Contingency) -> float:
         return self._measured(test)[-1].value
+
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        test = of_model(cells, reference)
+        train = self._signs_from(test)
+        found = compare_models(
+            partial(self._measure, train, **self._fixed(train, test)),
+            cells,
+            reference,
+            interval=self.interval,
+            n_resamples=self.n_resamples,
+            confidence_level=self.confidence_level,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        _warn_undefined(found.pairs[reference])
+        rows, tables = [], []
+        before = found.pairs[reference]
+        for model, pairs in found.pairs.items():
+            bounds = found.bounds[model]
+            row = {"model": model, "value": pairs.value, "low": np.nan, "high": np.nan}
+            if bounds is not None:
+                row |= {"low": bounds.value_low, "high": bounds.value_high}
+            gap = found.differences.get(model)
+            row |= dict.fromkeys(MODEL_COLUMNS[4:], np.nan)
+            if pairs.size:
+                row |= dict.fromkeys(("signed_difference", "signed_low", "signed_high"), np.nan)
+            if gap is not None:
+                row |= {"difference": gap.value, "p_value": gap.p_value}
+                row["difference_low"], row["difference_high"] = gap.sizes
+                if pairs.size:
+                    row["signed_difference"] = gap.signed
+                    row["signed_low"] = gap.bounds.value_low
+                    row["signed_high"] = gap.bounds.value_high
+                table = pair_table(pairs.groups, pairs.tasks, n=pairs.n, sign=pairs.sign)
+                table = table[["group", "task", "n", "sign"]]
+                table.insert(0, "model", model)
+                columns = {
+                    "base": pairs.base,
+                    "reference": before.observed,
+                    "observed": pairs.observed,
+                    "difference": gap.observed,
+                    "gained": gap.gained,
+                    "lost": gap.lost,
+                    "p_value": gap.pair_p_values,
+                    "p_adjusted": adjust_p_values(gap.pair_p_values, self.adjust),
+                    "amplification": gap.amplification,
+                    "low": gap.bounds.low,
+                    "high": gap.bounds.high,
+                }
+                tables.append(
+                    table.assign(**{name: np.ravel(one) for name, one in columns.items()})
+                )
+            rows.append(row)
+        return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
 
     def _result(self, test: Contingency) -> AuditResult:
         train, fixed, pairs = self._measured(test)

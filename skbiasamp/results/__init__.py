@@ -1,13 +1,16 @@
 """Results of audits: of one auditor, and the report of several."""
 
+from skbiasamp.results._comparison import MODEL_COLUMNS, ComparisonResult
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import COLUMNS, AuditResult, label_index, pair_table, uncounted
 from skbiasamp.results._sentences import conclusion, labels_of
 
 __all__ = [
     "COLUMNS",
+    "MODEL_COLUMNS",
     "AuditReport",
     "AuditResult",
+    "ComparisonResult",
     "Finding",
     "conclusion",
     "label_index",

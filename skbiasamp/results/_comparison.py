@@ -1,0 +1,355 @@
+"""Several models on the same rows: their values, and the differences to a reference."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import pandas as pd
+
+from skbiasamp._words import (
+    AMPLIFIES_LESS,
+    AMPLIFIES_MORE,
+    NO_DIFFERENCE,
+    NOT_MEASURED,
+    REVEALS_LESS,
+    REVEALS_MORE,
+    group_of,
+    level_of,
+    name_of,
+    rate,
+    side_of,
+    task_of,
+)
+from skbiasamp.results._result import Stored, as_name, check_schema, plain
+
+COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/1"
+# One row a model.
+MODEL_COLUMNS = (
+    "model",
+    "value",
+    "low",
+    "high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "p_value",
+    "p_adjusted",
+    "changed",
+)
+_TABLES = ("table", "pairs", "churn")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult(Stored):
+    """Result of comparing several models on the same rows.
+
+    An auditor's ``compare`` returns it. Intervals of differences are narrower than separate
+    intervals suggest: all models predict the same rows, and what they have in common cancels.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    metric : str
+        The metric's name, such as "MALS" or "directional".
+    direction : str or None
+        "A->T" (does the group shift the predicted task?), "T->A" (does the task shift the
+        predicted group?), or None if the metric has no direction.
+    reference : str
+        The model that the others are compared with.
+    table : DataFrame
+        One row a model, the reference first: ``model``, its ``value`` with ``low`` and ``high``,
+        the ``difference`` to the reference with ``difference_low`` and ``difference_high``, its
+        ``p_value``, ``p_adjusted`` (for the number of models), and ``changed``: the share of rows
+        with another prediction than the reference's. A metric that is a mean of sizes also has
+        ``signed_difference``, ``signed_low`` and ``signed_high``, of the mean of signed changes:
+        its p-values and verdicts are about that one.
+    pairs : DataFrame
+        One row for each model, group and task: the rate in the predictions of the ``reference``
+        and of the model (``observed``), their ``difference``, the rows ``gained`` and ``lost`` and
+        McNemar's exact ``p_value`` of them; ``amplification`` (the difference in the direction of
+        the training correlation) with ``low`` and ``high``. For attackers: the quality that an
+        attacker reaches from the predictions of either.
+    churn : DataFrame
+        One row for each model and group: its rows ``n``, how many were ``changed``, their
+        ``share``, and the ``p_value`` of the test that this share is the same in all groups.
+    confidence_level : float or None
+        Level of the intervals, None if none were requested.
+    n_samples : int or float
+        Audited rows, or the sum of their weights.
+    params : dict
+        The auditor's parameters.
+    kind : {"signed", "size", "attack"}
+        How values are read: a signed mean, a mean of sizes, or the gain of an attacker.
+    question : str
+        The question that the metric answers.
+    headline : int
+        Rank among the results of a report.
+    percent : bool
+        Whether the rates of a pair are shares of 1.
+    group_columns : tuple
+        Names of the sensitive columns that make the groups, empty if unknown.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> old = [1] * 90 + [0] * 310 + [1] * 210 + [0] * 190
+    >>> new = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> auditor = DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> result = auditor.compare(hired, {"old": old, "new": new}, sensitive_features=sex)
+    >>> result.verdicts
+    {'new': 'amplifies more'}
+    >>> round(result.difference("new"), 4)
+    0.0875
+    """
+
+    metric: str
+    direction: str | None
+    reference: str
+    table: pd.DataFrame
+    pairs: pd.DataFrame
+    churn: pd.DataFrame
+    confidence_level: float | None
+    n_samples: float
+    params: dict[str, Any] = field(default_factory=dict)
+    kind: str = "signed"
+    question: str = ""
+    headline: int = 9
+    percent: bool = True
+    group_columns: tuple[Hashable, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Metric and direction, such as "directional A->T"."""
+        return self.metric if self.direction is None else f"{self.metric} {self.direction}"
+
+    @property
+    def models(self) -> list[str]:
+        """The models that are compared with the reference."""
+        return [model for model in self.table["model"] if model != self.reference]
+
+    def difference(self, model: str) -> float:
+        """Return by how much a model's value exceeds the reference's.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+
+        Returns
+        -------
+        difference : float
+        """
+        return float(self._row(model)["difference"])
+
+    def _row(self, model: str) -> Any:
+        found: Any = self.table[self.table["model"] == model]
+        if found.empty:
+            raise KeyError(f"{model!r}: compared were {', '.join(map(repr, self.table['model']))}")
+        return found.iloc[0]
+
+    def judged(self, model: str) -> tuple[float, float, float]:
+        """Return the difference and interval that the verdict is about.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+
+        Returns
+        -------
+        difference, low, high : float
+            Of a mean of sizes, those of the mean of signed changes.
+        """
+        row = self._row(model)
+        names = ("difference", "difference_low", "difference_high")
+        if self.kind == "size":
+            names = ("signed_difference", "signed_low", "signed_high")
+        value, low, high = (float(row[name]) for name in names)
+        return value, low, high
+
+    def verdict(self, model: str) -> str:
+        """Return what the comparison of a model with the reference says, in a fixed vocabulary.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+
+        Returns
+        -------
+        verdict : str
+            "amplifies more", "amplifies less", for attackers "reveals more" and "reveals less";
+            "no clear difference" or "not measured". The interval and the adjusted test, if there
+            is one, both have to find a difference.
+        """
+        side = side_of(*self.judged(model))
+        if side in ("undefined", "unknown"):
+            return NOT_MEASURED
+        level = 0.95 if self.confidence_level is None else self.confidence_level
+        p_value = float(self._row(model)["p_adjusted"])
+        if not (math.isnan(p_value) or p_value < round(1 - level, 12)):
+            return NO_DIFFERENCE
+        more, less = AMPLIFIES_MORE, AMPLIFIES_LESS
+        if self.kind == "attack":
+            more, less = REVEALS_MORE, REVEALS_LESS
+        return {"above": more, "below": less}.get(side, NO_DIFFERENCE)
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """The verdict about each model."""
+        return {model: self.verdict(model) for model in self.models}
+
+    def sentence(self, model: str) -> str:
+        """Return what the comparison of a model says: verdict, how much, and for whom.
+
+        Parameters
+        ----------
+        model : str
+            One of the models.
+
+        Returns
+        -------
+        text : str
+        """
+        value, low, high = self.judged(model)
+        verdict, than = self.verdict(model), f"than '{name_of(self.reference)}'"
+        subject = f"The model '{name_of(model)}'"
+        what = "signed mean " if self.kind == "size" else ""
+        interval = f"{level_of(self.confidence_level or 0.95)} confidence interval"
+        if verdict == NOT_MEASURED:
+            reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
+            text = f"Not measured: {what}difference {value:+.4f}, {reason}."
+        elif verdict == NO_DIFFERENCE:
+            text = (
+                f"No clear difference: {what}{value:+.4f} ({interval} {low:+.4f} to {high:+.4f})."
+            )
+            if low > 0 or high < 0:
+                p_value = self._row(model)["p_adjusted"]
+                text = f"{text[:-2]}, but p = {p_value:.2g})."
+        else:
+            about = " about the group" if self.kind == "attack" else ""
+            text = (
+                f"{subject} {verdict}{about} {than}: {what}{value:+.4f} ({interval} {low:+.4f} to "
+                f"{high:+.4f})."
+            )
+        text += f" {rate(self._row(model)['changed'])} of the predictions differ."
+        return text + self._most_affected(model)
+
+    def _most_affected(self, model: str) -> str:
+        """Return whose rates differ most, if rows were gained and lost."""
+        if "gained" not in self.pairs:
+            return ""
+        pairs: Any = self.pairs[self.pairs["model"] == model].dropna(subset=["difference"])
+        pairs = pairs[pairs["difference"] != 0]
+        if pairs.empty:
+            return ""
+        most = pairs.loc[pairs["difference"].abs().idxmax()]
+        group, task = group_of(most["group"], self.group_columns), f"'{task_of(most['task'])}'"
+        new, old = rate(most["observed"]), rate(most["reference"])
+        by = f"by '{name_of(self.reference)}'"
+        if self.direction == "A->T":
+            what = f"{task} is predicted for {new} of the group {group}, and for {old} {by}"
+        elif self.direction == "T->A":
+            what = (
+                f"of the rows labelled {task}, {new} are predicted to be in the group {group}, and "
+            )
+            what += f"{old} {by}"
+        else:
+            what = f"the rate of the group {group} and {task} is {new}, and {old} {by}"
+        return f" Largest change: {what}."
+
+    def __repr__(self) -> str:
+        rows = f"{self.n_samples:,.15g} rows"
+        title = f"{self.name}, compared with {self.reference!r} ({rows})"
+        lines = [title, self._shown().to_string(index=False, **_FORMATS)]
+        return "\n".join([*lines, *map(self.sentence, self.models)])
+
+    def _shown(self) -> pd.DataFrame:
+        shown = self.table.dropna(axis="columns", how="all")
+        shown = shown.assign(model=[name_of(one) for one in shown["model"]])
+        if len(self.models) < 2:
+            shown = shown.drop(columns="p_adjusted", errors="ignore")
+        return shown
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook; labels of the data are escaped."""
+        table = self._shown().to_html(index=False, border=0, escape=True, **_FORMATS)
+        text = "<br>".join(html.escape(self.sentence(model)) for model in self.models)
+        title = html.escape(f"{self.name}, compared with {self.reference!r}")
+        return f"<div class='skbiasamp-result'><p><b>{title}</b><br>{text}</p>{table}</div>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a model, the reference first.
+
+        Returns
+        -------
+        frame : DataFrame
+            A copy of `table`.
+        """
+        return self.table.copy()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python objects: NaN is None, tuples of names are lists.
+
+        Returns
+        -------
+        content : dict
+        """
+        content = {
+            one.name: plain(getattr(self, one.name))
+            for one in fields(self)
+            if one.name not in _TABLES
+        }
+        tables = {name: _records(getattr(self, name)) for name in _TABLES}
+        return {
+            "schema": COMPARISON_SCHEMA,
+            **content,
+            "verdicts": self.verdicts,
+            "sentences": {model: self.sentence(model) for model in self.models},
+            **tables,
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> ComparisonResult:
+        """Read what `to_dict` wrote.
+
+        Parameters
+        ----------
+        content : dict
+            The content; parameters that JSON cannot hold come back as text.
+
+        Returns
+        -------
+        result : ComparisonResult
+        """
+        check_schema(content, COMPARISON_SCHEMA)
+        derived = ("schema", "verdicts", "sentences")
+        read = {name: one for name, one in content.items() if name not in derived}
+        read["group_columns"] = as_name(read["group_columns"])
+        for name in _TABLES:
+            rows = [[as_name(value) for value in row.values()] for row in content[name]]
+            columns = list(content[name][0]) if rows else []
+            read[name] = pd.DataFrame(rows, columns=columns).infer_objects()
+        return cls(**read)
+
+
+_FORMATS: dict[str, Any] = {
+    "float_format": "{:.4f}".format,
+    "formatters": {
+        name: lambda value: "-" if math.isnan(value) else f"{value:.2g}"
+        for name in ("p_value", "p_adjusted")
+    },
+    "na_rep": "-",
+}
+
+
+def _records(table: pd.DataFrame) -> list[Mapping[str, Any]]:
+    rows = table.itertuples(index=False, name=None)
+    return [{str(c): plain(v) for c, v in zip(table, row, strict=True)} for row in rows]
