@@ -227,16 +227,31 @@ class AttackPair:
 
     # ------------------------------------------------------------------ exact attackers
 
-    def exact(self, n_draws: int, rng: np.random.Generator | None, *, resample: bool) -> Qualities:
+    def exact(
+        self,
+        n_draws: int,
+        rng: np.random.Generator | None,
+        *,
+        resample: bool,
+        perturb: bool = True,
+    ) -> Qualities:
         """Return the qualities of the best tables, over draws of folds and perturbations.
 
-        In closed form (``cv=None``) the perturbation is the expected one, and only `resample`
-        draws anything.
+        In closed form (``cv=None``), or without `perturb`, the perturbation is the expected one.
         """
-        parts = [self._exact(n, rng, resample) for n in self.chunks(n_draws)]
+        # Perturbations draw from a stream of their own, so that models with other errors still
+        # get the same folds and resamples.
+        noise = rng.spawn(1)[0] if rng is not None and perturb else None
+        parts = [self._exact(n, rng, noise, resample) for n in self.chunks(n_draws)]
         return Qualities(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
-    def _exact(self, n_draws: int, rng: np.random.Generator | None, resample: bool) -> Qualities:
+    def _exact(
+        self,
+        n_draws: int,
+        rng: np.random.Generator | None,
+        noise: np.random.Generator | None,
+        resample: bool,
+    ) -> Qualities:
         folds = draw_folds(self.cells, self.settings.cv or 1, n_draws, rng, resample=resample)
         whole = folds.sum(axis=1, keepdims=True)
         rates = self.rates(self.cells, whole[:, 0])
@@ -244,7 +259,7 @@ class AttackPair:
         if training is not None:
             drawn = draw_folds(training.cells, 1, n_draws, rng, resample=resample)
             train_rates = self.rates(training.cells, drawn[:, 0])
-        perturbing = None if self.settings.cv is None else rng
+        perturbing = None if self.settings.cv is None else noise
         predict = class_shares if self.settings.quality == "inverse_log_loss" else majority
         found = []
         for attack in self.attacks:

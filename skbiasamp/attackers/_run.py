@@ -136,15 +136,16 @@ class AttackRun:
     def attacker_name(self) -> str:
         return describe(self.attacker)
 
-    def redrawn(self, n_draws: int, rng: np.random.Generator) -> Qualities:
+    def redrawn(self, n_draws: int, rng: np.random.Generator, *, perturb: bool = True) -> Qualities:
         """Return qualities on resampled rows, with new folds and perturbations.
 
         Exact attackers learn again each time. Trained attackers stay those of their draw, and are
-        scored on other rows; each of their draws has another fold, perturbation and seed.
+        scored on other rows; each of their draws has another fold, perturbation and seed. Without
+        `perturb` the perturbation is the expected one, so that only rows vary.
         """
         if self.trained is not None:
-            return self.trained.qualities(n_draws, rng, resample=True)
-        return self.pair.exact(n_draws, rng, resample=True)
+            return self.trained.qualities(n_draws, rng, resample=True, perturb=perturb)
+        return self.pair.exact(n_draws, rng, resample=True, perturb=perturb)
 
 
 def run(pair: AttackPair, rng: np.random.Generator) -> AttackRun:

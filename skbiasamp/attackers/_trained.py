@@ -110,11 +110,11 @@ def _perturbed(pair: AttackPair, inputs: Array, rate: Array, rng: np.random.Gene
 
 
 def _numbers(
-    pair: AttackPair, attack: Attack, rate: Array | None, rng: np.random.Generator
+    pair: AttackPair, attack: Attack, rate: Array | None, rng: np.random.Generator | None
 ) -> Array:
     """Return numbers to be predicted, with noise if they are labels."""
     assert isinstance(attack.target, np.ndarray)
-    if rate is None or pair.perturbed != "target":
+    if rate is None or rng is None or pair.perturbed != "target":
         return attack.target
     return attack.target + float(rate[0, 0]) * rng.standard_normal(len(attack.target))
 
@@ -127,12 +127,15 @@ class TrainedPair:
     folds: Array
     predicted: list[list[Array]]
 
-    def qualities(self, n_draws: int, rng: np.random.Generator, *, resample: bool) -> Qualities:
+    def qualities(
+        self, n_draws: int, rng: np.random.Generator, *, resample: bool, perturb: bool = True
+    ) -> Qualities:
         """Score the attackers of each draw on rows that they did not learn from.
 
         These rows can be resampled; `n_draws` is shared by the draws.
         """
         pair = self.pair
+        noise = rng.spawn(1)[0] if perturb else None  # as for exact attackers
         found: list[Qualities] = []
         for draw, counts in enumerate(self.folds):
             share = len(range(draw, n_draws, len(self.folds)))
@@ -144,7 +147,7 @@ class TrainedPair:
                 for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
                     rate = pair.rate_of(attack, rates)
                     held = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
-                    scores.append(self._score(attack, held, rate, predicted[draw], rng))
+                    scores.append(self._score(attack, held, rate, predicted[draw], noise))
                 found.append(Qualities(scores[0][0], *scores[-1]))
         return Qualities(*map(np.concatenate, zip(*found, strict=True)))
 
@@ -154,7 +157,7 @@ class TrainedPair:
         weight: Array,
         rate: Array | None,
         predicted: Array,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None,
     ) -> tuple[Array, Array]:
         """Return the qualities of predictions, and of the best guess that ignores its input."""
         pair = self.pair

@@ -14,6 +14,7 @@ from skbiasamp._cells import side_of
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp._input import Array, InputError
 from skbiasamp._merging import renamed_onto
+from skbiasamp._models import of_model
 from skbiasamp._words import rate
 from skbiasamp.attackers._attack import Settings, Sides
 from skbiasamp.attackers._draws import own_generator
@@ -23,7 +24,7 @@ from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
-from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
+from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, conclusion, label_index
 
 # Names of sides in sentences.
 _SIDES = {
@@ -240,7 +241,72 @@ class AttackAuditor(BaseAuditor):
         return float(self._amplified(done.qualities).mean())
 
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
-        raise NotImplementedError
+        # Every model gets the same folds, perturbations and resamples: only predictions differ.
+        seeds = own_generator(self.random_state).integers(2**63, size=2)
+        done: dict[str, AttackRun] = {}
+        amplified: dict[str, Array] = {}
+        redrawn: dict[str, Array] = {}
+        rows: list[dict[str, Any]] = []
+        for model in cells.models:
+            found = self._run(of_model(cells, model), np.random.default_rng(seeds[0]))
+            done[model], amplified[model] = found, self._amplified(found.qualities)
+            nothing = dict.fromkeys(MODEL_COLUMNS[2:], np.nan)
+            rows.append({"model": model, "value": float(amplified[model].mean()), **nothing})
+            if self.interval is not None:
+                again = [
+                    found.redrawn(self.n_resamples, np.random.default_rng(seeds[1]), perturb=one)
+                    for one in (True, False)
+                ]
+                drawn, redrawn[model] = (self._amplified(one) for one in again)
+                ends = np.quantile(drawn.mean(axis=1), self._tails)
+                rows[-1]["low"], rows[-1]["high"] = map(float, ends)
+        tables = []
+        for row in rows:
+            model = row["model"]
+            if model == reference:
+                continue
+            gap = amplified[model] - amplified[reference]
+            row["difference"] = row["value"] - float(amplified[reference].mean())
+            before, after = (done[name].qualities.model.mean(axis=0) for name in (reference, model))
+            table = pd.DataFrame(
+                {
+                    "model": model,
+                    **self._targets(done[model], of_model(cells, model)),
+                    "n": float(done[model].pair.cells.total),
+                    "reference": before,
+                    "observed": after,
+                    "difference": after - before,
+                    "amplification": gap.mean(axis=0),
+                }
+            )
+            table[["low", "high", "p_value", "p_adjusted"]] = np.nan
+            if self.interval is not None:
+                drawn = redrawn[model] - redrawn[reference]
+                names = ("difference_low", "difference_high", "p_value")
+                mean = self._gap_interval(gap.mean(axis=1)[:, None], drawn.mean(axis=1)[:, None])
+                row |= {name: float(one[0]) for name, one in zip(names, mean, strict=True)}
+                table["low"], table["high"], table["p_value"] = self._gap_interval(gap, drawn)
+                table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
+            tables.append(table)
+        return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
+
+    @property
+    def _tails(self) -> tuple[float, float]:
+        return (1 - self.confidence_level) / 2, (1 + self.confidence_level) / 2
+
+    def _gap_interval(self, seen: Array, drawn: Array) -> tuple[Array, Array, Array]:
+        """Return the interval of differences (draws, targets), and the p-value that they are 0.
+
+        `drawn` varies as rows do. What the draws of folds and perturbations add is known from
+        `seen`, whose mean is the estimate.
+        """
+        value, n_draws = seen.mean(axis=0), len(seen)
+        rows = drawn.var(axis=0, ddof=1)
+        noise = seen.var(axis=0, ddof=1) / n_draws if n_draws > 1 else np.zeros(value.shape)
+        scale = np.sqrt(1 + np.divide(noise, rows, out=np.zeros(rows.shape), where=rows > 0))
+        centred = value + (drawn - drawn.mean(axis=0)) * scale
+        low, high = np.quantile(centred, self._tails, axis=0)
+        return low, high, _p_values(centred)
 
     def _result(self, test: Contingency) -> AuditResult:
         rng = own_generator(self.random_state)
@@ -265,7 +331,7 @@ class AttackAuditor(BaseAuditor):
             qualities = done.redrawn(self.n_resamples, rng)
             redrawn = self._amplified(qualities)
             values = redrawn.mean(axis=1)
-            tails = ((1 - self.confidence_level) / 2, (1 + self.confidence_level) / 2)
+            tails = self._tails
             above = np.quantile(above_chance(qualities).mean(axis=1), tails)
             statistics["above_chance_low"], statistics["above_chance_high"] = map(float, above)
             statistics["standard_error"] = float(values.std(ddof=1))
@@ -275,30 +341,31 @@ class AttackAuditor(BaseAuditor):
             columns["p_value"] = _p_values(redrawn)
             columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
         statistics |= self._more_statistics(done, test, rng)
-        table = self._table(
-            done,
-            test,
-            n=n,
-            quality_data=data,
-            quality_model=model,
-            delta=model - data,
-            amplification=amplification.mean(axis=0),
-            **columns,
+        table = pd.DataFrame(
+            {
+                **self._targets(done, test),
+                "n": n,
+                "quality_data": data,
+                "quality_model": model,
+                "delta": model - data,
+                "amplification": amplification.mean(axis=0),
+                **columns,
+            }
         )
         value = float(amplification.mean())
         return self._made(
             test, value=value, n_samples=n, table=table, statistics=statistics, **found
         )
 
-    def _table(self, done: AttackRun, test: Contingency, **columns: Any) -> pd.DataFrame:
-        """Return a row for each target; a side that is no target is "(all)"."""
+    def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
+        """Return group and task of each target; a side that is no target is "(all)"."""
         names: Any = label_index(done.pair.data.names)
         on_task = self._attacks()[0][1] == "task"
         if on_task and len(test.tasks) == 1:
             names = label_index(test.tasks)
         every = ["(all)"] * len(names)
         group, task = (every, names) if on_task else (names, every)
-        return pd.DataFrame({"group": group, "task": task, **columns})
+        return {"group": group, "task": task}
 
 
 def above_chance(qualities: Qualities) -> Array:
