@@ -114,7 +114,7 @@ def trial(metric, cells, chances, n_tasks, truth, n, seed):
         warnings.simplefilter("ignore")
         test = counted(metric, cells, weight, n_tasks)
         result = AUDITORS[metric]().set_params(random_state=seed).compare(test)
-    value, low, high = result.judged("other")
+    _, low, high = result.judged("other")
     row = result.table.iloc[1]
     # What two separate intervals give: their errors add as if the models shared nothing.
     apart = np.hypot(*(result.table["high"] - result.table["low"]))

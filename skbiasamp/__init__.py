@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         cross_audit,
     )
     from skbiasamp.report import audit
-    from skbiasamp.results import AuditReport, AuditResult
+    from skbiasamp.results import AuditReport, AuditResult, ComparisonResult
 
 # Public name -> the module it is in. Names are imported when they are first asked for, so
 # that importing the package imports nothing that the caller does not use.
@@ -40,6 +40,7 @@ _MODULES = {
     "AuditResult": "results",
     "AuditedClassifier": "compose",
     "BaseRateThresholdClassifier": "model_selection",
+    "ComparisonResult": "results",
     "Contingency": "contingency",
     "DPAAuditor": "metrics",
     "DirectionalAuditor": "metrics",
@@ -67,6 +68,7 @@ __all__ = [
     "AuditResult",
     "AuditedClassifier",
     "BaseRateThresholdClassifier",
+    "ComparisonResult",
     "Contingency",
     "DPAAuditor",
     "DirectionalAuditor",

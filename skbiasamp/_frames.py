@@ -27,13 +27,11 @@ from skbiasamp._input import (
     Members,
     Role,
     Rows,
-    Spoken,
     no_positive_class,
     read_rows,
-    speaking,
     tallied,
 )
-from skbiasamp._models import check_models, n_rows_of, side_of_model
+from skbiasamp._models import check_models, n_rows_of, of_the_model, side_of_model
 from skbiasamp._task_sums import TaskSums
 
 
@@ -140,9 +138,8 @@ def read_models(y_true: Any, y_pred: Any, sensitive_pred: Any, **labels: Any) ->
     read = {}
     for model in models:
         mine = {name: one[model] for name, one in given.items() if one is not None}
-        names: dict[str, Spoken] = {name: f"{name}[{model!r}]" for name in mine}
-        with speaking(names):
-            mine.setdefault("y_pred", None)
+        mine.setdefault("y_pred", None)
+        with of_the_model(model):
             read[model] = read_labels(
                 y_true, **mine, **labels, sample_weight=weight, repeats=repeats
             )

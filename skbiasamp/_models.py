@@ -6,7 +6,8 @@ two models have in common then cancels in every resample.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,12 +21,16 @@ from skbiasamp._input import (
     InputError,
     Members,
     Names,
+    Role,
     Rows,
+    Said,
     Side,
+    Spoken,
     check_lengths,
     meant,
     quote,
     sort_names,
+    speaking,
     to_native,
 )
 
@@ -107,6 +112,22 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
             seen=quote(models) if models else "none",
         )
     return models
+
+
+@contextmanager
+def of_the_model(model: str) -> Iterator[None]:
+    """Let errors say which model's predictions they are about."""
+    names: dict[str, Spoken] = {
+        name: Role(name, f"[{model!r}]") for name in ("y_pred", "sensitive_pred")
+    }
+    try:
+        with speaking(names):
+            yield
+    except InputError as error:
+        text = error.args[0]
+        if repr(model) not in text:
+            error.args = (Said.of((f"Predictions of {model!r}: ", *text.parts)),)
+        raise
 
 
 def n_rows_of(labels: Any) -> int:

@@ -26,7 +26,7 @@ from skbiasamp._input import (
     require_groups,
     speaking,
 )
-from skbiasamp._models import check_model, check_models, of_model
+from skbiasamp._models import check_model, check_models, models_of, of_model
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, SideName, is_contingency
 from skbiasamp.inference._compare import churn_of
@@ -279,13 +279,14 @@ class BaseAuditor(ABC, BaseEstimator):
             if not (is_contingency(y_true) or columns):
                 check_models({"y_pred": y_preds, "sensitive_pred": sensitive_preds})
             cells = self._count(y_true, labels, columns, like=like)
-            if not cells.models:
+            models = models_of(cells)
+            if not models:
                 raise InputError(
                     "{y_true} holds the predictions of one model. Compare needs those of two or "
                     "more: Contingency.from_labels(y_true, {{'champion': ..., 'challenger': ...}})."
                 )
-        named = cells.models[0] if reference is None else reference
-        check_model(named, cells.models, "reference")
+        named = models[0] if reference is None else reference
+        check_model(named, models, "reference")
         cells = ordered(cells)
         self._check(of_model(cells, named))
         return self._compare_models(cells, named)

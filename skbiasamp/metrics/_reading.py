@@ -8,6 +8,7 @@ from typing import Any
 from skbiasamp._engines import names_of
 from skbiasamp._files import are_files, patterns_of, reading, scan
 from skbiasamp._input import (
+    InputError,
     InputTypeError,
     check_frame_columns,
     check_train,
@@ -17,6 +18,7 @@ from skbiasamp._input import (
     require_task_pred,
     speaking,
 )
+from skbiasamp._models import models_of
 from skbiasamp.contingency import Contingency, SideName, is_contingency
 
 # What names the columns of a frame, wherever a frame may stand in place of labels.
@@ -90,5 +92,13 @@ def require_predictions(
 ) -> None:
     """Raise if predictions are needed that the audited rows lack."""
     lacking = [side for side in needed if not test.has(side)]
+    models = models_of(test)
+    if lacking and models:
+        raise InputError(
+            "{y_true} holds the predictions of several models, {models}. Choose one, "
+            "contingency.model({first!r}), or use compare.",
+            models=quote(models),
+            first=models[0],
+        )
     require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
     require_group_pred(not lacking, metric=what)

@@ -1,0 +1,398 @@
+"""Several models on the same rows: values, differences, tests, and every way rows come in."""
+
+import itertools
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+from skbiasamp import (
+    ComparisonResult,
+    Contingency,
+    DirectionalAuditor,
+    DPAAuditor,
+    LeakageAuditor,
+    MALSAuditor,
+    MultiAttributeAuditor,
+)
+from skbiasamp.inference import adjust_p_values
+from skbiasamp.metrics import CooccurrenceAuditor, Pairs
+
+FEW = 99
+DATA = Path(os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data"))
+ACS = DATA / "acs_income_predictions.parquet"
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(3)
+    sex = rng.choice(["f", "m"], 900)
+    y = (rng.random(900) < np.where(sex == "f", 0.3, 0.6)).astype(int)
+    models = {"old": np.where(rng.random(900) < 0.1, 1 - y, y)}
+    models["new"] = np.where(rng.random(900) < 0.05, 1 - models["old"], models["old"])
+    models["bold"] = np.where(rng.random(900) < 0.3, (sex == "m").astype(int), models["old"])
+    return pd.DataFrame({"sex": sex, "y": y, **models})
+
+
+def models_of(rows):
+    return {name: rows[name] for name in ("old", "new", "bold")}
+
+
+def compared(auditor, rows, **more):
+    auditor = auditor.fit(rows["y"], sensitive_features=rows["sex"])
+    return auditor.compare(rows["y"], models_of(rows), sensitive_features=rows["sex"], **more)
+
+
+AUDITORS = [
+    DirectionalAuditor(n_resamples=FEW, random_state=0),
+    DirectionalAuditor(interval="analytic", random_state=0),
+    MALSAuditor(n_resamples=FEW, random_state=0),
+    MALSAuditor(interval="analytic", random_state=0),
+    LeakageAuditor(n_resamples=FEW, random_state=0),
+    DPAAuditor(n_resamples=FEW, random_state=0),
+    LeakageAuditor(cv=None, n_resamples=FEW, random_state=0),
+]
+BY_NAME = pytest.mark.parametrize("auditor", AUDITORS, ids=lambda one: repr(one)[:60])
+
+
+# ---------------------------------------------------------------------- values
+
+
+@BY_NAME
+def test_values_are_those_of_single_audits(auditor, rows):
+    found = compared(auditor, rows).table.set_index("model")
+    for name, y_pred in models_of(rows).items():
+        alone = auditor.score(rows["y"], y_pred, sensitive_features=rows["sex"])
+        if auditor.kind == "attack" and auditor.cv is not None:
+            # Folds are drawn for other cells: the mean over draws varies a little.
+            assert found.loc[name, "value"] == pytest.approx(alone, abs=0.02)
+        else:
+            assert found.loc[name, "value"] == pytest.approx(alone, abs=1e-12)
+
+
+@BY_NAME
+def test_a_difference_is_that_of_the_values(auditor, rows):
+    found = compared(auditor, rows, reference="new").table
+    assert list(found["model"]) == ["new", "old", "bold"]
+    expected = found["value"] - found.loc[0, "value"]
+    np.testing.assert_allclose(found["difference"][1:], expected[1:], atol=1e-12)
+    assert found.loc[0, ["difference", "p_value", "changed"]].isna().all()
+    inside = found[1:]
+    assert (inside["difference_low"] <= inside["difference"] + 1e-12).all()
+    assert (inside["difference"] <= inside["difference_high"] + 1e-12).all()
+
+
+@BY_NAME
+def test_models_change_places(auditor, rows):
+    one, other = (compared(auditor, rows, reference=name).table for name in ("old", "bold"))
+    forth, back = one[one["model"] == "bold"].iloc[0], other[other["model"] == "old"].iloc[0]
+    assert forth["difference"] == pytest.approx(-back["difference"], abs=1e-12)
+    assert forth["changed"] == back["changed"]
+    assert forth["difference_low"] == pytest.approx(-back["difference_high"], abs=0.02)
+
+
+@BY_NAME
+def test_a_model_beside_itself_is_no_different(auditor, rows):
+    twice = {"one": rows["old"], "same": rows["old"]}
+    auditor.fit(rows["y"], sensitive_features=rows["sex"])
+    result = auditor.compare(rows["y"], twice, sensitive_features=rows["sex"])
+    row = result.table.iloc[1]
+    assert row["difference"] == 0
+    assert row["changed"] == 0
+    assert row["difference_low"] <= 0 <= row["difference_high"]
+    assert row["p_value"] == 1
+    assert result.verdicts == {"same": "no clear difference"}
+
+
+@BY_NAME
+def test_a_bold_model_is_found(auditor, rows):
+    found = compared(auditor, rows).verdicts
+    assert found["bold"] in ("amplifies more", "reveals more")
+
+
+@BY_NAME
+def test_the_same_seed_gives_the_same_numbers_in_any_order_of_rows(auditor, rows):
+    shuffled = rows.sample(frac=1, random_state=1)
+    pd.testing.assert_frame_equal(
+        compared(auditor, rows).table, compared(auditor, shuffled).table, rtol=1e-9
+    )
+
+
+@pytest.mark.skipif(not ACS.exists(), reason="the ACS rows are not here: name SKBIASAMP_DATA")
+def test_values_differ_as_in_ten_lines_of_numpy():
+    held = pd.read_parquet(ACS)
+    counts = pd.read_csv(DATA / "acs_income_train_counts.csv")
+    counts = counts.groupby(["income", "sex"], as_index=False)["n"].sum()
+    train = Contingency.from_counts(counts, target="income", sensitive="sex")
+    models = {name: held[name] for name in held.columns[3:]}
+    auditor = DirectionalAuditor(n_resamples=FEW, random_state=0).fit(train)
+    y, men, women = held["income"], held["sex"] == 1, held["sex"] == 2
+    value = {
+        name: ((p[men].mean() - y[men].mean()) - (p[women].mean() - y[women].mean())) / 2
+        for name, p in models.items()
+    }
+    for one, other in itertools.combinations(models, 2):
+        pair = {name: models[name] for name in (one, other)}
+        result = auditor.compare(y, pair, sensitive_features=held["sex"])
+        assert abs(result.difference(other) - (value[other] - value[one])) < 1e-12
+        assert result.table["changed"][1] == (models[one] != models[other]).mean()
+
+
+# ---------------------------------------------------------------------- pairs and churn
+
+
+def test_rows_gained_and_lost_have_mcnemars_exact_test(rows):
+    result = compared(AUDITORS[0], rows)
+    for _, pair in result.pairs.iterrows():
+        here = rows["sex"] == pair["group"]
+        new, old = rows[pair["model"]] == 1, rows["old"] == 1
+        gained, lost = (here & new & ~old).sum(), (here & old & ~new).sum()
+        assert (pair["gained"], pair["lost"]) == (gained, lost)
+        assert pair["difference"] == pytest.approx((gained - lost) / here.sum(), abs=1e-12)
+        expected = stats.binomtest(gained, gained + lost).pvalue if gained + lost else 1
+        assert pair["p_value"] == pytest.approx(expected)
+        assert pair["low"] <= pair["amplification"] <= pair["high"]
+
+
+def test_churn_is_counted_by_group_with_fishers_test(rows):
+    result = compared(AUDITORS[0], rows)
+    for model in ("new", "bold"):
+        changed = pd.crosstab(rows["sex"], rows[model] != rows["old"])
+        found = result.churn[result.churn["model"] == model].set_index("group")
+        assert found["changed"].to_dict() == changed[True].to_dict()
+        assert found["share"].to_dict() == pytest.approx(
+            (changed[True] / changed.sum(axis=1)).to_dict()
+        )
+        assert found["p_value"].iloc[0] == pytest.approx(stats.fisher_exact(changed).pvalue)
+
+
+def test_p_values_are_adjusted_for_the_number_of_models(rows):
+    table = compared(AUDITORS[0], rows).table
+    np.testing.assert_array_equal(table["p_adjusted"], adjust_p_values(table["p_value"]))
+
+
+# ---------------------------------------------------------------------- every way in
+
+
+def test_frames_engines_and_sums_of_days_are_one(rows):
+    auditor = AUDITORS[0].fit(rows["y"], sensitive_features=rows["sex"])
+    models = {name: name for name in ("old", "new", "bold")}
+    named = {"target": "y", "prediction": models, "sensitive": "sex"}
+    expected = compared(auditor, rows).table
+    halves = [Contingency.from_frame(one, **named) for one in (rows[:400], rows[400:])]
+    for given in (rows, pl.from_pandas(rows).lazy()):
+        pd.testing.assert_frame_equal(auditor.compare(given, **named).table, expected)
+    added = halves[0] + halves[1]
+    assert added == Contingency.from_frame(pl.from_pandas(rows), **named)
+    pd.testing.assert_frame_equal(auditor.compare(added).table, expected)
+    assert added.models == ("old", "new", "bold")
+    alone = Contingency.from_labels(rows["y"], rows["new"], sensitive_features=rows["sex"])
+    assert added.model("new") == alone
+
+
+def test_a_contingency_of_models_is_stored_and_selected(rows):
+    cells = Contingency.from_labels(rows["y"], models_of(rows), sensitive_features=rows["sex"])
+    assert Contingency.from_json(cells.to_json()) == cells
+    assert "3 models" in repr(cells)
+    assert cells.select(groups=["f"]).models == cells.models
+
+
+def test_whole_weights_are_repeated_rows(rows):
+    weight = np.random.default_rng(0).integers(1, 4, len(rows))
+    again = rows.loc[rows.index.repeat(weight)]
+    auditor = AUDITORS[0].fit(rows["y"], sensitive_features=rows["sex"])
+    one = auditor.compare(
+        rows["y"], models_of(rows), sensitive_features=rows["sex"], sample_weight=weight
+    )
+    other = auditor.compare(again["y"], models_of(again), sensitive_features=again["sex"])
+    pd.testing.assert_frame_equal(one.table, other.table)
+
+
+@pytest.mark.parametrize("auditor", AUDITORS[:4], ids=lambda one: repr(one)[:60])
+def test_fractional_weights_do_not_depend_on_their_unit(auditor, rows):
+    weight = np.random.default_rng(0).uniform(0.5, 2, len(rows))
+    auditor.fit(rows["y"], sensitive_features=rows["sex"])
+    found = [
+        auditor.compare(
+            rows["y"], models_of(rows), sensitive_features=rows["sex"], sample_weight=weight * unit
+        ).table
+        for unit in (1, 100)
+    ]
+    pd.testing.assert_frame_equal(*found, rtol=1e-9)
+
+
+def test_probabilities_are_compared_as_they_are(rows):
+    rng = np.random.default_rng(0)
+    models = {
+        name: np.clip(rows[name] * 0.8 + rng.random(900) * 0.2, 0, 1) for name in ("old", "new")
+    }
+    auditor = DirectionalAuditor(n_resamples=FEW, random_state=0)
+    auditor.fit(rows["y"], sensitive_features=rows["sex"])
+    result = auditor.compare(rows["y"], models, sensitive_features=rows["sex"])
+    values = [auditor.score(rows["y"], p, sensitive_features=rows["sex"]) for p in models.values()]
+    assert result.table["value"].tolist() == pytest.approx(values, abs=1e-12)
+    # A changed prediction is another label, not another digit.
+    assert result.table["changed"][1] == (rows["old"] != rows["new"]).mean()
+    assert 0 < result.table["p_value"][1] <= 1
+
+
+def test_several_labels_and_sets_of_them():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, (600, 3))
+    group = rng.integers(0, 2, 600)
+    models = {name: np.where(rng.random(y.shape) < 0.1, 1 - y, y) for name in ("a", "b")}
+    for auditor in (
+        DirectionalAuditor(n_resamples=FEW, random_state=0),
+        MultiAttributeAuditor("A->T", n_resamples=FEW, random_state=0),
+        MultiAttributeAuditor("A->T", interval="analytic", random_state=0),
+        MultiAttributeAuditor(n_resamples=FEW, random_state=0),
+        LeakageAuditor(n_resamples=FEW, random_state=0),
+    ):
+        auditor.fit(y, sensitive_features=group)
+        result = auditor.compare(y, models, sensitive_features=group)
+        row = result.table.iloc[1]
+        assert row["difference"] == pytest.approx(row["value"] - result.table["value"][0])
+        assert row["changed"] == (models["a"] != models["b"]).any(axis=1).mean()
+        low, high = result.judged("b")[1:]
+        assert low < result.judged("b")[0] < high
+
+
+def test_predicted_groups_of_several_models(rows):
+    rng = np.random.default_rng(2)
+    flipped = np.where(rows["sex"] == "f", "m", "f")
+    guessed = {
+        "sound": np.where(rng.random(900) < 0.1, flipped, rows["sex"]),
+        "biased": np.where(rng.random(900) < 0.3, np.where(rows["y"], "m", "f"), rows["sex"]),
+    }
+    auditor = DirectionalAuditor("T->A", n_resamples=FEW, random_state=0)
+    auditor.fit(rows["y"], sensitive_features=rows["sex"])
+    result = auditor.compare(
+        rows["y"], sensitive_features=rows["sex"], sensitive_preds=guessed, reference="sound"
+    )
+    values = [
+        auditor.score(rows["y"], sensitive_features=rows["sex"], sensitive_pred=one)
+        for one in guessed.values()
+    ]
+    assert result.difference("biased") == pytest.approx(values[1] - values[0], abs=1e-12)
+    assert result.verdicts == {"biased": "amplifies more"}
+    assert "biased" in result.sentence("biased")
+
+
+def test_many_classes():
+    rng = np.random.default_rng(5)
+    y, group = rng.integers(0, 4, 800), rng.choice(list("abc"), 800)
+    models = {name: np.where(rng.random(800) < 0.2, rng.integers(0, 4, 800), y) for name in "pq"}
+    auditor = DirectionalAuditor(n_resamples=FEW, random_state=0).fit(y, sensitive_features=group)
+    result = auditor.compare(y, models, sensitive_features=group)
+    assert len(result.pairs) == 12
+    assert result.difference("q") == pytest.approx(
+        auditor.score(y, models["q"], sensitive_features=group)
+        - auditor.score(y, models["p"], sensitive_features=group)
+    )
+
+
+def test_a_metric_of_ones_own_compares_models(rows):
+    class FalsePositiveAuditor(CooccurrenceAuditor):
+        metric = "false positives"
+
+        def _measure(self, train, test):
+            right = test.both("task").joint("group", "task_pred")
+            wrong = test.joint("group", "task_pred") - right
+            negative = test.count("group")[..., None] - test.joint("group", "task")
+            rate = wrong / negative
+            mean = rate.mean(axis=-2, keepdims=True)
+            return Pairs(test.groups, test.tasks, negative, mean, rate, self._sign(train))
+
+    auditor = FalsePositiveAuditor(n_resamples=FEW, random_state=0)
+    result = compared(auditor, rows)
+    for name in ("new", "bold"):
+        alone = [
+            auditor.score(rows["y"], rows[one], sensitive_features=rows["sex"])
+            for one in (name, "old")
+        ]
+        assert result.difference(name) == pytest.approx(alone[0] - alone[1], abs=1e-12)
+    assert set(result.verdicts.values()) <= {"amplifies more", "no clear difference"}
+
+
+# ---------------------------------------------------------------------- results
+
+
+@BY_NAME
+def test_results_are_stored_and_shown(auditor, rows):
+    result = compared(auditor, rows)
+    read = ComparisonResult.from_json(result.to_json())
+    assert read.to_dict() == result.to_dict()
+    assert read.verdicts == result.verdicts
+    assert list(result.to_frame().columns[:10]) == [
+        *("model", "value", "low", "high", "difference", "difference_low", "difference_high"),
+        *("p_value", "p_adjusted", "changed"),
+    ]
+    assert "compared with 'old'" in repr(result)
+    assert "<table" in result._repr_html_()
+
+
+def test_names_of_models_are_escaped():
+    y, group = [0, 1] * 20, ["f"] * 20 + ["m"] * 20
+    models = {"<b>\x1b[31m": y, "plain": y[::-1]}
+    auditor = DirectionalAuditor(reference="test", n_resamples=FEW, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = auditor.compare(y, models, sensitive_features=group)
+    assert "<b>" not in result._repr_html_().replace("<p><b>", "").replace("</b>", "")
+    assert "\x1b" not in repr(result)
+
+
+def test_without_an_interval_nothing_is_measured(rows):
+    result = compared(DirectionalAuditor(interval=None), rows)
+    assert result.verdicts == {"new": "not measured", "bold": "not measured"}
+    assert result.table["difference"][1:].notna().all()
+
+
+# ---------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("models", "more", "message"),
+    [
+        ({"a": "old"}, {}, "y_preds holds one model, 'a'"),
+        ({"a": "old", "b": "new"}, {"reference": "c"}, "reference must be one of the models"),
+        ({"a": "old", "b": 3}, {}, r"y_preds\['b'\] "),
+        ({"a": "old", 7: "new"}, {}, "names a model 7"),
+    ],
+)
+def test_bad_models_are_named(models, more, message, rows):
+    auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
+    held = {
+        name: rows[one] if isinstance(one, str) else rows["old"][:one]
+        for name, one in models.items()
+    }
+    with pytest.raises(ValueError, match=message):
+        auditor.compare(rows["y"], held, sensitive_features=rows["sex"], **more)
+
+
+def test_a_class_that_the_labels_lack_names_the_model(rows):
+    auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
+    models = {"good": rows["old"], "odd": rows["old"] + 1}
+    with pytest.raises(ValueError, match="Predictions of 'odd': task 2 "):
+        auditor.compare(rows["y"], models, sensitive_features=rows["sex"])
+
+
+def test_labels_in_place_of_models_are_refused(rows):
+    auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
+    with pytest.raises(ValueError, match="y_preds must be a dict of model names"):
+        auditor.compare(rows["y"], rows["old"], sensitive_features=rows["sex"])
+    one = Contingency.from_labels(rows["y"], rows["old"], sensitive_features=rows["sex"])
+    with pytest.raises(ValueError, match="predictions of one model"):
+        auditor.compare(one)
+
+
+def test_an_audit_of_several_models_says_what_to_do(rows):
+    cells = Contingency.from_labels(rows["y"], models_of(rows), sensitive_features=rows["sex"])
+    auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
+    with pytest.raises(ValueError, match="several models"):
+        auditor.audit(cells)
