@@ -174,7 +174,7 @@ def _cells(held: Any, field: str) -> dict[str, Any]:
         most[:] = np.inf
     for name, side in sides.items():
         role = name.partition("_")[0]
-        if name not in known:
+        if name.partition(":")[0] not in known or (":" in name and in_tasks):
             raise schema.wrong("sides", "an object of " + ", ".join(known), name)
         # Sums of a task are those of so many rows, whose weights were rounded as they were added.
         top = weight[:, None] * (1 + 1e-9) if in_tasks and role == "task" else most

@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from skbiasamp import _schema as schema
 from skbiasamp._words import (
     AMPLIFIES_LESS,
     AMPLIFIES_MORE,
@@ -20,11 +21,12 @@ from skbiasamp._words import (
     group_of,
     level_of,
     name_of,
+    printable,
     rate,
     side_of,
     task_of,
 )
-from skbiasamp.results._result import Stored, as_name, check_schema, plain
+from skbiasamp.results._result import COUNT, NAME, NUMBER, Stored, plain
 
 COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/1"
 # One row a model.
@@ -269,7 +271,7 @@ class ComparisonResult(Stored):
         rows = f"{self.n_samples:,.15g} rows"
         title = f"{self.name}, compared with {self.reference!r} ({rows})"
         lines = [title, self._shown().to_string(index=False, **_FORMATS)]
-        return "\n".join([*lines, *map(self.sentence, self.models)])
+        return printable("\n".join([*lines, *map(self.sentence, self.models)]))
 
     def _shown(self) -> pd.DataFrame:
         shown = self.table.dropna(axis="columns", how="all")
@@ -317,26 +319,12 @@ class ComparisonResult(Stored):
         }
 
     @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> ComparisonResult:
-        """Read what `to_dict` wrote.
-
-        Parameters
-        ----------
-        content : dict
-            The content; parameters that JSON cannot hold come back as text.
-
-        Returns
-        -------
-        result : ComparisonResult
-        """
-        check_schema(content, COMPARISON_SCHEMA)
-        derived = ("schema", "verdicts", "sentences")
-        read = {name: one for name, one in content.items() if name not in derived}
-        read["group_columns"] = as_name(read["group_columns"])
+    def _checked(cls, held: Any, field: str) -> ComparisonResult:
+        read = _FIELDS(held, field)
+        del read["schema"]
         for name in _TABLES:
-            rows = [[as_name(value) for value in row.values()] for row in content[name]]
-            columns = list(content[name][0]) if rows else []
-            read[name] = pd.DataFrame(rows, columns=columns).infer_objects()
+            rows = read[name]
+            read[name] = pd.DataFrame(rows, columns=list(rows[0]) if rows else []).infer_objects()
         return cls(**read)
 
 
@@ -353,3 +341,55 @@ _FORMATS: dict[str, Any] = {
 def _records(table: pd.DataFrame) -> list[Mapping[str, Any]]:
     rows = table.itertuples(index=False, name=None)
     return [{str(c): plain(v) for c, v in zip(table, row, strict=True)} for row in rows]
+
+
+_SHARE = schema.optional(schema.number(0, 1), math.nan)
+_P_VALUES = dict.fromkeys(("p_value", "p_adjusted"), _SHARE)
+_FIELDS = schema.record(
+    {
+        "schema": schema.value(repr(COMPARISON_SCHEMA), lambda held: held == COMPARISON_SCHEMA),
+        "metric": schema.TEXT,
+        "direction": schema.optional(schema.TEXT),
+        "reference": schema.TEXT,
+        "confidence_level": schema.optional(schema.number(0, 1)),
+        "n_samples": COUNT,
+        "table": schema.list_of(
+            schema.record(
+                {
+                    "model": schema.TEXT,
+                    **dict.fromkeys(MODEL_COLUMNS[1:], NUMBER),
+                    **_P_VALUES,
+                    "changed": _SHARE,
+                },
+                rest=NUMBER,
+            )
+        ),
+        "pairs": schema.list_of(
+            schema.record(
+                {"model": schema.TEXT, "group": NAME, "task": NAME, "difference": NUMBER},
+                _P_VALUES,
+                rest=NUMBER,
+            )
+        ),
+        "churn": schema.list_of(
+            schema.record(
+                {
+                    "model": schema.TEXT,
+                    "group": NAME,
+                    "n": COUNT,
+                    "changed": COUNT,
+                    "share": _SHARE,
+                    "p_value": _SHARE,
+                }
+            )
+        ),
+    },
+    {
+        "params": schema.dict_of(schema.ANYTHING),
+        "kind": schema.one_of("signed", "size", "attack"),
+        "question": schema.TEXT,
+        "headline": schema.number(),
+        "percent": schema.TRUTH,
+        "group_columns": lambda held, field: tuple(schema.list_of(schema.name)(held, field)),
+    },
+)
