@@ -87,7 +87,8 @@ def _shares(test: Contingency, **counts: tuple[Any, Any]) -> dict[str, float]:
             ends = (
                 (p + _Z**2 / (2 * rows) + side * reach) / (1 + _Z**2 / rows) for side in (-1, 1)
             )
-            found |= zip((name, f"{name}_low", f"{name}_high"), map(float, (p, *ends)), strict=True)
+            low, high = (float(np.clip(end, 0, 1)) for end in ends)  # of rounding
+            found |= {name: p, f"{name}_low": low, f"{name}_high": high}
     return found
 
 
