@@ -23,6 +23,7 @@ LAYERS = [
     "_schema",
     "_sums",
     "_engines",
+    "_dialects",
     "_files",
     "_cells",
     "_models",

@@ -306,6 +306,41 @@ def test_a_reader_may_have_seen_enough(folder):
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("rich", [True, False])
+@pytest.mark.parametrize(("limit", "code"), [((), 0), (("--fail-above", "0"), 1)])
+def test_a_reader_who_leaves_does_not_change_the_exit_code(folder, monkeypatch, rich, limit, code):
+    """As in `skbiasamp audit ... | head -1`, with the pipe closed before anything is written."""
+    if not rich:
+        (folder / "sitecustomize.py").write_text("import sys; sys.modules['rich'] = None")
+    else:
+        pytest.importorskip("rich")
+    read, write = os.pipe()
+    os.close(read)
+    done = subprocess.run(
+        [sys.executable, "-u", "-m", "skbiasamp", "audit", "test.csv", *NAMES, *limit,
+         "--json", "report.json"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])},
+        stdout=write, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    os.close(write)
+    assert (done.returncode, done.stderr) == (code, "")
+    assert "AuditReport" in (folder / "report.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("redirected", "code", "error"),
+    [
+        (">&-", 0, ""),
+        (">&- 2>&-", 0, ""),
+        (">/dev/full", 2, "skbiasamp: [Errno 28] No space left on device\n"),
+    ],
+)
+def test_standard_output_may_be_closed_or_full(folder, redirected, code, error):
+    command = f"'{sys.executable}' -m skbiasamp audit test.csv {' '.join(NAMES)} {redirected}"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, error)
+
+
 # ------------------------------------------------------------------ gates
 
 
@@ -513,13 +548,13 @@ HEAD = "sex,hired,predicted\n"
         ("gone.csv", None, "there is no file gone.csv"),
         ("gone-*.csv", None, "no file matches gone-*.csv"),
         ("folder", lambda path: path.mkdir(), "folder is a folder: name files"),
-        ("data.xlsx", text("x"), "ends in '.xlsx'; only files of .csv, .tsv, .parquet can be read"),
+        ("data.xlsx", text("x"), "ends in '.xlsx'; only files of .csv, .tsv, .jsonl,"),
         ("empty.csv", text(""), "empty.csv is empty"),
         ("empty.parquet", text(""), "empty.parquet is empty"),
         ("head.csv", text(HEAD), "head.csv has no rows"),
         ("no.parquet", text("a,b\n1,2\n"), "no.parquet cannot be read as .parquet: "),
         ("noise.csv", lambda path: path.write_bytes(bytes(range(256)) * 3), "noise.csv"),
-        ("ragged.csv", text(f"{HEAD}f,1,1,7\nm,0,0,7\n"), "ragged.csv cannot be read as .csv"),
+        ("ragged.csv", text(f"{HEAD}f,1,1,7\nm,0,0,7\n"), "ragged.csv, line 2, has 4 cells"),
         ("names.csv", text("gender,hired,predicted\nf,1,1\n"), "no column 'sex'. It has 'gender'"),
         ("close.csv", text("sexe,hired,predicted\nf,1,1\n"), "'sex': did you mean 'sexe'? It has"),
         (
@@ -575,7 +610,7 @@ def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
             ["--weight", "negative"],
             "--weight negative must be 0 or more; got negative values in 200 rows",
         ),
-        (["--weight", "sex"], "--weight sex must hold numbers; got 'f'"),
+        (["--weight", "race"], "--weight race must hold numbers; got '"),
         (["--weight", "age"], "test.csv has no column 'age'. It has"),
         (["--train", "other.csv"], "task 2 is in the audited data but was not in the training"),
         (["--train", "gone.csv"], "there is no file gone.csv"),
@@ -611,7 +646,7 @@ def test_bad_columns_are_one_clear_line(folder, engine, capsys, arguments, messa
         (["--target", "{y_pred}"], "--target {y_pred} is continuous"),
         (["--sensitive", "sex", "y_true"], "--sensitive y_true is continuous"),
         (["--positive", "y_true"], "--positive must be one of the classes of --target hired, 0"),
-        (["--target", "hired", "sex"], "--target hired sex has 2 columns, so each must be a 0/1"),
+        (["--target", "hired", "race"], "--target hired race has 2 columns, so each must be a 0/1"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -620,6 +655,58 @@ def test_names_of_the_reader_are_never_rewritten(folder, engine, capsys, argumen
     test.assign(**of_the_reader).to_csv("test.csv", index=False)
     test.iloc[:0].to_csv("y_pred_march.csv", index=False)
     assert message in refused(capsys, "test.csv", *NAMES, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "first", "second"),
+    [
+        (["--prediction", "hired"], "target", "prediction hired"),
+        (["--sensitive", "hired"], "target", "sensitive hired"),
+        (["--sensitive", "sex", "predicted"], "prediction", "sensitive predicted"),
+        (["--sensitive-prediction", "sex"], "sensitive", "sensitive-prediction sex"),
+        (["--target", "hired", "hired"], "target", "target hired"),
+        (["--score", "hired"], "target", "score hired"),
+        (["--weight", "sex"], "sensitive", "weight sex"),
+    ],
+    ids=str,
+)
+def test_a_column_has_one_role(folder, capsys, arguments, first, second):
+    line = refused(capsys, "test.csv", *NAMES, *arguments)
+    assert line.startswith(f"--{second}: this column is named by --{first} already. Name another")
+
+
+def test_probabilities_may_be_scores_too(folder, capsys, test):
+    test.assign(score=test["score"].rank(pct=True)).to_csv("test.csv", index=False)
+    report = audited(capsys, "test.csv", *NAMES, "--prediction", "score", "--score", "score")
+    assert "leakage of scores" in report
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        (["--html", "x", "--json", "x"], "--json x would overwrite what --html writes"),
+        (["--html", "x", "--markdown", "./x"], "--markdown x would overwrite what --html writes"),
+        (["--html", "x", "--json", "link"], "--json link would overwrite what --html writes"),
+        (["--json", "test.csv"], "--json test.csv would overwrite the input test.csv"),
+        (["--markdown", "train.csv"], "--markdown train.csv would overwrite the input train.csv"),
+        (["--html", "latest"], "--html latest would overwrite the input test.csv"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_an_output_overwrites_nothing_that_is_needed(folder, capsys, outputs, message):
+    before = (folder / "test.csv").read_bytes(), (folder / "train.csv").read_bytes()
+    (folder / "link").symlink_to("x")
+    (folder / "latest").symlink_to("test.csv")
+    assert message in refused(capsys, "test.csv", "--train", "train.csv", *NAMES, *outputs)
+    assert ((folder / "test.csv").read_bytes(), (folder / "train.csv").read_bytes()) == before
+    assert not (folder / "x").exists()
+
+
+def test_identical_labels_and_predictions_are_a_finding(folder, capsys, test):
+    test.assign(predicted=test["hired"]).to_csv("test.csv", index=False)
+    assert main(["audit", "test.csv", *NAMES, "--fail-above", "0"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "In every row labels and predictions are identical" in printed
 
 
 def test_findings_name_options(folder, capsys, test):
@@ -653,7 +740,7 @@ def test_a_bug_shows_its_traceback(folder, monkeypatch, error):
 
 
 def test_a_bug_of_our_own_shows_its_traceback(folder, monkeypatch):
-    monkeypatch.setattr("skbiasamp._files._SEPARATORS", None)
+    monkeypatch.setattr("skbiasamp._files._DELIMITERS", None)
     with pytest.raises(TypeError, match="NoneType"):
         main(["audit", "test.csv", *NAMES])
 

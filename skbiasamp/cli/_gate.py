@@ -6,7 +6,7 @@ import math
 
 from skbiasamp._input import InputError, meant
 from skbiasamp._words import AMPLIFIES, BALANCED, CANNOT, REVEALS_MORE, level_of, listed
-from skbiasamp.cli._terminal import filled
+from skbiasamp.cli._terminal import filled, say
 from skbiasamp.results import AuditReport
 
 
@@ -15,7 +15,7 @@ def check(
 ) -> int:
     """Print what was checked against a limit, and return 1 if it is exceeded."""
     chosen = _checked(report, named)
-    print(f"\nChecked against --fail-above {limit:g}:")
+    say(f"\nChecked against --fail-above {limit:g}:")
     attacks = [name for name, one in report.items() if one.kind == "attack"]
     instead = f"; --on can name {listed(attacks)} instead" if attacks else ""
     exceeded, undefined = [], []
@@ -24,7 +24,7 @@ def check(
         if math.isnan(one.low):
             undefined.append(name)
             reason = "undefined" if math.isnan(one.value) else "no confidence interval"
-            print(filled(f"{name}: {reason}", "  "))
+            say(filled(f"{name}: {reason}", "  "))
             continue
         found = one.kind == "size" or one.verdict in (AMPLIFIES, REVEALS_MORE)
         above = one.low > limit and found
@@ -34,9 +34,9 @@ def check(
         text = f"{name}: {one.value:+.4f}, {interval} {one.high:+.4f}, {one.verdict}"
         if one.verdict == CANNOT:
             text = f"{name}: exactly 0, {BALANCED}. Nothing could be amplified{instead}."
-        print(filled(text, "  "))
+        say(filled(text, "  "))
     if exceeded:
-        print(filled(f"FAILED: the interval of {listed(exceeded)} lies above {limit:g}."))
+        say(filled(f"FAILED: the interval of {listed(exceeded)} lies above {limit:g}."))
         return 1
     if undefined and not allow_undefined:
         raise InputError(
@@ -45,9 +45,9 @@ def check(
             why="; ".join(report[name].sentence for name in undefined),
         )
     if len(undefined) == len(chosen):
-        print("Passed: there is no result to check, and --allow-undefined accepts this.")
+        say("Passed: there is no result to check, and --allow-undefined accepts this.")
     else:
-        print(f"Passed: no interval lies above {limit:g}.")
+        say(f"Passed: no interval lies above {limit:g}.")
     return 0
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import importlib
+import io
 import math
 import sys
 from typing import Any
@@ -63,6 +65,32 @@ def _limit(text: str) -> float:
     if not (math.isfinite(limit) and limit >= 0):
         raise argparse.ArgumentTypeError(f"must be a finite number of 0 or more; got {text!r}")
     return limit
+
+
+def _seed(text: str) -> int:
+    """Return a seed that every generator of random numbers takes."""
+    if not (text.isdecimal() and int(text) < 2**32):
+        raise argparse.ArgumentTypeError(f"must be a whole number of 0 or more; got {text!r}")
+    return int(text)
+
+
+def _delimiter(text: str) -> str:
+    """Return a delimiter: one character."""
+    text = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(text) != 1 or not text.isascii() or text in '\r\n"\0':
+        raise argparse.ArgumentTypeError(f"must be one character, or tab; got {text!r}")
+    return text
+
+
+def _encoding(text: str) -> str:
+    """Return the name of an encoding."""
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding=text)  # base64 is a codec, and no encoding
+        return codecs.lookup(text).name
+    except LookupError as error:
+        raise argparse.ArgumentTypeError(
+            f"must be an encoding, such as utf-8, utf-16 or latin-1; got {text!r}"
+        ) from error
 
 
 def _auditor(text: str) -> BaseAuditor:
@@ -127,7 +155,7 @@ def parser() -> argparse.ArgumentParser:
     ):
         needed = name in ("target", "prediction", "sensitive")
         columns(f"--{name}", nargs="+", metavar="NAME", required=needed, help=text)
-    columns("--weight", metavar="NAME", help="weights of the audited rows")
+    columns("--weight", nargs=1, metavar="NAME", help="weights of the audited rows")
     columns(
         "--positive",
         metavar="NAME",
@@ -155,7 +183,19 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--model-name", metavar="NAME", help="name of the model, for the title of the report")
     add("--data-name", metavar="NAME", help="name of the data (default: the files of TEST)")
-    add("--seed", type=int, default=0, help="of random numbers (default: 0)")
+    add("--seed", type=_seed, default=0, metavar="N", help="of random numbers (default: 0)")
+    add(
+        "--delimiter",
+        type=_delimiter,
+        metavar="C",
+        help="what separates the cells of a text file; tab for tabs (default: detected)",
+    )
+    add(
+        "--encoding",
+        type=_encoding,
+        metavar="NAME",
+        help="of text files, such as utf-16 or latin-1 (default: detected)",
+    )
     written("--html", metavar="PATH", help="a page with pictures and explanations")
     written("--json", metavar="PATH", help="everything, for programs")
     written("--markdown", metavar="PATH", help="a section for a model card")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
 from skbiasamp._engines import names_of
-from skbiasamp._files import are_files, patterns_of, reading, scan
+from skbiasamp._files import are_files, opened, patterns_of
 from skbiasamp._input import (
     InputError,
     InputTypeError,
@@ -52,11 +54,8 @@ def count_labels(
     if named or isinstance(y_true, str | PathLike):
         check_frame_columns(named, labels.values())
         asked = {**named, "like": like, **how, **(engine or {})}
-        if not are_files(y_true):
-            return Contingency.from_frame(y_true, **asked)
-        with reading(patterns_of(y_true)) as paths:
-            needed = dict.fromkeys(name for one in named.values() for name in names_of(one))
-            return Contingency.from_frame(scan(paths, list(needed)), **asked)
+        with opened_rows(y_true, named) as (frame, _):
+            return Contingency.from_frame(frame, **asked)
     if not is_contingency(y_true):
         return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
     if any(other is not None for other in labels.values()):
@@ -65,6 +64,17 @@ def count_labels(
         )
     cells = y_true.with_positive(how["pos_label"])
     return cells if like is None else cells.conform(like)
+
+
+@contextmanager
+def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+    """Yield files as a frame of the columns named, and what they are; any rows else as they are."""
+    if columns and are_files(rows):
+        needed = dict.fromkeys(name for one in columns.values() for name in names_of(one))
+        with opened(patterns_of(rows), list(needed)) as read:
+            yield read
+    else:
+        yield rows, []
 
 
 def read_train(

@@ -11,7 +11,7 @@ from skbiasamp._input import check_frame_columns, require_groups, speaking
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._base import BaseAuditor
-from skbiasamp.metrics._reading import count_labels, read_train
+from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
 from skbiasamp.report._evidence import call_of, context_of, not_measured
 from skbiasamp.report._groups import describe_groups
@@ -121,10 +121,12 @@ def audit(
     if columns:
         check_frame_columns(columns, (y_score, sensitive_train))
     of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
-    train = read_train(y_train, sensitive_train, of_train, **how)
     labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
-    test = count_rows(y_true, labels | predicted, columns, train, **how)
+    with opened_rows(y_train, of_train) as (rows, training_files):
+        train = read_train(rows, sensitive_train, of_train, **how)
+    with opened_rows(y_true, columns) as (rows, audited_files):
+        test = count_rows(rows, labels | predicted, columns, train, **how)
     signs = test if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
     if not (test.has("task_pred") or test.has("group_pred") or y_score is not None):
@@ -155,9 +157,18 @@ def audit(
     context = context_of(test, train, names, call)
     context["not_measured"] = not_measured(test, scored, chosen=auditors is not None)
     report = AuditReport(results=results, groups=by_group, rates=rates, context=context)
+    report.data_files.extend(described_files(audited_files, training_files))
     n_given = None if sample_weight is None else len(sample_weight)
     report.findings.extend(find(Seen(report, test, train, scored, n_given)))
     return report
+
+
+def described_files(
+    audited: list[dict[str, Any]], training: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return what was read, as a report holds it."""
+    held = {"audited": audited, "training": training}
+    return [{"rows_are": rows, **one} for rows, files in held.items() for one in files]
 
 
 def count_rows(

@@ -73,6 +73,9 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         What to know before these numbers are used.
     context : dict
         Date, versions, and what was audited.
+    data_files : list of dict
+        The files that were read: path, number of rows, SHA-256, format, and whether their rows
+        are the audited or the training ones. Empty if the rows came from memory or a query.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
     rates: pd.DataFrame = field(default_factory=pd.DataFrame)
     findings: list[Finding] = field(default_factory=list)
     context: dict[str, Any] = field(default_factory=dict)
+    data_files: list[dict[str, Any]] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> AuditResult:
         if name not in self.results:
@@ -201,6 +205,7 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         return {
             "schema": REPORT_SCHEMA,
             "context": plain(self.context),
+            "data_files": [dict(one) for one in self.data_files],
             "primary": self.primary,
             "verdict": self.verdict,
             "results": {name: result.to_dict() for name, result in self.results.items()},
@@ -335,5 +340,15 @@ _FIELDS = schema.record(
             },
             rest=listed,
         ),
-    }
+    },
+    {
+        "data_files": schema.list_of(
+            schema.record(
+                {
+                    **dict.fromkeys(("rows_are", "path", "sha256", "format"), schema.TEXT),
+                    "rows": COUNT,
+                }
+            )
+        )
+    },
 )

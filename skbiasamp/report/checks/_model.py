@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._words import group_of, listed, rate, task_of
+from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
@@ -17,6 +18,35 @@ _WORTH_SAYING = 0.01
 _GAP = 0.05
 # Below this accuracy, errors alone change co-occurrence metrics much.
 _LOW_ACCURACY = 0.75
+
+
+class IdenticalPredictions(Check):
+    """Labels and predictions are identical in every row, as if one column was read for both."""
+
+    topic = "identical predictions"
+    place = "next"
+    rank = 45
+
+    def found(self, seen: Seen) -> Found:
+        sides = {
+            "labels and predictions": ("task", "task_pred"),
+            "the sensitive feature and its predictions": ("group", "group_pred"),
+        }
+        same = [text for text, sides in sides.items() if self._identical(seen.test, *sides)]
+        if not same:
+            return None
+        return (
+            f"In every row {listed(same)} are identical, so there is nothing that the model "
+            "could have amplified.",
+            "Check that the predictions are those of the model, and not the labels once more.",
+        )
+
+    @staticmethod
+    def _identical(test: Contingency, side: SideName, predicted: SideName) -> bool:
+        if not test.has(predicted) or test.soft(predicted):
+            return False
+        both = test.both("task" if side == "task" else "group").count(predicted)
+        return all(np.array_equal(both, test.count(one)) for one in (side, predicted))
 
 
 class WorseThanChance(Check):

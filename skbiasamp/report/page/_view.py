@@ -82,6 +82,7 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     return {
         "context": content["context"],
         "record": _record(content["context"], content["schema"]),
+        "data_files": content.get("data_files", []),
         "audits": audits,
         "primary": next((one for one in audits if one["key"] == content["primary"]), None),
         "beside": [one for one in findings if one["place"] == "verdict"],

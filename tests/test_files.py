@@ -1,0 +1,304 @@
+"""Files in: the one that is named, however it is written; a report says what was read."""
+
+import codecs
+import gzip
+import hashlib
+import importlib.util
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp.cli import main
+
+COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
+NAMES = [part for option, column in COLUMNS.items() for part in (f"--{option}", column)]
+
+
+def rows(n, seed=0):
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["Müller", "Šimić"], n)
+    hired = (rng.random(n) < 0.3 + 0.4 * (sex == "Müller")).astype(int)
+    predicted = np.where(rng.random(n) < 0.2, 1 - hired, hired)
+    weight = rng.integers(1, 9, n) / 4
+    return pd.DataFrame({"sex": sex, "hired": hired, "predicted": predicted, "weight": weight})
+
+
+ROWS = rows(60)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(params=["duckdb", "polars", "pandas"])
+def engine(request, monkeypatch):
+    """Read with one engine only."""
+    pytest.importorskip(request.param)
+    if request.param == "duckdb":
+        pytest.importorskip("pyarrow")
+    find, hidden = importlib.util.find_spec, {"duckdb", "polars"} - {request.param}
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *at: None if name in hidden else find(name, *at)
+    )
+    return request.param
+
+
+def audited(files, **more):
+    return skbiasamp.audit(
+        files, **COLUMNS, **more, auditors=skbiasamp.DirectionalAuditor(interval=None)
+    )
+
+
+def refused(capsys, *arguments):
+    assert main(["audit", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    return printed.err
+
+
+def value_of(frame, weight=None):
+    weight = None if weight is None else frame[weight]
+    return skbiasamp.metrics.directional_amplification(
+        frame["hired"], frame["predicted"], sensitive_features=frame["sex"], sample_weight=weight
+    )
+
+
+# ------------------------------------------------------------------ the file that is named
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    "names",
+    [("p[1]", "p1"), ("s*", "sx"), ("q?", "qq"), ("a\\*", "a\\b"), ("~", "x"), ("a'b", "a")],
+    ids=str,
+)
+def test_a_path_that_exists_is_that_file(engine, kind, names):
+    if kind == "parquet" and engine == "pandas":
+        pytest.importorskip("pyarrow")
+    for name, n in zip(names, (40, 60), strict=True):
+        one = rows(n, n)
+        write = one.to_parquet if kind == "parquet" else one.to_csv
+        with Path(f"{name}.{kind}").open("wb") as file:  # pandas would expand ~
+            write(file, index=False)
+    report = audited(f"{names[0]}.{kind}")
+    assert report.context["n_samples"] == 40
+    assert report["directional A->T"].value == pytest.approx(value_of(rows(40, 40)))
+
+
+def test_a_pattern_is_one_only_where_no_file_is_called_so(engine):
+    for name, n in (("p[1].csv", 40), ("p1.csv", 60), ("part-1.csv", 30), ("part-[2].csv", 20)):
+        rows(n, n).to_csv(name, index=False)
+    for named, n in (("p[1].csv", 40), ("p1.csv", 60), ("p[0-9].csv", 60), ("part-*.csv", 50)):
+        assert audited(named).context["n_samples"] == n
+
+
+def test_a_folder_named_like_a_column_does_not_replace_it(engine, folder):
+    pytest.importorskip("pyarrow")
+    (folder / "sex=x").mkdir()
+    ROWS.to_parquet("sex=x/rows.parquet")
+    assert set(audited("sex=x/rows.parquet").context["groups"]) == {"Müller", "Šimić"}
+
+
+def test_rows_do_not_count_twice(capsys):
+    ROWS.to_csv("a.csv", index=False)
+    for named in (["a.csv", "*.csv"], ["a.csv", "./a.csv"]):
+        assert "a.csv is named twice" in refused(capsys, *named, *NAMES)
+
+
+def test_parts_may_have_their_columns_in_another_order(engine):
+    ROWS[:25].to_csv("a.csv", index=False)
+    ROWS.loc[25:, ::-1].to_csv("b.csv", index=False)
+    assert audited("?.csv")["directional A->T"].value == pytest.approx(value_of(ROWS))
+
+
+# ------------------------------------------------------------------ what was read
+
+
+def test_a_report_says_what_was_read(engine, capsys):
+    pytest.importorskip("jinja2")
+    for name, part in (("a.csv", ROWS[:25]), ("b.csv", ROWS[25:]), ("train.csv", rows(80, 1))):
+        part.to_csv(name, index=False)
+    expected = [
+        {
+            "rows_are": rows_are,
+            "path": name,
+            "rows": n,
+            "sha256": hashlib.sha256(Path(name).read_bytes()).hexdigest(),
+            "format": "CSV, delimiter ',', utf-8",
+        }
+        for rows_are, name, n in (
+            ("audited", "a.csv", 25),
+            ("audited", "b.csv", 35),
+            ("training", "train.csv", 80),
+        )
+    ]
+    assert audited(["a.csv", "b.csv"], y_train="train.csv").data_files == expected
+    written = ("--json", "report.json", "--html", "report.html")
+    assert main(["audit", "a.csv", "b.csv", "--train", "train.csv", *NAMES, *written]) == 0
+    printed = capsys.readouterr().out
+    assert json.loads(Path("report.json").read_text())["data_files"] == expected
+    again = skbiasamp.AuditReport.from_json(Path("report.json"))
+    assert again.data_files == expected
+    page = Path("report.html").read_text(encoding="utf-8")
+    for one in expected:
+        assert f"- {one['path']} ({one['rows']} rows, CSV" in printed
+        for text in (one["sha256"], one["path"], f"{one['rows']} rows"):
+            assert text in page
+        assert f"  SHA-256 {one['sha256']}\n" in printed
+
+
+def test_rows_from_memory_come_from_no_files():
+    assert audited(ROWS).data_files == []
+
+
+# ------------------------------------------------------------------ however it is written
+
+
+def text_of(frame, **how):
+    return frame.to_csv(index=False, **how)
+
+
+def objects_of(frame):
+    return frame.to_json(orient="records", lines=True)
+
+
+LATIN = ROWS.replace("Šimić", "Gruß")
+
+WRITTEN = {
+    "comma.csv": text_of(ROWS).encode(),
+    "crlf.csv": text_of(ROWS, lineterminator="\r\n").encode(),
+    "blank-line.csv": text_of(ROWS).replace("\n", "\n\n", 1).encode(),
+    "semicolon.csv": text_of(ROWS, sep=";").encode(),
+    "excel.csv": text_of(ROWS, sep=";", decimal=",").encode("utf-8-sig"),
+    "tab.csv": text_of(ROWS, sep="\t").encode(),
+    "bar.csv": text_of(ROWS, sep="|").encode(),
+    "tab.tsv": text_of(ROWS, sep="\t").encode(),
+    "tab.TSV": text_of(ROWS, sep="\t").encode(),
+    "utf-16.csv": text_of(ROWS).encode("utf-16"),
+    "excel-unicode.csv": text_of(ROWS, sep="\t", decimal=",").encode("utf-16"),
+    "utf-16-le.csv": text_of(ROWS).encode("utf-16-le"),
+    "utf-16-be.csv": text_of(ROWS).encode("utf-16-be"),
+    "mark.csv": codecs.BOM_UTF8 + text_of(ROWS).encode(),
+    "latin.csv": text_of(LATIN, sep=";", decimal=",").encode("latin-1"),
+    "packed.csv.gz": gzip.compress(text_of(ROWS, sep=";", decimal=",").encode()),
+    "packed.tsv.gz": gzip.compress(text_of(ROWS, sep="\t").encode()),
+    "objects.jsonl": objects_of(ROWS).encode(),
+    "objects.ndjson": objects_of(ROWS).encode("utf-8-sig"),
+    "objects.jsonl.gz": gzip.compress(objects_of(ROWS).encode()),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_a_file_is_read_however_it_is_written(engine, name):
+    Path(name).write_bytes(WRITTEN[name])
+    frame = LATIN if name == "latin.csv" else ROWS
+    found = audited(name, weight="weight")
+    assert found["directional A->T"].value == pytest.approx(value_of(frame, "weight"), rel=1e-9)
+    assert sorted(found.context["groups"]) == sorted(frame["sex"].unique())
+    assert [one["rows"] for one in found.data_files] == [60]
+
+
+def test_a_letter_far_below_makes_a_file_latin(engine):
+    many = pd.concat([ROWS.assign(sex="a")] * 2000 + [ROWS.assign(sex="ä")])
+    Path("late.csv").write_bytes(text_of(many).encode("latin-1"))
+    assert audited("late.csv").context["groups"] == ["a", "ä"]
+
+
+def test_parts_may_be_written_differently(engine):
+    Path("a.csv").write_bytes(text_of(ROWS[:25], sep=";", decimal=",").encode("utf-16"))
+    Path("b.csv").write_bytes(text_of(ROWS[25:]).encode())
+    found = audited(["a.csv", "b.csv"], weight="weight")
+    assert found["directional A->T"].value == pytest.approx(value_of(ROWS, "weight"))
+    assert [one["rows"] for one in found.data_files] == [25, 35]
+
+
+def test_delimiter_and_encoding_can_be_given(engine, capsys):
+    greek = ROWS.replace({"sex": {"Müller": "άλφα", "Šimić": "βήτα"}})
+    Path("greek.csv").write_bytes(text_of(greek, sep="#").encode("iso8859-7"))
+    given = ("--delimiter", "#", "--encoding", "greek", "--json", "report.json")
+    assert main(["audit", "greek.csv", *NAMES, *given]) == 0
+    report = skbiasamp.AuditReport.from_json(Path("report.json"))
+    assert report.context["groups"] == ["άλφα", "βήτα"]
+    assert report.data_files[0]["format"] == "CSV, delimiter '#', iso8859-7"
+    Path("tab.csv").write_text(text_of(ROWS, sep="\t"), encoding="utf-8")
+    for tab in ("tab", "\\t", "\t"):
+        assert main(["audit", "tab.csv", *NAMES, "--delimiter", tab]) == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--delimiter", ";;"), ("--delimiter", '"'), ("--delimiter", ""), ("--encoding", "utf-7000"),
+     ("--encoding", "base64"), ("--seed", "-1"), ("--seed", "4294967296"), ("--seed", "one")],
+)  # fmt: skip
+def test_an_option_of_no_use_is_refused(capsys, option, value):
+    ROWS.to_csv("a.csv", index=False)
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "a.csv", *NAMES, option, value])
+    assert f"{option}: must be" in capsys.readouterr().err
+
+
+# ------------------------------------------------------------------ what is wrong with it
+
+HEAD = "sex,hired,predicted,weight\n"
+GOOD = "f,1,1,1\nm,0,0,1\n"
+LINE = '{"sex": "f", "hired": 1, "predicted": 1}\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("long.csv", f"{HEAD}{GOOD}f,1,1,1,1\n{GOOD}", "long.csv, line 4, has 5 cells, and the"),
+        ("short.csv", f"{HEAD}{GOOD}f,1,1\n{GOOD}", "short.csv, line 4, has 3 cells, and the fi"),
+        ("lines.csv", f'{HEAD}"a\nb",1,1,1\nf,1\n{GOOD}', "lines.csv, line 4, has 2 cells"),
+        ("open.csv", f'{HEAD}{GOOD}"f,1,1,1\n{GOOD}', "open.csv, line 4: unexpected end of data"),
+        ("twice.csv", "sex,hired,sex,predicted\n", "twice.csv has 2 columns named 'sex'"),
+        ("object.jsonl", f"{LINE}\n{LINE}{LINE[:20]}\n", "object.jsonl, line 4, is no JSON object"),
+        ("array.jsonl", f"{LINE}[1]\n", "array.jsonl, line 2, is no JSON object of single values"),
+        ("two.jsonl", f'{LINE[:-2]}, "sex": "m"}}\n', "line 1, is no JSON object of single values: "
+         "it has two values named 'sex'"),
+        ("nested.jsonl", LINE.replace('"f"', '["f"]'), "'sex' holds more than one value"),
+        ("close.jsonl", LINE.replace("sex", "sexe"), "no column 'sex': did you mean 'sexe'?"),
+        ("empty.csv.gz", b"", "empty.csv.gz is empty"),
+        ("plain.csv.gz", f"{HEAD}{GOOD}", "plain.csv.gz cannot be read as .csv"),
+        ("cut.csv.gz", gzip.compress((HEAD + GOOD * 999).encode())[:-20], "cannot be read as .csv"),
+        ("packed.parquet.gz", "x", "only files of .csv, .tsv, .jsonl, .ndjson, .parquet can be"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value.count("\n") == 0 else "",
+)  # fmt: skip
+def test_what_is_wrong_is_named_by_its_line(engine, capsys, name, content, message):
+    Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    assert message in refused(capsys, name, *NAMES)
+
+
+def test_text_that_is_not_in_the_encoding_given_is_named_by_its_line(engine, capsys):
+    Path("latin.csv").write_bytes(f"{HEAD}{GOOD}ä,1,1,1\n".encode("latin-1"))
+    error = refused(capsys, "latin.csv", *NAMES, "--encoding", "utf-8")
+    assert "latin.csv, line 4, is no text in utf-8. Name its --encoding" in error
+
+
+def test_two_columns_of_one_name_in_parquet(engine, capsys):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    names = ["sex", "hired", "predicted", "sex"]
+    table = pyarrow.table([["f", "m"], [1, 0], [1, 0], ["m", "m"]], names=names)
+    parquet.write_table(table, "twice.parquet")
+    assert "twice.parquet has 2 columns named 'sex'" in refused(capsys, "twice.parquet", *NAMES)
+
+
+def test_names_differ_by_case(engine):
+    ROWS.assign(SEX="x", Hired=0).to_csv("case.csv", index=False)
+    found = audited("case.csv")
+    assert found["directional A->T"].value == pytest.approx(value_of(ROWS))
+
+
+def test_a_file_that_cannot_be_read_twice_is_refused(capsys):
+    os.mkfifo("pipe.csv")
+    assert "pipe.csv is no file that can be read twice" in refused(capsys, "pipe.csv", *NAMES)
