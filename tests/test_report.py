@@ -1110,3 +1110,21 @@ def test_scores_that_are_whole_numbers_are_no_classes_of_the_training_labels():
     report = skbiasamp.audit(hired, (score > 5).astype(int), **labels, **training)
     without = skbiasamp.audit(hired, (score > 5).astype(int), **labels)
     assert report["leakage of scores"].value == without["leakage of scores"].value
+
+
+def test_identical_labels_and_predictions_are_a_finding():
+    rng = np.random.default_rng(0)
+    sex, hired = rng.choice(["f", "m"], 200), rng.choice(["no", "yes"], 200)
+    guessed = np.where(rng.random(200) < 0.1, "f", sex)
+    other = np.where(np.arange(200) == 7, np.where(hired == "no", "yes", "no"), hired)
+    both = {"sensitive_features": sex, "random_state": 0}
+    for predicted, sex_pred, said in (
+        (hired, guessed, "In every row labels and predictions are identical"),
+        (other, sex, "In every row the sensitive feature and its predictions are identical"),
+        (hired, sex, "In every row labels and predictions and the sensitive feature and its"),
+        (other, guessed, None),
+    ):
+        found = skbiasamp.audit(hired, predicted, sensitive_pred=sex_pred, **both).findings
+        texts = [one.text for one in found if one.topic == "identical predictions"]
+        assert len(texts) == (said is not None)
+        assert all(text.startswith(said) for text in texts)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._words import group_of, listed, rate, task_of
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
@@ -28,11 +28,14 @@ class IdenticalPredictions(Check):
     rank = 45
 
     def found(self, seen: Seen) -> Found:
-        sides = {
-            "labels and predictions": ("task", "task_pred"),
-            "the sensitive feature and its predictions": ("group", "group_pred"),
-        }
-        same = [text for text, sides in sides.items() if self._identical(seen.test, *sides)]
+        same = [
+            text
+            for text, side, predicted in (
+                ("labels and predictions", "task", "task_pred"),
+                ("the sensitive feature and its predictions", "group", "group_pred"),
+            )
+            if _identical(seen.test, side, predicted)
+        ]
         if not same:
             return None
         return (
@@ -41,12 +44,12 @@ class IdenticalPredictions(Check):
             "Check that the predictions are those of the model, and not the labels once more.",
         )
 
-    @staticmethod
-    def _identical(test: Contingency, side: SideName, predicted: SideName) -> bool:
-        if not test.has(predicted) or test.soft(predicted):
-            return False
-        both = test.both("task" if side == "task" else "group").count(predicted)
-        return all(np.array_equal(both, test.count(one)) for one in (side, predicted))
+
+def _identical(test: Contingency, side: Any, predicted: Any) -> bool:
+    if not test.has(predicted) or test.soft(predicted):
+        return False
+    both = test.both(side).count(predicted)
+    return all(np.array_equal(both, test.count(one)) for one in (side, predicted))
 
 
 class WorseThanChance(Check):
