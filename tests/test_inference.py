@@ -1420,7 +1420,7 @@ def test_runs_that_cannot_be_compared_are_refused():
         over_runs(auditor, data, tasks[:1], groups[:1])
     with pytest.raises(ValueError, match=r"y_preds must be a list .* got ndarray"):
         over_runs(auditor, data, tasks[0], None)
-    with pytest.raises(ValueError, match="sensitive_preds has 2 runs but y_preds has 3"):
+    with pytest.raises(ValueError, match="as many runs as y_preds, 3; got 2"):
         over_runs(auditor, data, tasks, groups[:2])
     with pytest.raises(ValueError, match="method"):
         over_runs(auditor, data, tasks, groups, method="bootstrap")

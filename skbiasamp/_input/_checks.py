@@ -302,6 +302,8 @@ def check_runs(y_preds: Any, sensitive_preds: Any) -> None:
             "spread between runs cannot be measured in one: use audit for a single run.",
             seen=len(y_preds) if isinstance(y_preds, list | tuple) else type(y_preds).__name__,
         )
-    if sensitive_preds is not None and len(sensitive_preds) != len(y_preds):
-        text = "{sensitive_preds} has {n} runs but {y_preds} has {m}."
-        raise InputError(text, n=len(sensitive_preds), m=len(y_preds))
+    if sensitive_preds is not None:
+        n = len(sensitive_preds) if isinstance(sensitive_preds, list | tuple) else 0
+        if n != len(y_preds):
+            text = "{sensitive_preds} must be a list with as many runs as {y_preds}, {m}; got {n}."
+            raise InputError(text, n=n or type(sensitive_preds).__name__, m=len(y_preds))

@@ -347,44 +347,37 @@ def predicted_labels(test: Contingency) -> tuple[SideName, ...]:
 
 
 def _warn_undefined(pairs: Pairs) -> None:
-    """Warn once about all undefined pairs of a call."""
-    message = describe_undefined(pairs)
-    if message is not None:
-        warn(message, UndefinedMetricWarning)
-
-
-def describe_undefined(pairs: Pairs) -> str | None:
-    """Say which pairs are undefined: no rows for the group or task they are conditioned on."""
+    """Name all undefined pairs of a call in one warning."""
     undefined = np.isnan(pairs.delta)
     if not pairs.delta.size:
-        return "no set of tasks occurs often enough in both labels: the value is NaN."
+        text = "no set of tasks occurs often enough in both labels: the value is NaN."
+        warn(text, UndefinedMetricWarning)
     if not undefined.any():
-        return None
+        return
     given = "group" if pairs.rates is None else pairs.rates.observed[1]
     condition = "predicted" if given.endswith("_pred") else "audited"
     # Only a metric that declares its rates says what they are conditioned on.
     cause = "nothing to measure" if pairs.rates is None else f"no {condition} rows"
-    fate = "count as 0" if pairs.undefined_as_zero else "are left out of the mean"
+    n = int(undefined.sum())
+    fates = ("is left out of the mean", "are left out of the mean")
+    if pairs.undefined_as_zero:
+        fates = ("counts as 0", "count as 0")
+    fate = fates[n > 1]
+    lost = f"{n} pairs are NaN and {fate}" if n > 1 else f"pair is NaN and {fate}"
     sides = [(1, "group", pairs.groups), (0, "task", pairs.tasks)]
     # The side that the rates are conditioned on is the likelier cause: it comes first.
     for axis, kind, names in sides if given == "group" else sides[::-1]:
         whole = np.asarray(undefined.all(axis=axis))
         if (undefined == np.expand_dims(whole, axis)).all():
-            gone = [n for n, is_whole in zip(names, whole, strict=True) if is_whole]
-            n_pairs = int(undefined.sum())
-            one_pair = f"pair is NaN and {fate.replace('are', 'is').replace('count', 'counts')}"
-            lost = one_pair if n_pairs == 1 else f"{n_pairs} pairs are NaN and {fate}"
-            plural = len(gone) > 1
-            return (
-                f"{cause} for {kind}{'s' * plural} {quote(gone)}: "
-                f"{'their' if plural else 'its'} {lost}."
-            )
-    which = [
-        f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})"
-        for i, j in zip(*np.where(undefined), strict=True)
-    ]
-    shown = ", ".join(which[:5]) + (f" and {len(which) - 5} more" if len(which) > 5 else "")
-    return f"{len(which)} pairs of group and task are NaN and {fate}, {cause}: {shown}."
+            gone = [name for name, is_whole in zip(names, whole, strict=True) if is_whole]
+            kinds, its = (f"{kind}s", "their") if len(gone) > 1 else (kind, "its")
+            warn(f"{cause} for {kinds} {quote(gone)}: {its} {lost}.", UndefinedMetricWarning)
+            return
+    which = [(pairs.groups[i], pairs.tasks[j]) for i, j in np.argwhere(undefined)]
+    warn(
+        f"{n} pairs of group and task are NaN and {fate}, {cause}: {quote(which)}.",
+        UndefinedMetricWarning,
+    )
 
 
 # --------------------------------------------------------------------------- sentences

@@ -42,6 +42,12 @@ def association_sign(labels: Contingency, *, ties: str = "zero") -> Array:
     return sign_of_counts(labels.total, *counts, exact=labels.whole, ties=ties)
 
 
+def share_sign(labels: Contingency) -> Array:
+    """Return 1 for every group that has more than its equal share of a task, else 0."""
+    joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
+    return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
+
+
 def sign_of_counts(
     n: Any, joint: Array, groups: Array, tasks: Array, *, exact: bool, ties: str = "zero"
 ) -> Array:

@@ -14,7 +14,7 @@ from skbiasamp.metrics._cooccurrence import (
     predicted_labels,
 )
 from skbiasamp.metrics._functions import function_of
-from skbiasamp.metrics._signs import over_share
+from skbiasamp.metrics._signs import share_sign
 from skbiasamp.results import AuditResult, conclusion
 
 
@@ -116,8 +116,7 @@ class MALSAuditor(CooccurrenceAuditor):
         )
 
     def _sign(self, labels: Contingency) -> Array:
-        joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
-        return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
+        return share_sign(labels)
 
     def _sign_p_values(self, labels: Contingency) -> Array:
         return sign_p_values(labels, shares=True)

@@ -24,7 +24,7 @@ from skbiasamp.metrics._cooccurrence import (
     predicted_labels,
 )
 from skbiasamp.metrics._functions import function_of
-from skbiasamp.metrics._signs import association_sign, over_share, sign_of_counts
+from skbiasamp.metrics._signs import association_sign, over_share, share_sign, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 
 # Above this many combinations "all" is a mistake more often than a wish.
@@ -257,10 +257,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         return divisor if divisor.ndim else float(divisor)
 
     def _sign(self, labels: Contingency) -> Array:
-        if self.direction is not None:
-            return association_sign(labels)
-        joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
-        return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
+        return share_sign(labels) if self.direction is None else association_sign(labels)
 
     def _sign_p_values(self, labels: Contingency) -> Array:
         return sign_p_values(labels, shares=self.direction is None)

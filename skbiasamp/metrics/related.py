@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -24,10 +23,6 @@ class RelatedAuditor(CooccurrenceAuditor):
 
     def _sign_p_values(self, labels: Contingency) -> None:
         return None
-
-    @abstractmethod
-    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        """Return the pairs: the formula."""
 
 
 class BiasDisparityAuditor(RelatedAuditor):
