@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validate
@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
+import skbiasamp
 from skbiasamp import (
     AuditedClassifier,
     AuditReport,
@@ -34,6 +35,7 @@ from skbiasamp import (
     MultiAttributeAuditor,
     amplification_scorer,
 )
+from skbiasamp._input import InputError
 from skbiasamp.metrics import directional_amplification
 
 RNG = np.random.default_rng(0)
@@ -569,3 +571,42 @@ def test_other_errors_of_the_classifier_come_as_they_are():
     with pytest.raises(ValueError, match="contains NaN") as caught:
         AuditedClassifier(LogisticRegression(), sensitive="sex").fit(CODED.assign(a=np.nan), Y)
     assert not hasattr(caught.value, "__notes__")
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "passed", "message"),
+    [
+        (AuditedClassifier(tree(), sensitive="race"), X[[]], {}, "X has no columns: nothing to"),
+        (AuditedClassifier(tree()), X[[]], {"sensitive_features": RACE}, "X has no columns"),
+        (NAMED, X[["race"]], {}, "X has no columns besides 'race': nothing to learn from"),
+        (NAMED, pl.DataFrame({"race": RACE}), {}, "X has no columns besides 'race'"),
+        (AuditedClassifier(tree(), sensitive="rac"), X, {}, "no column 'rac': did you mean 'race'"),
+    ],
+)
+def test_frames_without_features_are_named(model, X, passed, message):
+    with pytest.raises(InputError, match=message):
+        clone(model).fit(X, Y, **passed)
+
+
+def test_a_stack_with_its_default_final_estimator_can_be_audited():
+    """Its methods are there after `fit` only."""
+    stack = StackingClassifier([("tree", tree()), ("line", LogisticRegression())])
+    model = AuditedClassifier(stack, auditor=QUIET, sensitive="race", drop_sensitive=True)
+    model.fit(GIVEN, Y)
+    expected = by_hand(slice(None), slice(None), stack.fit(PLAIN, Y).predict(PLAIN))
+    assert model.audit(GIVEN, Y).value == expected
+
+
+@pytest.mark.parametrize(
+    ("auditors", "message"),
+    [
+        ("directional", "auditors must be an auditor, .* got 'directional'"),
+        (["MALS"], "auditors must be an auditor, .* got 'MALS'"),
+        (DirectionalAuditor, r"got the class DirectionalAuditor. Pass an instance: Direct"),
+        ([QUIET, DirectionalAuditor], "got the class DirectionalAuditor"),
+        ([], "auditors is an empty list: pass one auditor or more"),
+    ],
+)
+def test_audit_asks_for_auditors(auditors, message):
+    with pytest.raises(InputError, match=message):
+        skbiasamp.audit(Y, Y, sensitive_features=RACE, auditors=auditors)

@@ -10,7 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.frozen import FrozenEstimator
@@ -46,6 +51,7 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
+from skbiasamp._input import InputError
 from skbiasamp.datasets import load_compas
 from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics import directional_amplification, mals_amplification
@@ -496,6 +502,104 @@ def test_metadata_that_does_not_arrive_is_explained():
         scorer(model, X, Y, sensitive_features=GROUP)
 
 
+@pytest.mark.parametrize("inside", [False, True], ids=["last", "in a pipeline"])
+def test_a_scorer_finds_the_attribute_behind_a_sampler(inside):
+    """Samplers change training rows only. It was an AttributeError: no attribute 'transform'."""
+    imblearn = pytest.importorskip("imblearn")
+    sampler = imblearn.over_sampling.RandomOverSampler(random_state=0)
+    audited = AuditedClassifier(tree(), auditor=QUIET, sensitive="group")
+    steps = [sampler, make_pipeline(audited)] if inside else [sampler, audited]
+    model = imblearn.pipeline.make_pipeline(*steps).fit(X, Y)
+    given = DirectionalAuditor(reference="test", interval=None)
+    expected = given.score(Y, model.predict(X), sensitive_features=GROUP)
+    assert amplification_scorer(given)(model, X, Y) == -abs(expected)
+
+
+# ------------------------------------------------------------------ thresholds that are tuned
+
+
+TUNED = {"thresholds": 25, "store_cv_results": True}
+
+
+@pytest.mark.parametrize("objective", ["closest_to_zero", "lowest"])
+def test_a_threshold_can_be_tuned_for_amplification(objective):
+    """At every threshold, its labels are audited against the correlations of the training rows."""
+    audited = AuditedClassifier(tree(), auditor=QUIET, sensitive="group").fit(X, Y)
+    rows, labels = X[::2], Y[::2]
+    scorer = amplification_scorer(objective=objective)
+    tuned = TunedThresholdClassifierCV(
+        audited, scoring=scorer, cv="prefit", refit=False, thresholds=np.linspace(0.1, 0.9, 9)
+    ).fit(rows, labels)
+    shown = audited.predict_proba(rows)[:, 1]
+    amplification = {
+        threshold: audited.auditor_.score(
+            labels, (shown >= threshold).astype(int), sensitive_features=rows["group"]
+        )
+        for threshold in np.linspace(0.1, 0.9, 9)
+    }
+    sizes = {at: abs(one) if objective != "lowest" else one for at, one in amplification.items()}
+    assert tuned.best_score_ == -min(sizes.values())
+    assert sizes[tuned.best_threshold_] == min(sizes.values())
+    assert scorer(tuned, rows, labels) == tuned.best_score_
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_thresholds_are_tuned_in_folds_pipelines_and_under_routing(n_jobs, routing):
+    named = AuditedClassifier(LogisticRegression(), auditor=QUIET, sensitive="group")
+    plain = AuditedClassifier(LogisticRegression(), auditor=QUIET)
+    scoring = amplification_scorer()
+    options = {"cv": StratifiedKFold(3), "n_jobs": n_jobs, **TUNED}
+    tuned = TunedThresholdClassifierCV(make_pipeline(named), scoring=scoring, **options).fit(X, Y)
+    routed = TunedThresholdClassifierCV(plain, scoring=scoring, **options)
+    routed.fit(X, Y, sensitive_features=GROUP)
+    assert_allclose(tuned.cv_results_["scores"], routed.cv_results_["scores"])
+    assert np.isfinite(tuned.cv_results_["scores"]).all()
+
+
+def test_a_threshold_cannot_be_tuned_if_nothing_can_be_amplified():
+    balanced = np.tile([0, 1], N // 2)
+    rows = X.assign(group=np.tile([0, 0, 1, 1], N // 4))
+    audited = AuditedClassifier(tree(), auditor=QUIET, sensitive="group")
+    tuned = TunedThresholdClassifierCV(
+        audited, scoring=amplification_scorer(), cv=StratifiedKFold(2)
+    )
+    with pytest.raises(InputError, match=r"cannot choose a threshold.* exactly balanced"):
+        tuned.fit(rows, balanced)
+
+
+# ------------------------------------------------------------------ ensembles
+
+
+ENSEMBLES = {
+    "VotingClassifier": lambda model: VotingClassifier([("one", model), ("two", clone(model))]),
+    "BaggingClassifier": lambda model: BaggingClassifier(model, n_estimators=2, random_state=0),
+    "OneVsRestClassifier": OneVsRestClassifier,
+    "StackingClassifier": lambda model: StackingClassifier([("one", model)]),
+}
+
+
+@pytest.mark.parametrize("kind", ENSEMBLES)
+def test_ensembles_around_an_audited_classifier_say_to_turn_it_inside_out(kind):
+    """The error was that there is no AuditedClassifier, or that X is no data frame."""
+    at = AuditedClassifier(LogisticRegression(), auditor=QUIET, sensitive=3)
+    ensemble = ENSEMBLES[kind](at).fit(X.to_numpy(), Y)
+    with pytest.raises(InputError, match=rf"outside: AuditedClassifier\({kind}\("):
+        amplification_scorer()(ensemble, X.to_numpy(), Y)
+    # An auditor that knows the correlations by itself needs no AuditedClassifier.
+    given = DirectionalAuditor(reference="test", interval=None)
+    value = given.score(Y, ensemble.predict(X.to_numpy()), sensitive_features=GROUP)
+    assert amplification_scorer(given, sensitive=3)(ensemble, X.to_numpy(), Y) == -abs(value)
+    turned = AuditedClassifier(ENSEMBLES[kind](LogisticRegression()), auditor=QUIET, sensitive=3)
+    turned.fit(X.to_numpy(), Y)
+    assert np.isfinite(amplification_scorer()(turned, X.to_numpy(), Y))
+
+
+def test_ensembles_that_lose_the_names_of_columns_say_where_they_belong():
+    named = AuditedClassifier(LogisticRegression(), auditor=QUIET, sensitive="group")
+    with pytest.raises(InputError, match=r"BaggingClassifier.* belongs inside the estimator"):
+        BaggingClassifier(named, n_estimators=2).fit(X, Y)
+
+
 # ------------------------------------------------------------------ cross-audits
 
 
@@ -849,16 +953,38 @@ def test_a_group_without_audited_rows_is_left_out():
     assert curve.at(0) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("y", "scores", "options", "message"),
-    [
-        (Y, np.column_stack([NUMBERS[:, 0]] * 2), {}, "Pass the score of the positive class"),
-        (Y, np.where(Y, np.nan, 0.5), {}, "contains NaN"),
-        (Y, NUMBERS[:, 0], {"limits": (1, 1)}, "the smaller one first"),
-        (Y, np.full(N, 3.0), {}, "All scores are 3: pass limits"),
-        (Y, NUMBERS[:-1, 0], {}, "y_pred has 399 rows but y_true has 400"),
-    ],
-)
-def test_curves_say_what_is_wrong(y, scores, options, message):
-    with pytest.raises(ValueError, match=message):
-        amplification_curve(y, scores, sensitive_features=GROUP, **options)
+BAD_SCORES = {
+    "missing": (np.where(GROUP == 1, np.nan, 0.5), r"y_score has missing or infinite values in \d"),
+    "infinite": (np.where(GROUP == 1, np.inf, 0.5), "y_score has missing or infinite values"),
+    "text": (["high", "low"] * (N // 2), "y_score must hold numbers.* got 'high'"),
+    "complex": (NUMBERS[:, 0] + 1j, "y_score must hold numbers"),
+    "dates": (pd.date_range("2020", periods=N), "y_score must hold numbers"),
+    "other length": (NUMBERS[:5, 0], "y_score has 5 rows but y_true has 400"),
+    "no columns": (np.empty((N, 0)), "y_score is empty"),
+    "too many columns": (NUMBERS, "y_score has 3 columns and y_true is one column"),
+    "one value": (np.full(N, 3), "y_score holds only 3: pass limits"),
+    "none": (None, "y_score must hold one value a row"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_SCORES)
+def test_bad_scores_of_a_curve_are_named(case):
+    """NumPy and scikit-learn answered most of these."""
+    scores, message = BAD_SCORES[case]
+    with pytest.raises(InputError, match=message):
+        amplification_curve(Y, scores, sensitive_features=GROUP)
+
+
+@pytest.mark.parametrize("limits", ["ab", 5, (0, 1, 2), (0, np.nan), (None, 1), (1, 0), (1, 1), ()])
+def test_bad_limits_of_a_curve_are_named(limits):
+    with pytest.raises(InputError, match="limits must be two numbers, the smaller one first; got"):
+        amplification_curve(Y, NUMBERS[:, 0], sensitive_features=GROUP, limits=limits)
+
+
+def test_options_of_a_curve_are_its_own():
+    with pytest.raises(ValueError, match="'ties' parameter of amplification_curve"):
+        amplification_curve(Y, NUMBERS[:, 0], sensitive_features=GROUP, ties="positive")
+    curve = amplification_curve(Y, NUMBERS[:, 0], sensitive_features=GROUP)
+    for threshold in ("high", np.nan, [0.1, np.nan]):
+        with pytest.raises(InputError, match="threshold must be a number, or several"):
+            curve.at(threshold)

@@ -110,7 +110,7 @@ def test_columns_and_values_that_are_passed_are_the_same(kind, container, sensit
         ("race", X.to_numpy(), ValueError, "X is an array and its columns have no names"),
         (4, X, ValueError, "X has 4 columns: positions go from 0 to 3"),
         ((0, -5), X.to_numpy(), ValueError, "X has 4 columns: positions go from 0 to 3"),
-        ([2.5], X, TypeError, "must hold names or positions of columns, and has 2.5"),
+        ([2.5], X, TypeError, "must hold names or positions of columns; got 2.5"),
         ([], X, ValueError, "sensitive=[] names no column"),
         (2.5, X, ValueError, "The 'sensitive' parameter of"),
     ],

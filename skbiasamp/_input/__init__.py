@@ -34,6 +34,7 @@ from skbiasamp._input._checks import (
     require_labels,
     require_task_pred,
 )
+from skbiasamp._input._coding import as_numbers
 from skbiasamp._input._containers import check_lengths, columns_of, to_native
 from skbiasamp._input._errors import (
     PARAMETER_OF,
@@ -92,6 +93,7 @@ __all__ = [
     "Side",
     "Spoken",
     "as_bytes",
+    "as_numbers",
     "check_auditor",
     "check_columns",
     "check_frame_columns",

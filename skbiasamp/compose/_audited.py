@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
-from skbiasamp._input import Array, check_auditor, of_auditor, speaking, to_native
+from skbiasamp._input import Array, InputError, check_auditor, of_auditor, speaking, to_native
 from skbiasamp.compose._sensitive import SENSITIVE, how_to_pass, without
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.metrics import DirectionalAuditor
@@ -202,10 +202,10 @@ class AuditedClassifier(SensitiveWrapper):
         """
         check_is_fitted(self)
         if not self.auditors_:
-            raise ValueError(
+            raise InputError(
                 "This AuditedClassifier was fitted without the sensitive feature, so it does not "
-                "know the correlations of its training labels. Fit it again. "
-                + how_to_pass(type(self).__name__)
+                "know the correlations of its training labels. Fit it again. {advice}",
+                advice=how_to_pass(type(self).__name__),
             )
         labels = self._labels(X, y, sensitive_features, sample_weight)
         results = {}
@@ -286,13 +286,14 @@ class AuditedClassifier(SensitiveWrapper):
             twins = sum(other.partition(" #")[0] == name for other in named)
             named[f"{name} #{twins + 1}" if twins else name] = one
             if one.direction == "T->A" and self.sensitive_estimator is None:
-                raise ValueError(
-                    f"{one} needs predictions of the sensitive feature: pass sensitive_estimator, "
-                    "a classifier that learns to predict it. If your model does not predict it, "
-                    "measure direction='A->T'."
+                raise InputError(
+                    "{auditor} needs predictions of the sensitive feature: pass "
+                    "sensitive_estimator, a classifier that learns to predict it. If your model "
+                    "does not predict it, measure direction='A->T'.",
+                    auditor=str(one),
                 )
         if not named:
-            raise ValueError("auditor is an empty list: pass one auditor or more, or None.")
+            raise InputError("{auditor} is an empty list: pass one auditor or more, or None.")
         return named
 
     def _fit_sensitive(self, X: Any, attribute: Any, params: dict[str, Any]) -> None:

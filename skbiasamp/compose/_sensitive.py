@@ -11,7 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import quote, to_native
+from skbiasamp._input import InputError, InputTypeError, meant, quote, to_native
 
 # What `sensitive=` may be, as scikit-learn checks parameters.
 SENSITIVE: list[Any] = [str, Integral, list, tuple, callable, None]
@@ -42,15 +42,20 @@ class SensitiveColumns:
         if self.sensitive is None:
             if sensitive_features is None and required:
                 who = self._who or type(self).__name__
-                raise ValueError(
-                    f"{who} needs the sensitive feature in {method}. {how_to_pass(who)}"
+                raise InputError(
+                    "{who} needs the sensitive feature in {method}. {advice}",
+                    who=who,
+                    method=method,
+                    advice=how_to_pass(who),
                 )
             return sensitive_features
         if sensitive_features is not None:
-            raise ValueError(
-                f"The sensitive feature was passed twice: as sensitive={self.sensitive!r} and as "
-                "sensitive_features. Pass one of them; under metadata routing, with "
-                f".set_{method}_request(sensitive_features=False)."
+            raise InputError(
+                "The sensitive feature was passed twice: as sensitive={sensitive!r} and as "
+                "{sensitive_features}. Pass one of them; under metadata routing, with "
+                ".set_{method}_request(sensitive_features=False).",
+                sensitive=self.sensitive,
+                method=method,
             )
         return self.sensitive(X) if callable(self.sensitive) else _columns(X, self.sensitive)
 
@@ -59,10 +64,11 @@ class SensitiveColumns:
         self._hidden = None
         named = self.sensitive is not None and not callable(self.sensitive)
         if self.drop_sensitive and not named:
-            raise ValueError(
+            raise InputError(
                 "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
-                f"{self.sensitive!r} names none. Name the columns, or set drop_sensitive=False if "
-                "the sensitive feature is not a column of X."
+                "{sensitive!r} names none. Name the columns, or set drop_sensitive=False if the "
+                "sensitive feature is not a column of X.",
+                sensitive=self.sensitive,
             )
         if named and (self.drop_sensitive or self._always_hides):
             frame = _frame(X)
@@ -70,7 +76,14 @@ class SensitiveColumns:
             if frame is not None:  # by name, since frames to predict may lack the columns
                 positions = _positions(frame.shape[1], frame.columns, self.sensitive)
                 self._hidden = [frame.columns[at] for at in positions]
-        return self._features(X)
+        features = self._features(X)
+        frame = _frame(features)
+        if frame is not None and not frame.columns:
+            raise InputError(
+                "X has no columns{besides}: nothing to learn from. Pass the features.",
+                besides="" if self._hidden is None else f" besides {quote(self._hidden)}",
+            )
+        return features
 
     def _features(self, X: Any) -> Any:
         """Return X without the hidden columns. Frames may lack them."""
@@ -129,43 +142,52 @@ def _array(X: Any) -> Any:
     """Return X as something with two dimensions."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     if len(X.shape) != 2:
-        raise ValueError(
-            "sensitive= picks columns of X, and X has no columns: its shape is "
-            f"{tuple(X.shape)}. Pass sensitive_features instead."
+        raise InputError(
+            "sensitive= picks columns of X, and X has no columns: its shape is {shape}. Pass "
+            "{sensitive_features} instead.",
+            shape=tuple(X.shape),
         )
     return X.tocsr() if hasattr(X, "tocsr") else X  # the one sparse format that takes both slices
 
 
-def _positions(n_columns: int, names: list[str] | None, sensitive: Any) -> list[int]:
+def _positions(n_columns: int, names: list[str] | None, given: Any) -> list[int]:
     """Return where the columns are: text is a name, a whole number a position."""
-    wanted = _listed(sensitive)
+    wanted = _listed(given)
     if not wanted:
-        raise ValueError(f"sensitive={sensitive!r} names no column: name one or pass None.")
+        raise InputError("sensitive={given!r} names no column: name one or pass None.", given=given)
     texts = [one for one in wanted if isinstance(one, str)]
     if names is None and texts:
-        raise ValueError(
-            f"sensitive={sensitive!r} names a column, but X is an array and its columns have no "
-            "names. Pass X as a data frame (a step before may have turned it into an array: "
-            ".set_output(transform='pandas') keeps names), a position such as sensitive=0, or "
-            "sensitive_features."
+        raise InputError(
+            "sensitive={given!r} names a column, but X is an array and its columns have no names. "
+            "Pass X as a data frame, a position such as sensitive=0, or {sensitive_features}. A "
+            "pipeline step that makes arrays keeps names with .set_output(transform='pandas'); an "
+            "ensemble that makes arrays (BaggingClassifier, AdaBoostClassifier) belongs inside the "
+            "estimator with sensitive=, not around it.",
+            given=given,
         )
     lacking = [one for one in texts if one not in (names or ())]
     if lacking:
-        raise ValueError(
-            f"sensitive={sensitive!r}, but X has no column {quote(lacking)}. It has "
-            f"{quote(names or (), most=10)}. Pass the X that still has the column, or pass "
-            "sensitive_features."
+        raise InputError(
+            "sensitive={given!r}, but X has no column {lacking}{meant} It has {names}. Pass the X "
+            "that still has the column, or pass {sensitive_features}.",
+            given=given,
+            lacking=quote(lacking),
+            meant=meant(lacking[0], names or ()),
+            names=quote(names, most=10) if names else "no columns",
         )
     strange = [one for one in wanted if not isinstance(one, str | Integral)]
     if strange:
-        raise TypeError(
-            f"sensitive={sensitive!r} must hold names or positions of columns, and has "
-            f"{quote(strange)}."
+        raise InputTypeError(
+            "sensitive={given!r} must hold names or positions of columns; got {strange}.",
+            given=given,
+            strange=quote(strange),
         )
     positions = [(names or []).index(one) if isinstance(one, str) else int(one) for one in wanted]
     if not all(-n_columns <= at < n_columns for at in positions):
-        raise ValueError(
-            f"sensitive={sensitive!r}, but X has {n_columns} columns: positions go from 0 to "
-            f"{n_columns - 1}."
+        raise InputError(
+            "sensitive={given!r}, but X has {n} columns: positions go from 0 to {last}.",
+            given=given,
+            n=n_columns,
+            last=n_columns - 1,
         )
     return [at % n_columns for at in positions]

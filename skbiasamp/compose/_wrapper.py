@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -20,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skbiasamp._input import quote
+from skbiasamp._input import InputError, InputTypeError, quote
 from skbiasamp.compose._sensitive import ROUTING, SensitiveColumns
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -175,8 +176,9 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
         self._fit(X, y, sensitive_features, routed)
         return self
 
+    @abstractmethod
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
-        raise NotImplementedError
+        """Fit with the metadata of each classifier inside."""
 
 
 class SensitiveWrapper(SensitiveClassifier, ClassifierWrapper):
@@ -214,18 +216,24 @@ def fit_params(
         return {name: dict(routed.get(name, {"fit": {}})["fit"]) for name in names}
     who = type(owner).__name__
     if params:
-        raise ValueError(
-            f"{who}.fit got {quote(params)}, which it can only pass on under metadata routing. "
-            f"Enable it, {ROUTING}, and let the estimator inside request it: "
-            f".set_fit_request({next(iter(params))}=True)."
+        raise InputError(
+            "{who}.fit got {names}, which it can only pass on under metadata routing. Enable it, "
+            "{routing}, and let the estimator inside request it: .set_fit_request({first}=True).",
+            who=who,
+            names=quote(params),
+            routing=ROUTING,
+            first=next(iter(params)),
         )
     weight = {"sample_weight": given["sample_weight"]} if "sample_weight" in given else {}
     for name in names if weight else ():
         inner = getattr(owner, name)
         if inner is not None and not has_fit_parameter(inner, "sample_weight"):
-            raise TypeError(
-                f"{type(inner).__name__} takes no sample_weight in fit. For a pipeline, make the "
-                f"{who} its last step, or enable metadata routing, {ROUTING}, and let a step "
-                "request it: .set_fit_request(sample_weight=True)."
+            raise InputTypeError(
+                "{kind} takes no {sample_weight} in fit. For a pipeline, make the {who} its last "
+                "step, or enable metadata routing, {routing}, and let a step request it: "
+                ".set_fit_request(sample_weight=True).",
+                kind=type(inner).__name__,
+                who=who,
+                routing=ROUTING,
             )
     return dict.fromkeys(names, weight)

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch, check_random_state, check_scalar
 
+from skbiasamp._input import InputError
+
 
 def make_biased_classification(
     n_samples: int = 1000,
@@ -146,9 +148,11 @@ def make_biased_classification(
 def _shares(group_weights: Sequence[float] | None, n_groups: int) -> Any:
     weights = np.ones(n_groups) if group_weights is None else np.asarray(group_weights, dtype=float)
     if weights.shape != (n_groups,) or not (weights > 0).all() or not np.isfinite(weights).all():
-        raise ValueError(
-            f"group_weights must hold a number above 0 for each of the {n_groups} groups. Got "
-            f"{group_weights!r} instead."
+        raise InputError(
+            "group_weights must hold a number above 0 for each of the {n} groups. Got {seen!r} "
+            "instead.",
+            n=n_groups,
+            seen=group_weights,
         )
     return weights / weights.sum()
 
@@ -157,15 +161,21 @@ def _agreement_tables(rate: Any, rate_pred: Any, accuracy: float, amplification:
     """Return, for every group and task, P(t, t̂ | a) with these margins and this accuracy."""
     for name, rates in (("labels", rate), ("predictions", rate_pred)):
         if not ((rates >= 0) & (rates <= 1)).all():
-            raise ValueError(
-                f"base_rate, bias and amplification ask for {name} that are positive at rates from "
-                f"{rates.min():.4g} to {rates.max():.4g}: choose them so that all lie in [0, 1]."
+            raise InputError(
+                "base_rate, bias and amplification ask for {what} that are positive at rates from "
+                "{low:.4g} to {high:.4g}: choose them so that all lie in [0, 1].",
+                what=name,
+                low=rates.min(),
+                high=rates.max(),
             )
     low, high = np.abs(1 - rate - rate_pred).max(), 1 - abs(amplification)
     if not low - 1e-12 <= accuracy <= high + 1e-12:
-        raise ValueError(
-            f"accuracy={accuracy:.4g} is out of reach: with these rates of labels and predictions, "
-            f"they agree in a share from {low:.4g} to {high:.4g} of rows."
+        raise InputError(
+            "accuracy={accuracy:.4g} is out of reach: with these rates of labels and predictions, "
+            "they agree in a share from {low:.4g} to {high:.4g} of rows.",
+            accuracy=accuracy,
+            low=low,
+            high=high,
         )
     both = (accuracy - 1 + rate + rate_pred) / 2
     table = np.stack([accuracy - both, rate_pred - both, rate - both, both], axis=-1)

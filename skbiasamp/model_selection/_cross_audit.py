@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._compat import Interval, StrOptions, take_rows, validate_params
-from skbiasamp._input import Array, of_auditor, speaking, to_native
+from skbiasamp._input import Array, InputError, of_auditor, speaking, to_native
 from skbiasamp._warnings import collected
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._sensitive import without
@@ -220,8 +220,8 @@ def cross_audit(
         model = AuditedClassifier(clone(estimator), auditor=auditor)
     attribute = model._sensitive(X, sensitive_features, "fit", required=False)
     if attribute is None:
-        raise ValueError(
-            "cross_audit needs the sensitive feature: pass sensitive_features, for example "
+        raise InputError(
+            "cross_audit needs the sensitive feature: pass {sensitive_features}, for example "
             "X['sex'], or an AuditedClassifier(..., sensitive='sex')."
         )
     strata = y if stratify == "task" else joint_strata(y, attribute)

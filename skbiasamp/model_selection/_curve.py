@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import check_array
 
 from skbiasamp._cells import labels_of
-from skbiasamp._input import Array, to_native
+from skbiasamp._compat import StrOptions, validate_params
+from skbiasamp._input import (
+    GROUPS,
+    MISSING_POLICIES,
+    Array,
+    InputError,
+    as_numbers,
+    columns_of,
+    speaking,
+    to_native,
+)
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
@@ -58,6 +68,9 @@ class AmplificationCurve:
         -------
         value : float or ndarray
         """
+        if not np.issubdtype(np.asarray(threshold).dtype, np.number) or np.isnan(threshold).any():
+            text = "threshold must be a number, or several; got {seen!r}."
+            raise InputError(text, seen=threshold)
         values = self.values[np.searchsorted(self.thresholds, threshold, side="right") - 1]
         return values if np.ndim(threshold) else float(values)
 
@@ -73,6 +86,13 @@ class AmplificationCurve:
         return pd.DataFrame({"threshold": self.thresholds, "amplification": self.values})
 
 
+@validate_params(
+    {
+        "ties": [StrOptions({"zero", "negative"})],
+        "groups": [StrOptions(set(GROUPS))],
+        "missing": [StrOptions(set(MISSING_POLICIES))],
+    }
+)
 def amplification_curve(
     y_true: Any,
     y_score: Any,
@@ -153,12 +173,13 @@ def amplification_curve(
     >>> round(curve.integral, 12)
     0.125
     """
-    scores = check_array(to_native(y_score, "y_score"), ensure_2d=False, dtype=float)
+    scores = _numbers(y_score)
     if scores.ndim == 2 and scores.shape[1] > 1 and to_native(y_true, "y_true").ndim == 1:
-        raise ValueError(
-            f"y_score has {scores.shape[1]} columns and y_true is one column of labels. Pass the "
-            "score of the positive class, such as predict_proba(X)[:, 1]; for several classes, "
-            "indicator columns (sklearn.preprocessing.label_binarize) and the scores of each."
+        raise InputError(
+            "{y_score} has {n} columns and {y_true} is one column of labels. Pass the score of the "
+            "positive class, such as predict_proba(X)[:, 1]; for several classes, indicator "
+            "columns (sklearn.preprocessing.label_binarize) and the scores of each.",
+            n=scores.shape[1],
         )
     levels, rank = np.unique(scores, return_inverse=True)
     # As probabilities that only rank, scores of any size can be read beside the labels.
@@ -167,9 +188,10 @@ def amplification_curve(
         ties=ties, groups=groups, missing=missing, pos_label=pos_label, interval=None
     )
     auditor._learn_or_not(y_train, sensitive_train)
-    test = auditor._count_audited(
-        y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
-    )
+    with speaking(y_pred="y_score"):
+        test = auditor._count_audited(
+            y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
+        )
     pairs = auditor._measured(test)[-1]
     low, high = _limits(levels, limits)
     thresholds = np.append(-np.inf, levels)
@@ -178,6 +200,15 @@ def amplification_curve(
     return AmplificationCurve(
         thresholds, values, (low, high), float(values @ widths / (high - low))
     )
+
+
+def _numbers(y_score: Any) -> Array:
+    """Return scores, checked to be numbers."""
+    scores = to_native(y_score, "y_score")
+    if 0 in scores.shape:
+        raise InputError("{y_score} is empty: pass a score for each row.")
+    columns = [as_numbers(pd.Series(one), "y_score") for _, one in columns_of(scores)]
+    return columns[0] if scores.ndim == 1 else np.column_stack(columns)
 
 
 def _above(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
@@ -199,10 +230,15 @@ def _limits(levels: Array, limits: Any) -> tuple[float, float]:
             return 0.0, 1.0
         if ends[0] < ends[1]:
             return ends
-        raise ValueError(
-            f"All scores are {ends[0]:g}: pass limits, between which thresholds are to count."
+        raise InputError(
+            "{y_score} holds only {score:g}: pass limits, between which thresholds are to count.",
+            score=ends[0],
         )
-    low, high = limits
-    if not (np.isfinite([low, high]).all() and low < high):
-        raise ValueError(f"limits must be two numbers, the smaller one first, got {limits!r}.")
-    return float(low), float(high)
+    try:
+        low, high = map(float, limits)
+        if math.isfinite(low) and math.isfinite(high) and low < high:
+            return low, high
+    except (TypeError, ValueError):
+        pass
+    text = "limits must be two numbers, the smaller one first; got {limits!r}."
+    raise InputError(text, limits=limits)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import sys
 import warnings
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, clone
@@ -156,19 +158,9 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         score : float
         """
         self._validate_params()
-        found = list(_inside(estimator))
-        auditor = self._auditor([audited for audited, _ in found])
-        why = _resampled(found) if getattr(auditor, "reference", "") == "train" else None
-        if why is None:
-            with speaking(of_auditor(auditor)):
-                value = auditor.score(
-                    y,
-                    self._response(estimator, X),
-                    sensitive_features=self._attribute(found, X, sensitive_features),
-                    sensitive_pred=_predict_sensitive(auditor, found, X),
-                    sample_weight=sample_weight,
-                )
-            why = BALANCED if cannot_amplify(auditor, value) else None
+        score, why = self._of(
+            estimator, X, y, self._response(estimator, X), sensitive_features, sample_weight
+        )
         if why is not None:
             # A search would choose this model: labels that were balanced leave nothing to amplify.
             warnings.warn(
@@ -176,27 +168,64 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
                 UndefinedMetricWarning,
                 stacklevel=2,
             )
-            return float("nan")
-        return -abs(value) if self.objective == "closest_to_zero" else -value
+        return score
 
     # Under this name scikit-learn finds what the scorer can be routed.
     score = __call__
 
+    # TunedThresholdClassifierCV takes these three, and scores labels at every threshold.
+    _sign: ClassVar[int] = 1
+    _kwargs: ClassVar[dict[str, Any]] = {}
+
+    def _score_func(
+        self, y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> float:
+        estimator, X = _thresholded()
+        score, why = self._of(estimator, X, y_true, y_pred, sensitive_features, sample_weight)
+        if why is not None:
+            raise InputError(
+                "amplification_scorer cannot choose a threshold: {why} {advice}",
+                why=why,
+                advice=SAMPLER_INSIDE,
+            )
+        return score
+
+    def _of(
+        self, estimator: Any, X: Any, y: Any, y_pred: Any, attribute: Any, sample_weight: Any
+    ) -> tuple[float, str | None]:
+        """Return the score of predictions, or NaN and why there is none."""
+        found = list(_inside(estimator))
+        auditor = self._auditor(estimator, [audited for audited, _ in found])
+        why = _resampled(found) if getattr(auditor, "reference", "") == "train" else None
+        if why is not None:
+            return float("nan"), why
+        with speaking(of_auditor(auditor)):
+            value = auditor.score(
+                y,
+                y_pred,
+                sensitive_features=self._attribute(found, X, attribute),
+                sensitive_pred=_predict_sensitive(auditor, found, X),
+                sample_weight=sample_weight,
+            )
+        if cannot_amplify(auditor, value):
+            return float("nan"), BALANCED
+        return (-abs(value) if self.objective == "closest_to_zero" else -value), None
+
     def __sklearn_clone__(self) -> Self:
         return copy.deepcopy(self)  # with the auditor as it was fitted
 
-    def _auditor(self, audited: list[AuditedClassifier]) -> Any:
+    def _auditor(self, estimator: Any, audited: list[AuditedClassifier]) -> Any:
         """Return the auditor, fitted on the training rows of the model if they are known."""
         audited = [one for one in audited if one.auditors_]
         if not audited:
-            return self._own_auditor()
+            return self._own_auditor(estimator)
         template = self.auditor
         if template is None:
             if isinstance(audited[0].auditor, list):
-                raise ValueError(
-                    f"The AuditedClassifier has {len(audited[0].auditor)} auditors, and a score "
-                    "is one number. Pass one of them, for example "
-                    "amplification_scorer(DirectionalAuditor())."
+                raise InputError(
+                    "The AuditedClassifier has {n} auditors, and a score is one number. Pass one "
+                    "of them, for example amplification_scorer(DirectionalAuditor()).",
+                    n=len(audited[0].auditor),
                 )
             template = audited[0].auditor_
             if len(audited) == 1:
@@ -215,8 +244,16 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         # Of several folds each row is in as many as any other, so that their sum has its rates.
         return clone(template).fit(sum(counted))
 
-    def _own_auditor(self) -> Any:
+    def _own_auditor(self, estimator: Any) -> Any:
         auditor = self.auditor
+        learns = auditor is None or getattr(auditor, "reference", "") == "train"
+        if learns and not hasattr(auditor, "contingency_") and _members(estimator):
+            raise InputError(
+                "{kind} trains the AuditedClassifier inside it as a member, on rows or labels of "
+                "its own, and then decides what to predict. Put the AuditedClassifier outside: "
+                "AuditedClassifier({kind}(...), sensitive='sex').",
+                kind=type(estimator).__name__,
+            )
         if auditor is None:
             raise NotFittedError(
                 "amplification_scorer() takes training correlations from an AuditedClassifier that "
@@ -243,6 +280,31 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
     def _response(self, estimator: Any, X: Any) -> Any:
         output = getattr(estimator, self.response_method)(X)
         return task_scores(output, estimator.classes_) if isinstance(output, list) else output
+
+
+def _members(estimator: Any) -> bool:
+    """Return whether an ensemble has an AuditedClassifier as a member."""
+    inside = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return any(isinstance(one, AuditedClassifier) for one in inside.values()) and not any(
+        True for _ in _inside(estimator)
+    )
+
+
+def _thresholded() -> tuple[Any, Any]:
+    """Return the model and the rows that TunedThresholdClassifierCV is scoring.
+
+    It calls a score function with labels only. The groups of the rows, and the training labels that
+    the model kept, are known to its caller.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        known = frame.f_locals
+        if frame.f_code.co_name == "_score" and "estimator" in known and "X" in known:
+            return known["estimator"], known["X"]
+        frame = frame.f_back
+    raise InputError(
+        "amplification_scorer scores a fitted model and its rows: call it as scorer(model, X, y)."
+    )
 
 
 def _resampled(found: list[Any]) -> str | None:
@@ -284,8 +346,10 @@ def _inside(
 
 
 def _transformed(X: Any, before: tuple[Pipeline, ...]) -> Any:
-    for steps in before:
-        X = steps.transform(X)
+    for pipeline in before:
+        for _, step in pipeline.steps:
+            if hasattr(step, "transform"):  # a sampler changes training rows only
+                X = step.transform(X)
     return X
 
 
@@ -296,9 +360,11 @@ def _predict_sensitive(auditor: Any, found: list[Any], X: Any) -> Any:
         audited, before = able[0]
         return audited._predict_sensitive(_transformed(X, before))
     if auditor.direction == "T->A":
-        raise ValueError(
-            f"{auditor} needs predictions of the sensitive feature, and the model has "
-            f"{len(able) or 'no'} AuditedClassifier{'s' * (len(able) != 1)} with a "
-            "sensitive_estimator. One AuditedClassifier(..., sensitive_estimator=...) makes them."
+        raise InputError(
+            "{auditor} needs predictions of the sensitive feature, and the model has {n} "
+            "AuditedClassifier with a sensitive_estimator, not one. One "
+            "AuditedClassifier(..., sensitive_estimator=...) makes them.",
+            auditor=str(auditor),
+            n=len(able) or "no",
         )
     return None

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import HasMethods, StrOptions, check_sample_weight
-from skbiasamp._input import Array, to_native
+from skbiasamp._input import Array, InputError, to_native
 from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params, ready
 from skbiasamp.model_selection._responses import task_scores
 
@@ -119,17 +119,18 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         """
         self._validate_params()
         if y is None:
-            raise ValueError(
+            raise InputError(
                 "BaseRateThresholdClassifier requires y to be passed, but the target y is None."
             )
         labels = np.asarray(to_native(y, "y"))
         assert_all_finite(labels, input_name="y")
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
         if kind not in ("binary", "multilabel-indicator"):
-            raise ValueError(
-                f"Only binary classification is supported, of one task or of several. The type of "
-                f"the target is {kind}. Exclusive classes have no thresholds of their own; audit "
-                "one class against the rest."
+            raise InputError(
+                "Only binary classification is supported, of one task or of several. The type of "
+                "the target is {kind}. Exclusive classes have no thresholds of their own; audit "
+                "one class against the rest.",
+                kind=kind,
             )
         self._one_label = kind == "binary"
         if self._one_label and labels.ndim == 2:

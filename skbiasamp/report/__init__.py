@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
 from typing import Any
 
 from skbiasamp import metrics
-from skbiasamp._input import check_frame_columns, require_groups, speaking
+from skbiasamp._input import (
+    InputError,
+    check_auditor,
+    check_frame_columns,
+    require_groups,
+    speaking,
+)
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._base import BaseAuditor
@@ -144,7 +149,11 @@ def audit(
         if scored is not None:
             chosen += [(one, None, scored, " of scores") for one in _allowed(scored, scores=True)]
     else:
-        own = list(auditors) if isinstance(auditors, Sequence) else [auditors]
+        own = list(auditors) if isinstance(auditors, list | tuple) else [auditors]
+        if not own:
+            raise InputError("{auditors} is an empty list: pass one auditor or more, or None.")
+        for one in own:
+            check_auditor(one, "auditors")
         chosen = [(one, train, test, "") for one in own]
     results: dict[str, AuditResult] = {}
     for auditor, learned, rows, suffix in chosen:
