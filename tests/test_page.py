@@ -20,7 +20,7 @@ import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
 from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of, task_of
 from skbiasamp.report.page import page
-from skbiasamp.report.page._view import Axis, how_sure, look_next, view
+from skbiasamp.report.page._view import TAGS, Axis, how_sure, look_next, view
 
 pytest.importorskip("jinja2")
 
@@ -175,8 +175,9 @@ def test_headings_and_landmarks_are_in_order(read):
     assert [one["lang"] for one in read.all("html")] == ["en"]
     titles = read.texts("h2")
     assert titles == [
-        "Verdict", "Audits", "Groups and error rates", "Before you use these numbers",
-        "Record",
+        "Verdict", "Findings and what to do next", "Does the model exaggerate associations?",
+        "Do predictions reveal the group?", "Who bears the errors?",
+        "What limits these numbers?", "Record", "Glossary",
     ]  # fmt: skip
 
 
@@ -198,8 +199,14 @@ def test_tables_and_pictures_speak(read):
 def test_all_that_was_found_is_on_the_page(plain):
     read = Reading(plain.to_html())
     text = " ".join(read.texts("main")[0].split())
-    for sentence in (*plain.sentences.values(), *plain.warnings):
+    for sentence in plain.sentences.values():
         assert sentence in text
+    for one in plain.findings:
+        assert one.text in text
+        assert one.action in text
+    assert plain.context["call"] in text
+    for name, reason in plain.context["not_measured"].items():
+        assert f"{name}: {reason}." in text
     for version in plain.context["versions"].values():
         assert version in text
     record = set(zip(read.texts("dt"), read.texts("dd"), strict=True))
@@ -208,7 +215,9 @@ def test_all_that_was_found_is_on_the_page(plain):
         ("random_state", "0"), ("date", plain.context["date"]),
         ("JSON schema", "skbiasamp.AuditReport/2"),
     } <= record  # fmt: skip
-    assert plain.context["rows"] in read.texts("header")[0]
+    facts = dict(zip(read.texts("dt"), read.texts("dd"), strict=True))
+    assert facts["Rows"] == plain.context["rows"]
+    assert facts["Training labels"] == "none: the audited labels stand in for them"
 
 
 def test_the_page_is_made_of_what_json_holds(plain):
@@ -234,7 +243,8 @@ def test_numbers_of_the_page_are_those_of_the_results(plain):
 
 def test_a_page_shows_what_there_is(plain):
     nothing = Reading(AuditReport(results={}).to_html())
-    assert nothing.texts("h2") == ["Verdict", "Audits", "Record"]
+    assert nothing.texts("h2")[1] == "Does the model exaggerate associations?"
+    assert "Not measured: the report has no rates." in nothing.texts("main")[0]
     one = AuditReport(results={"mine": plain["MALS"]}).to_html()
     assert "mine" in Reading(one).texts("h3")
     assert not Reading(one).unbalanced
@@ -309,13 +319,106 @@ def test_look_next_are_the_findings_that_change_what_to_do():
 def test_the_page_opens_with_the_verdict(plain):
     seen = view(plain.to_dict(), most=9)
     assert seen["primary"]["name"] == "directional A→T"
-    assert [one["name"] for one in seen["others"]] == ["leakage", "DPA A→T", "MALS"]
+    kinds = [[one["name"] for one in section["audits"]] for section in seen["sections"]]
+    assert kinds == [["directional A→T", "MALS"], ["leakage", "DPA A→T"]]
     text = Reading(plain.to_html()).texts("main")[0]
-    assert text.startswith(f"Verdict ▲ amplifies {plain.verdict}")
+    assert text.startswith(
+        "Verdict ▲ amplifies The model amplifies the associations between group and task in its "
+        "labels. Most affected: the group f is predicted '1' for 85.0 % of its rows, and 75.0 % "
+    )
+    result = plain["directional A->T"]
+    assert (
+        f"How sure: value +0.0875, 95 % confidence interval {result.low:+.4f} to "
+        f"{result.high:+.4f} (0 means no change), p-value 0.001, from 800 rows."
+    ) in text
+
+
+@pytest.mark.parametrize("verdict", TAGS)
+def test_every_verdict_opens_with_its_own_word(plain, verdict):
     content = plain.to_dict()
-    content["results"]["leakage"]["verdict"] = "no clear effect"
-    others = view(content, most=9)["others"]
-    assert [one["name"] for one in others] == ["DPA A→T", "MALS", "leakage"]
+    content["results"]["directional A->T"]["verdict"] = verdict
+    headline = view(content, most=9)["primary"]["headline"].lower()
+    assert verdict in headline
+
+
+def test_at_most_three_findings_stand_first_and_the_others_among_the_limits(hostile):
+    seen = view(hostile.to_dict(), most=9)
+    assert len(seen["first"]) == 3
+    assert len(seen["first"]) + len(seen["limits"]) == len(hostile.findings) > 4
+
+
+def test_every_metric_links_to_its_definition(read):
+    links = [one["href"] for one in read.all("a") if one["text"].startswith("Definition of")]
+    assert links == [f"#term-audit-{i}" for i in range(1, len(links) + 1)]
+    assert len(links) >= 3
+    definitions = [one for one in read.all("div") if one.get("id", "").startswith("term-")]
+    assert len(definitions) == len(links)
+    assert all(len(one["text"]) > 80 for one in definitions)
+
+
+def test_a_page_is_titled_with_the_model_and_has_its_data():
+    report = skbiasamp.audit(
+        [1, 0] * 40, [1, 1] * 40, sensitive_features=["f", "f", "m", "m"] * 20,
+        auditors=DirectionalAuditor(reference="test", interval=None), random_state=0,
+        model_name="a < b", data_name="march",
+    )  # fmt: skip
+    read = Reading(report.to_html())
+    assert read.texts("h1") == read.texts("title")[:1] == ["Bias amplification audit of a < b"]
+    assert "march" in read.texts("header")[0]
+    assert "a < b" in Reading(report._repr_html_()).texts("div")[0]
+
+
+# --------------------------------------------------------------------------- the picture
+
+
+def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
+    picture = view(plain.to_dict(), most=9)["picture"]
+    assert (picture["task"], picture["end"]) == ("1", "100 %")
+    f, m = picture["bars"]
+    assert (f["group"], f["before"], f["after"]) == ("f", "75.0 %", "85.0 %")
+    assert (f["label"], f["start"], f["width"]) == ("75.00%", "75.00%", "10.00%")
+    assert (m["label"], m["start"], m["width"]) == ("25.00%", "17.50%", "7.50%")
+    assert [one["change"] for one in (f, m)] == [
+        "+10.0 percentage points",
+        "−7.5 percentage points",
+    ]
+    # More of what is frequent and less of what is rare: both amplify.
+    assert [(one["added"], one["verdict"]) for one in (f, m)] == [
+        (True, "amplifies"),
+        (False, "amplifies"),
+    ]
+    text = Reading(plain.to_html()).texts("figure")[0]
+    assert "f ▲ +10.0 percentage points: amplifies labels 75.0 % predictions 85.0 %" in text
+
+
+def test_the_picture_calls_nothing_amplified_that_is_not_sure(plain):
+    content = plain.to_dict()
+    f, m = content["results"]["directional A->T"]["table"]
+    f["p_adjusted"], m["sign_certain"] = 0.2, False
+    bars = view(content, most=9)["picture"]["bars"]
+    assert [one["verdict"] for one in bars] == ["no clear effect", "direction uncertain"]
+    content["primary"] = "leakage"
+    bars = view(content, most=9)["picture"]["bars"]
+    assert [one["verdict"] for one in bars] == ["", ""]
+
+
+def test_the_picture_shows_six_groups_and_says_how_many_more_there_are(plain):
+    content = plain.to_dict()
+    row = content["rates"]["data"][0]
+    content["rates"]["data"] = [[i, *row[1:]] for i in range(9)]
+    content["groups"]["data"] = [[i, *content["groups"]["data"][0][1:]] for i in range(9)]
+    picture = view(content, most=9)["picture"]
+    assert (len(picture["bars"]), picture["n_left_out"]) == (6, 3)
+
+
+def test_without_predictions_of_the_task_there_is_no_picture():
+    sex = ["f", "m"] * 40
+    report = skbiasamp.audit(
+        [0, 1, 1, 0] * 20, sensitive_features=sex, sensitive_pred=sex[::-1],
+        auditors=DirectionalAuditor("T->A", reference="test", interval=None),
+    )  # fmt: skip
+    assert view(report.to_dict(), most=9)["picture"] is None
+    assert not Reading(report.to_html()).unbalanced
 
 
 def pair(**fields):
@@ -364,7 +467,6 @@ def test_groups_of_two_columns_are_named_with_them(plain):
     seen = view(content, most=9)
     name = "sex = F, race = B"
     assert seen["audits"][0]["table"].drawn[0]["name"] == name
-    assert name in [row["name"] for row in seen["groups"].drawn]
     assert name in [row["name"] for row in seen["rates"].drawn]
     assert ("groups", name) in seen["record"]
 
@@ -504,13 +606,13 @@ def test_rates_run_from_their_ring_to_their_dot(plain):
         ("f", "73.50%", "82.90%", ("73.50%", "82.90%")),
         ("m", "26.50%", "19.45%", ("26.50%", "19.45%")),
     ]
-    assert [text for text, _ in rates.drawn[1]["texts"]] == [
-        "25.0 %",
-        "17.5 %",
-        "−7.5",
-        "70.0 %",
-        "0.0 %",
-    ]
+    texts = dict(zip(rates.columns, (text for text, _ in rates.drawn[1]["texts"]), strict=True))
+    assert texts == {
+        "Rows": "400", "Labelled so": "25.0 %", "Selection rate": "17.5 %\n14.1 to 21.5",
+        "Change, percentage points": "−7.5", "Impact ratio": "0.21\n0.17 to 0.26",
+        "Accuracy": "92.5 %\n89.5 to 94.7", "True positive rate": "70.0 %\n60.4 to 78.1",
+        "False positive rate": "0.0 %\n0.0 to 1.3",
+    }  # fmt: skip
 
 
 def in_chromium(content, folder):

@@ -88,6 +88,7 @@ class BaseAuditor(ABC, BaseEstimator):
     metric: ClassVar[str]
     # A metric declares how it is read; reports, pages and plots never compare its name.
     kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
+    definition: ClassVar[str] = ""  # what it measures, for the glossary of a report
     direction: str | None = None
     _parameter_constraints: ClassVar[dict[str, Any]]
     # What a pair compares: columns of a result's table, and their headings.
@@ -572,6 +573,7 @@ class BaseAuditor(ABC, BaseEstimator):
             result,
             kind=self.kind,
             question=self.question,
+            definition=self.definition,
             headline=self.headline,
             columns=dict(self.columns),
             percent=self.percent,

@@ -94,6 +94,12 @@ class DirectionalAuditor(CooccurrenceAuditor):
     """
 
     metric = "directional"
+    definition = (
+        "Directional bias amplification (BiasAmp→; Wang and Russakovsky, 2021): how far the "
+        "rate of a task in a group (A→T), or of a group in a task (T→A), moves from labels to"
+        " predictions. A change in the direction of the training correlation counts as "
+        "positive. The value is the mean over all pairs."
+    )
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "direction": [StrOptions(set(DIRECTIONS))],
         "ties": [StrOptions(set(TIES))],

@@ -90,6 +90,12 @@ class DPAAuditor(AttackAuditor):
     """
 
     metric = "DPA"
+    definition = (
+        "Directional predictability amplification (DPA; Tokas et al., 2024): how much better "
+        "an attacker that knows the group guesses the predicted task (A→T), or that knows the"
+        " task guesses the predicted group (T→A), than equally accurate random labels. The "
+        "value is relative to the sum of both qualities."
+    )
     headline = 4
     direction: str
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

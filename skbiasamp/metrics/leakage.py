@@ -91,6 +91,10 @@ class LeakageAuditor(AttackAuditor):
     """
 
     metric = "leakage"
+    definition = (
+        "Leakage amplification (Wang et al., 2019): how much better an attacker guesses the "
+        "group from the predictions than from equally accurate random labels."
+    )
     question = "Do the predictions reveal the group better than equally accurate labels would?"
     headline = 1
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

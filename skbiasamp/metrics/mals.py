@@ -78,6 +78,11 @@ class MALSAuditor(CooccurrenceAuditor):
     """
 
     metric = "MALS"
+    definition = (
+        "MALS (Zhao et al., 2017): for each task and each group that has more than its equal "
+        "share of the task in training, how far that share grows from labels to predictions. "
+        "The value is the mean over tasks."
+    )
     question = (
         "Do predictions raise the share of groups that have more than an equal share of a task?"
     )

@@ -114,6 +114,11 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     """
 
     metric = "multi-attribute"
+    definition = (
+        "Multi-attribute bias amplification (Zhao et al., 2023): how far the association of "
+        "groups with sets of tasks moves from labels to predictions. The value is the mean "
+        "size of the changes."
+    )
     kind = "size"
     question = "How much do predictions change the association between groups and sets of tasks?"
     headline = 6

@@ -84,7 +84,6 @@ def not_measured(test: Contingency, scored: Contingency | None, *, chosen: bool)
     if len(test.tasks) < 2 or test.classes is not None:
         left_out["Sets of tasks"] = "there is one label a row"
     return left_out | {
-        "Errors in the labels": "the labels are taken as the truth",
         "Causes and consequences": "an audit compares counts; it does not say why the model "
         "amplifies, or what its decisions do to people",
     }

@@ -189,11 +189,13 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
-        """Return verdict and table for a notebook; labels of the data are escaped."""
-        table = self.summary.to_html(border=0, escape=True, float_format="{:+.4f}".format)
-        opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self._opening)
-        notes = "".join(f"<li>{html.escape(text)}</li>" for text in self._rest)
-        return f"<div class='skbiasamp-report'>{opening}{table}<ul>{notes}</ul></div>"
+        """Return verdict, picture and table for a notebook; labels of the data are escaped."""
+        from skbiasamp.report.page import notebook
+
+        try:
+            return notebook(self.to_dict())
+        except ImportError:  # jinja2 is an extra
+            return f"<pre>{html.escape(repr(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python objects: NaN is None, tuples of names are lists.

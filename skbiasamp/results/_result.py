@@ -164,6 +164,8 @@ class AuditResult(Stored):
         of an attacker.
     question : str
         The question that the metric answers.
+    definition : str
+        What the metric measures, in a sentence or two.
     sentence : str
         What the result says: verdict, value with interval, and the pair affected most.
     headline : int
@@ -206,6 +208,7 @@ class AuditResult(Stored):
     statistics: dict[str, Any] = field(default_factory=dict)
     kind: str = "signed"
     question: str = ""
+    definition: str = ""
     sentence: str = ""
     headline: int = 9
     columns: Mapping[str, str] = field(default_factory=dict)

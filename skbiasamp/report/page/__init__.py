@@ -6,7 +6,7 @@ from typing import Any
 
 from skbiasamp.report.page._view import view
 
-__all__ = ["page"]
+__all__ = ["notebook", "page"]
 
 LARGEST = 2_000_000  # bytes
 # Rows of each long table; fewer where the page would grow too large.
@@ -15,19 +15,29 @@ MOST_ROWS = (500, 150, 40, 10)
 
 def page(content: dict[str, Any]) -> str:
     """Return the page of a report, from its `to_dict`; all text from data is escaped."""
-    environment = import_jinja2().Environment(
-        autoescape=True,
-        loader=import_jinja2().PackageLoader("skbiasamp", "report/page"),
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    template = environment.get_template("page.html")
     html = ""
     for most in MOST_ROWS:
-        html = template.render(view(content, most=most))
+        html = _template("page.html").render(view(content, most=most))
         if len(html.encode()) < LARGEST:
             break
     return html
+
+
+def notebook(content: dict[str, Any]) -> str:
+    """Return what a notebook shows of a report."""
+    shown: str = _template("notebook.html").render(view(content, most=1))
+    return shown
+
+
+def _template(name: str) -> Any:
+    jinja2 = import_jinja2()
+    environment = jinja2.Environment(
+        autoescape=True,
+        loader=jinja2.PackageLoader("skbiasamp", "report/page"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(name)
 
 
 def import_jinja2() -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skbiasamp._words import group_of, number, side_of, task_of
+from skbiasamp._words import group_of, number, rate, side_of, task_of
 
 # Text of a mark, for screen readers.
 SIDES = {
@@ -100,6 +100,22 @@ def shown(key: str, form: Callable[[Any], str] = number) -> Callable[[Mapping[st
 def count(value: Any) -> str:
     """Return a number of rows."""
     return number(value, ",.15g")
+
+
+def with_interval(
+    key: str, form: Callable[[Any], str] = rate
+) -> Callable[[Mapping[str, Any]], Cell]:
+    """Return the cell of a number, and below it the ends of its interval."""
+
+    def cell(row: Mapping[str, Any]) -> Cell:
+        low, high = row.get(f"{key}_low"), row.get(f"{key}_high")
+        text = form(row.get(key))
+        if low is not None and high is not None:
+            ends = [form(end).removesuffix(" %") for end in (low, high)]
+            text += f"\n{ends[0]} to {ends[1]}"
+        return text, row.get(key)
+
+    return cell
 
 
 def interval(row: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from skbiasamp._words import (
@@ -24,6 +25,7 @@ from skbiasamp._words import (
     task_of,
 )
 from skbiasamp.inference._tests import significant
+from skbiasamp.report.page._picture import picture_of
 from skbiasamp.report.page._tables import (
     Axis,
     Table,
@@ -32,6 +34,7 @@ from skbiasamp.report.page._tables import (
     interval_mark,
     pair_names,
     shown,
+    with_interval,
 )
 
 _PARAMETER = 200  # characters of a parameter
@@ -52,50 +55,122 @@ _READING = {
     "attack": "Above 0 the attacker guesses better from the model than from equally accurate "
     "random labels, below 0 worse.",
 }
+_ASSOCIATION = "the associations between group and task"
+_LESS_THAN = "about the group than equally accurate random labels would"
 
-# Symbol and side (the colour) of each verdict.
+# Symbol and side (the colour) of each verdict, and the sentence that the page opens with.
 TAGS = {
-    AMPLIFIES: ("▲", "above"),
-    REVEALS_MORE: ("▲", "above"),
-    REDUCES: ("▼", "below"),
-    REVEALS_LESS: ("▼", "below"),
-    NO_EFFECT: ("◆", "across"),
-    CANNOT: ("●", "zero"),
-    NOT_MEASURED: ("–", "undefined"),
+    AMPLIFIES: ("▲", "above", f"The model amplifies {_ASSOCIATION} in its labels."),
+    REVEALS_MORE: ("▲", "above", f"The model reveals more {_LESS_THAN}."),
+    REDUCES: ("▼", "below", f"The model reduces {_ASSOCIATION} in its labels."),
+    REVEALS_LESS: ("▼", "below", f"The model reveals less {_LESS_THAN}."),
+    NO_EFFECT: (
+        "◆",
+        "across",
+        "No clear effect: this audit does not show amplification.",
+    ),
+    CANNOT: ("●", "zero", "Cannot amplify: group and task are balanced in the labels."),
+    NOT_MEASURED: ("–", "undefined", "Not measured."),
+}
+
+QUESTIONS = (
+    (
+        "associations",
+        "Does the model exaggerate associations?",
+        "These metrics compare how often each group is labelled with a task and how often the "
+        "model predicts it.",
+        ("signed", "size"),
+    ),
+    (
+        "leakage",
+        "Do predictions reveal the group?",
+        "These metrics train an attacker: a classifier that tries to guess the group from the "
+        "predictions, or the predictions from the group.",
+        ("attack",),
+    ),
+)
+
+TERMS = {
+    "Amplification": "The model exaggerates an association between group and task that is in its "
+    "labels. 0 means that the predictions are as associated with the group as the labels are, not "
+    "that they are fair.",
+    "Group → task (A→T)": "Does the group shift the predicted task? Its reverse, task → group "
+    "(T→A): does the task shift the predicted group?",
+    "Pair": "One group and one task, such as the women and cooking.",
+    "Confidence interval": "Range of values that agree with the audited rows. If it includes 0, "
+    "the rows do not show an effect.",
+    "p-value": "How often a model without an effect would show one this large by chance. Adjusted: "
+    "for the number of pairs that were tested.",
+    "Equally accurate random labels": "The labels with random errors, as many as the model makes. "
+    "What an attacker guesses from them is what errors alone would reveal.",
+    "Selection rate": "Share of a group's rows for which the task is predicted.",
+    "True positive rate": "Share of the rows with the label for which it is predicted.",
+    "False positive rate": "Share of the rows without the label for which it is predicted.",
+    "Impact ratio": "Selection rate of a group divided by the highest selection rate of any group. "
+    "Below 0.8 it fails the four-fifths rule of US employment guidelines, if being selected is an "
+    "advantage.",
 }
 
 
 def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     """Return what the template fills in; no table has more than `most` rows."""
+    context = content["context"]
     audits = [
         _audit(i, name, result, most)
         for i, (name, result) in enumerate(content["results"].items(), 1)
     ]
-    columns = content["context"].get("group_columns", ())
+    primary = next((one for one in audits if one["key"] == content["primary"]), None)
     groups, rates = (_records(content[one]) for one in ("groups", "rates"))
+    columns = context.get("group_columns", ())
     findings = [
-        one
-        | {"id": f"finding-{i}", "topic": one["topic"].capitalize()}
-        | {"text": f"{one['text']} {one['action']}"}
+        {**one, "id": f"finding-{i}", "topic": one["topic"].capitalize()}
         for i, one in enumerate(content["findings"], 1)
     ]
+    first = look_next(findings)
+    sections = []
+    for key, title, about, kinds in QUESTIONS:
+        own = [one for one in audits if one["kind"] in kinds]
+        named = {"id": key, "title": title, "about": about}
+        sections.append(named | {"audits": own, "summary": _summary(key, own)})
     return {
-        "context": content["context"],
-        "record": _record(content["context"], content["schema"]),
+        "title": " of ".join(filter(None, ("Bias amplification audit", context.get("model_name")))),
+        "context": context,
+        "facts": _facts(context),
+        "record": _record(context, content["schema"]),
         "data_files": content.get("data_files", []),
         "audits": audits,
-        "primary": next((one for one in audits if one["key"] == content["primary"]), None),
-        "beside": [one for one in findings if one["place"] == "verdict"],
-        "others": sorted(
-            (one for one in audits if one["key"] != content["primary"]), key=_clear_first
-        )[:3],
+        "primary": primary,
+        "picture": picture_of(primary and content["results"][primary["key"]], rates, context),
+        "first": first,
+        "limits": [one for one in findings if one not in first],
+        "sections": sections,
         "sure": how_sure(audits),
-        "next": look_next(findings),
-        "summary": _summary(audits),
-        "groups": _groups(groups, columns, most),
-        "rates": _rates(rates, columns, most) if rates else None,
-        "findings": findings,
+        "groups": _groups(groups, len(context.get("tasks", ())), columns, most),
+        "rates": _rates(rates, groups, columns, most) if rates else None,
+        "not_measured": {
+            **{one["name"]: one["reason"] for one in audits if one["verdict"] == NOT_MEASURED},
+            **context.get("not_measured", {}),
+        },
+        "terms": TERMS,
     }
+
+
+def _facts(context: dict[str, Any]) -> dict[str, str]:
+    """Return what the title says of the audit."""
+    groups = [group_of(one, context.get("group_columns", ())) for one in context.get("groups", ())]
+    more = f" and {len(groups) - 4:,} more" if len(groups) > 4 else ""
+    n_train = context.get("n_train")
+    facts = {
+        "Model": context.get("model_name") or "not named",
+        "Data": context.get("data_name") or "not named",
+        "Rows": context.get("rows", ""),
+        "Groups": "; ".join(groups[:4]) + more,
+        "Training labels": "none: the audited labels stand in for them"
+        if n_train is None
+        else f"{n_train:,.15g} rows",
+        "Date": context.get("date", ""),
+    }
+    return {name: text for name, text in facts.items() if text} if context else {}
 
 
 def _record(context: dict[str, Any], schema: str) -> list[tuple[str, str]]:
@@ -103,6 +178,8 @@ def _record(context: dict[str, Any], schema: str) -> list[tuple[str, str]]:
     columns = context.get("group_columns", ())
     said: list[tuple[str, str]] = []
     for key, value in context.items():
+        if key in ("not_measured", "rows") or value is None:
+            continue
         if isinstance(value, dict):
             said += [(name, _short(one)) for name, one in value.items()]
         elif isinstance(value, list):
@@ -110,9 +187,12 @@ def _record(context: dict[str, Any], schema: str) -> list[tuple[str, str]]:
             names = ("; " if columns else ", ").join(named[:_NAMES])
             more = f" and {len(value) - _NAMES:,} more" if len(value) > _NAMES else ""
             said.append((key, names + more))
-        elif key != "rows" and value is not None:
+        else:
             said.append((key, f"{value:,.15g}" if isinstance(value, int | float) else str(value)))
-    return [(_TITLES.get(key, key), text) for key, text in (*said, ("JSON schema", schema))]
+    return [
+        (_TITLES.get(key, key.replace("_", " ")), text)
+        for key, text in (*said, ("JSON schema", schema))
+    ]
 
 
 def _records(frame: dict[str, Any]) -> list[dict[str, Any]]:
@@ -124,32 +204,37 @@ def _records(frame: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, Any]:
     table, statistics = result["table"], result["statistics"]
-    symbol, side = TAGS[result["verdict"]]
+    symbol, side, headline = TAGS[result["verdict"]]
     level = result["confidence_level"]
     title = name_of(name).replace("->", "→")
     by_rows = statistics.get("row_weighted")
+    lead, _, rest = result["sentence"].partition(". ")
     return {
         "id": f"audit-{i}",
         "key": name,
         "name": title,
+        "heading": title.replace("A→T", "group → task (A→T)").replace("T→A", "task → group (T→A)"),
         "kind": result["kind"],
-        "headline": result["headline"],
-        "about": f"{result['question']} {_READING.get(result['kind'], '')}".strip(),
+        "question": result["question"],
+        "definition": f"{result['definition']} {_READING.get(result['kind'], '')}".strip(),
         "sentence": result["sentence"],
+        "headline": headline,
+        "rest": rest,
+        "reason": lead.removeprefix("Not measured: "),
         "verdict": result["verdict"],
         "side": side,
         "symbol": symbol,
         "word": BALANCED if result["verdict"] == CANNOT else result["verdict"],
         "numbers": {one: result[one] for one in ("value", "low", "high", "p_value")},
         "value": number(result["value"]),
-        "by_rows": "" if by_rows is None else number(by_rows),
+        "by_rows": "" if by_rows is None else number(by_rows).replace(number(result["value"]), ""),
         "interval": interval(result),
         "level": "" if level is None else level_of(level),
         "p": p_value(result["p_value"]),
+        "n_samples": count(result["n_samples"]),
         "table": _pairs(f"pairs-{i}", title, result, most) if table else None,
         "n": len(table),
         "unreliable": sum(row.get("reliable") is False for row in table),
-        "uncertain": sum(row.get("sign_certain") is False for row in table),
         "parameters": [(key, _short(one)) for key, one in result["params"].items()],
         "statistics": [(key, _short(one)) for key, one in statistics.items()],
     }
@@ -160,13 +245,10 @@ def _short(value: Any) -> str:
     return text if len(text) <= _PARAMETER else text[: _PARAMETER - 1] + "…"
 
 
-def _clear_first(audit: dict[str, Any]) -> tuple[bool, bool, int]:
-    """Sort measured results first, clear ones before unclear ones, then by rank."""
-    clear = audit["side"] in ("above", "below")
-    return audit["verdict"] == NOT_MEASURED, not clear, audit["headline"]
-
-
-def _summary(audits: list[dict[str, Any]]) -> Table:
+def _summary(key: str, audits: list[dict[str, Any]]) -> Table | None:
+    """Return the metrics of a section on one axis, if there are several."""
+    if len(audits) < 2:
+        return None
     numbers = [one["numbers"] for one in audits]
     axis = Axis.around(row[end] for row in numbers for end in ("value", "low", "high"))
 
@@ -176,9 +258,9 @@ def _summary(audits: list[dict[str, Any]]) -> Table:
         return drawn | {"side": one["side"], "name": one["name"], "link": one["id"]}
 
     return Table(
-        id="summary",
-        caption="All audits: value and interval, zero marked",
-        first="Audit",
+        id=f"{key}-table",
+        caption="All metrics of this section: value and interval, 0 marked",
+        first="Metric",
         marks="Value and interval",
         axis=axis,
         columns={
@@ -188,7 +270,7 @@ def _summary(audits: list[dict[str, Any]]) -> Table:
             ),
             "Value": lambda one: (one["value"], one["numbers"]["value"]),
             "Interval": lambda one: (one["interval"], one["numbers"]["low"]),
-            "p": lambda one: (one["p"], one["numbers"]["p_value"]),
+            "p-value": lambda one: (one["p"], one["numbers"]["p_value"]),
         },
         rows=audits,
         mark=mark,
@@ -281,34 +363,35 @@ def how_sure(audits: list[dict[str, Any]]) -> list[str]:
 
 
 def look_next(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the three most urgent findings; any three if none is urgent."""
-    urgent = [one for one in findings if one["place"] == "next"]
+    """Return the three findings to read first; any three if none is urgent."""
+    urgent = [one for one in findings if one["place"] != "note"]
     return (urgent or findings)[:3]
 
 
 # --------------------------------------------------------------------------- groups
 
 
-def _groups(rows: list[dict[str, Any]], columns: Any, most: int) -> Table | None:
+def _groups(rows: list[dict[str, Any]], n_tasks: int, columns: Any, most: int) -> Table | None:
     """Return the rows of each group, and the accuracy of the model."""
     if not rows:
         return None
     rated = any("accuracy" in row for row in rows)
+    if rated and n_tasks == 1:  # the rates have all of it
+        return None
     axis = Axis(0.0, 1.0, percent=True)
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
-        value = row["accuracy" if rated else "share"]
-        at = None if value is None else axis.at(value)
-        span = None if at is None else (axis.at(0), at)
-        name = group_of(row["group"], columns)
-        return {"name": name, "side": "plain", "says": rate(value), "dot": at, "span": span}
+        value, low, high = (row.get(f"accuracy{end}") for end in ("", "_low", "_high"))
+        drawn = interval_mark(axis, value if rated else row["share"], low, high)
+        says = rate(value if rated else row["share"])
+        return drawn | {"name": group_of(row["group"], columns), "side": "plain", "says": says}
 
-    cells = {"Rows": shown("n", count), "Share": shown("share", rate)}
+    cells = {"Rows": shown("n", count), "Share of rows": shown("share", rate)}
     if rated:
-        cells["Accuracy"] = shown("accuracy", rate)
+        cells["Accuracy"] = with_interval("accuracy")
     return Table(
         id="groups-table",
-        caption="Groups" + (": accuracy of the model" if rated else ""),
+        caption="Groups" + (": accuracy of the model, with 95 % intervals" if rated else ""),
         first="Group",
         marks="Accuracy" if rated else "Share of rows",
         axis=axis,
@@ -319,23 +402,32 @@ def _groups(rows: list[dict[str, Any]], columns: Any, most: int) -> Table | None
     )
 
 
-def _rates(rows: list[dict[str, Any]], names: Any, most: int) -> Table:
-    """Return base and predicted rate of each pair, the largest difference first."""
+def _rates(
+    rows: list[dict[str, Any]], groups: list[dict[str, Any]], names: Any, most: int
+) -> Table:
+    """Return the rates of each pair, the largest change first."""
     heading, named = pair_names(rows, names)
     predicted = "predicted_rate" in rows[0]
     ends = ("base_rate", "predicted_rate")
     for row in rows:
         before, after = (row.get(end) for end in ends)
+        row["n"] = next(one["n"] for one in groups if one["group"] == row["group"])
         row["change"] = None if before is None or after is None else (after - before) * 100
     rows = sorted(rows, key=lambda row: -abs(row["change"] or 0))
     axis = Axis.around((row.get(end) for row in rows[:most] for end in ends), percent=True)
-    columns = {
-        "Labels": shown("base_rate", rate),
-        "Predictions": shown("predicted_rate", rate),
-        "Change, percentage points": shown("change", lambda value: number(value, "+.1f")),
-        "True positive rate": shown("true_positive_rate", rate),
-        "False positive rate": shown("false_positive_rate", rate),
+    columns: dict[str, Callable[[Any], Any]] = {
+        "Rows": shown("n", count),
+        "Labelled so": shown("base_rate", rate),
     }
+    if predicted:
+        columns |= {
+            "Selection rate": with_interval("predicted_rate"),
+            "Change, percentage points": shown("change", lambda value: number(value, "+.1f")),
+            "Impact ratio": with_interval("impact_ratio", lambda value: number(value, ".2f")),
+            "Accuracy": with_interval("accuracy"),
+            "True positive rate": with_interval("true_positive_rate"),
+            "False positive rate": with_interval("false_positive_rate"),
+        }
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = (None if row.get(end) is None else axis.at(row[end]) for end in ends)
@@ -351,11 +443,12 @@ def _rates(rows: list[dict[str, Any]], names: Any, most: int) -> Table:
 
     return Table(
         id="rates-table",
-        caption="Rates of each group: labelled" + " (ring) and predicted (dot)" * predicted,
+        caption="Rates of each group: labelled"
+        + " (ring) and predicted (dot), with 95 % intervals" * predicted,
         first=heading,
         marks="From labels to predictions" if predicted else "Labels",
         axis=axis,
-        columns=columns if predicted else {"Labels": columns["Labels"]},
+        columns=columns,
         rows=rows[:most],
         mark=mark,
         n=len(rows),
