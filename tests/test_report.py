@@ -455,6 +455,16 @@ def test_rates_have_the_intervals_of_wilson_and_katz(amplified):
     assert rates.loc["m", "false_positive_rate_high"] > rates.loc["m", "false_positive_rate"]
 
 
+@pytest.mark.parametrize("n", range(3, 60))
+def test_intervals_of_rates_end_at_0_and_1(n):
+    report = skbiasamp.audit(
+        [1, 0] * n, [1, 0] * n, sensitive_features=(["f", "f", "m", "m"] * n)[: 2 * n],
+        auditors=DirectionalAuditor(reference="test", interval=None),
+    )  # fmt: skip
+    ends = report.rates[["accuracy_high", "true_positive_rate_high", "false_positive_rate_low"]]
+    assert ((ends >= 0) & (ends <= 1)).all(axis=None)
+
+
 def test_weights_of_one_unit_or_another_give_the_same_intervals():
     y, y_pred, group = counted(dict.fromkeys(AMPLIFIED, 1))
     weight = np.array(list(AMPLIFIED.values())) / 7

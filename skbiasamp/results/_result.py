@@ -528,6 +528,7 @@ _FIELDS = schema.record(
         ),
         "kind": schema.one_of("signed", "size", "attack"),
         "question": schema.TEXT,
+        "definition": schema.TEXT,
         "sentence": schema.TEXT,
         "headline": schema.number(),
         "columns": schema.dict_of(schema.TEXT),
