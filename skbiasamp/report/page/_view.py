@@ -82,7 +82,7 @@ QUESTIONS = (
         ("signed", "size"),
     ),
     (
-        "leakage",
+        "revealed",
         "Do predictions reveal the group?",
         "These metrics train an attacker: a classifier that tries to guess the group from the "
         "predictions, or the predictions from the group.",
