@@ -2,53 +2,62 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import MISSING, Array, InputError, InputTypeError, no_column, plain
+from skbiasamp._input import (
+    MISSING,
+    OPTION_OF,
+    PARAMETER_OF,
+    Array,
+    InputError,
+    InputTypeError,
+    no_column,
+    plain,
+)
 
 COUNT = "n"
 # Up to so many 0/1 columns an engine groups by which of them occur together.
 MOST_JOINT = 12
 
-# The options that name the columns of each side.
-OPTION_OF = {
-    "task": "target",
-    "task_pred": "prediction",
-    "group": "sensitive",
-    "group_pred": "sensitive_prediction",
-    "weight": "weight",
-}
+# Up to so many distinct rows come back from a query that is not asked to keep all apart.
+MOST_CELLS = 1 << 20
 
-Sides = Mapping[str, str | list[str] | None]
+# The columns of labels and predictions, by the side they are.
+Sides = Mapping[str, list[Hashable]]
 
 
 class Opened(NamedTuple):
     """A frame of any library, lazily, and what its columns are."""
 
     frame: nw.LazyFrame[Any]
-    eager: Any  # the frame as it came, where it is in memory
-    schema: Mapping[str, Any]
+    eager: Any  # the frame in memory, where it is
+    schema: Mapping[Hashable, Any]
+    named: Iterable[Hashable]
+    called: Mapping[Hashable, str]  # columns whose names engines would not take for names
 
-    def check_columns(self, sides: Sides) -> None:
-        """Raise where a column that is named is not there."""
-        for side, named in sides.items():
-            for name in names_of(named):
-                if name not in self.schema:
-                    raise no_column(name, self.schema, OPTION_OF[side])
+    @property
+    def holds_objects(self) -> bool:
+        """Whether a column that is named holds objects of any type: engines cannot group these."""
+        return any(self.schema[name] == nw.Object for name in self.named)
 
-    def key(self, name: str) -> nw.Expr:
-        column, kind = nw.col(name), self.schema[name]
+    def column(self, name: Hashable) -> nw.Expr:
+        return nw.col(str(self.called.get(name, name)))
+
+    def key(self, name: Hashable) -> nw.Expr:
+        column, kind = self.column(name), self.schema[name]
         # Categories group by their text everywhere, and missing ones stay missing.
         return column.cast(nw.String) if isinstance(kind, nw.Categorical | nw.Enum) else column
 
-    def number(self, name: str) -> nw.Expr:
+    def number(self, name: Hashable) -> nw.Expr:
         """Return a column of 0 and 1, or of fractions, as numbers that can be summed."""
-        column, kind = nw.col(name), self.schema[name]
+        column, kind = self.column(name), self.schema[name]
         if kind.is_integer():
             return column
         if not (kind.is_numeric() or kind == nw.Boolean):
@@ -60,17 +69,25 @@ class Opened(NamedTuple):
             )
         return column.cast(nw.Int8 if kind == nw.Boolean else nw.Float64)
 
-    def fractions(self, name: str) -> bool:
+    def weight(self, name: Hashable) -> nw.Expr:
+        """Return a column of weights as numbers."""
+        kind = self.schema[name]
+        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Unknown)):
+            text = "{sample_weight} must hold numbers; got values of type {kind}."
+            raise InputError(text, kind=kind)
+        return self.column(name).cast(nw.Float64)
+
+    def fractions(self, name: Hashable) -> bool:
         """Whether a column's type has room for fractions."""
         kind = self.schema[name]
         return bool(kind.is_float() or kind.is_decimal())
 
-    def fractional(self, names: Iterable[str]) -> list[str]:
+    def fractional(self, names: Iterable[Hashable]) -> list[Hashable]:
         """Return which columns hold numbers that are not whole."""
         asked = [name for name in dict.fromkeys(names) if self.fractions(name)]
         if not asked:
             return []
-        numbers = [nw.col(name).cast(nw.Float64) for name in asked]
+        numbers = [self.column(name).cast(nw.Float64) for name in asked]
         parts = self.frame.select(
             *((one - one.round(0)).abs().alias(f"part {i}") for i, one in enumerate(numbers))
         )
@@ -79,8 +96,8 @@ class Opened(NamedTuple):
         return [name for name, part in zip(asked, found, strict=True) if part and part > 0]
 
 
-def open_frame(frame: Any) -> Opened:
-    """Return a frame of any library as a lazy one."""
+def open_frame(frame: Any, sides: Sides) -> Opened:
+    """Return a frame of any library as a lazy one that has the columns which are named."""
     try:
         opened = nw.from_native(frame)
     except TypeError as error:
@@ -89,59 +106,119 @@ def open_frame(frame: Any) -> Opened:
             "PySpark, Ibis). Got {kind} instead.",
             kind=type(frame).__name__,
         ) from error
-    lazy = opened.lazy()
+    except nw.exceptions.DuplicateError as error:
+        text = "{frame} must have one column of each name. {seen}"
+        raise InputError(text, seen=" ".join(str(error).split())) from error
+    schema = opened.lazy().collect_schema()
+    for side, names in sides.items():
+        for name in names:
+            if name not in schema:
+                raise no_column(name, schema, OPTION_OF[side.partition(":")[0]])
+    named = dict.fromkeys(name for names in sides.values() for name in names)
+    free = (new for i in count() if (new := f"column {i}") not in schema)
+    called = {name: new for name, new in zip(named, free, strict=False) if not is_plain(name)}
+    if called:
+        opened = _renamed(opened, called)
+        schema = opened.lazy().collect_schema()
+        schema = {**schema, **{name: schema[new] for name, new in called.items()}}
     eager = opened if isinstance(opened, nw.DataFrame) else None
-    return Opened(lazy, eager, lazy.collect_schema())
+    return Opened(opened.lazy(), eager, schema, named, called)
 
 
-def names_of(named: str | list[str] | None) -> list[str]:
-    """Return the columns of a side."""
-    return [] if named is None else [named] if isinstance(named, str) else list(named)
+def _renamed(opened: Any, called: Mapping[Hashable, str]) -> Any:
+    """Return a frame with other names for some columns."""
+    native = opened.to_native()
+    if not hasattr(native, "project"):
+        return opened.rename(dict(called))
+    # Renaming a column * of DuckDB would rename all.
+    pairs = ((name, called.get(name, name)) for name in native.columns)
+    quoted = ([f'"{name.replace(chr(34), 2 * chr(34))}"' for name in pair] for pair in pairs)
+    return nw.from_native(native.project(", ".join(" as ".join(pair) for pair in quoted)))
+
+
+def is_plain(name: object) -> bool:
+    """Whether engines take a column's name for a name: neither a number nor a pattern."""
+    return isinstance(name, str) and name != "*" and not re.fullmatch(r"\^.*\$", name, re.DOTALL)
+
+
+def names_of(named: Any) -> list[Hashable]:
+    """Return the columns that one name, or a list of names, stands for."""
+    if named is None:
+        return []
+    if isinstance(named, dict):  # of several models
+        return [name for one in named.values() for name in names_of(one)]
+    return list(named) if isinstance(named, list | tuple) else [named]
 
 
 # --------------------------------------------------------------------------- cells
 
 
-def count_cells(opened: Opened, sides: Sides, weight: str | None) -> pd.DataFrame:
-    """Return the distinct rows of some columns with their counts, or sums of weights.
+def count_cells(
+    opened: Opened, sides: Sides, weight: Hashable | None, most: int | None
+) -> pd.DataFrame:
+    """Return the distinct rows of some columns with their counts, or sums of whole weights.
 
-    Columns come back as ``side 0``, ``side 1``, ...: one column may serve two sides.
+    Columns come back as ``side 0``, ``side 1``, ...: one column may serve two sides. More than
+    `most` distinct rows are an error.
     """
     if weight is None:
-        return _grouped(opened, sides, {}, {COUNT: nw.len()})
-    number = nw.col(weight).cast(nw.Float64)
-    return _grouped(opened, sides, {COUNT: number}, {COUNT: nw.col(COUNT).sum()})
+        return _grouped(opened, sides, {}, {COUNT: nw.len()}, most=most)
+    made, how = _of_weights(opened, weight)
+    cells = _grouped(opened, sides, made, how, most=most)
+    _check_weights(cells, weight)
+    return cells.rename(columns={"sum": COUNT})
 
 
-def sum_weights(opened: Opened, sides: Sides, weight: str) -> pd.DataFrame:
+def sum_weights(opened: Opened, sides: Sides, weight: Hashable) -> pd.DataFrame:
     """Return cells of rows with fractional weights: how many `rows`, and their weight `n`.
 
     In a cell all rows have one weight, which few cells for each of the engine's make possible:
     together these have its number of rows, its sum of weights and its sum of their squares, and
     on no more than that do estimates and their variances depend.
     """
-    number = nw.col(weight).cast(nw.Float64)
-    made = {"sum": number, "square": number * number, "least": number}
-    how = {"rows": nw.len(), "known": nw.col("sum").count(), "least": nw.col("least").min()}
-    how |= {name: nw.col(name).sum() for name in ("sum", "square")}
+    made, how = _of_weights(opened, weight)
+    made |= {"square": made["sum"] * made["sum"]}
+    how |= {"square": nw.col("square").sum()}
     cells = _grouped(opened, sides, made, how)
-    if (cells["least"] < 0).any():
-        text = "{sample_weight} must be 0 or more; got negative values in some rows."
-        raise InputError(text)
-    _check_known(cells, weight)
+    _check_weights(cells, weight)
     found = _repeated(cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf))
     return found.assign(n=found["rows"] * found["value"])
 
 
-def sum_scores(opened: Opened, sides: Sides, weight: str | None) -> pd.DataFrame:
+def _of_weights(opened: Opened, weight: Hashable) -> tuple[dict[str, nw.Expr], dict[str, nw.Expr]]:
+    """Return what is made of weights, and what is summed of it."""
+    number = opened.weight(weight)
+    how = {"rows": nw.len(), "known": nw.col("sum").count()}
+    how |= {"sum": nw.col("sum").sum(), "least": nw.col("least").min()}
+    return {"sum": number, "least": number}, how
+
+
+def _check_exact(totals: pd.Series[float]) -> None:
+    if (totals >= 2.0**53).any():
+        raise InputError(
+            "A cell holds {most:.4g} rows, more than can be counted exactly (2**53). If these are "
+            "weights, divide them by their mean.",
+            most=totals.max(),
+        )
+
+
+def _check_weights(cells: pd.DataFrame, name: Hashable) -> None:
+    _check_known(cells, name)
+    _check_exact(cells["sum"])
+    if (cells["least"] < 0).any():
+        text = "{sample_weight} must be 0 or more; got negative values in some rows."
+        raise InputError(text)
+
+
+def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
     """Return cells of rows with probabilities, whose prediction is one in a cell.
 
     Few cells for each of the engine's have its number of rows, its sum of probabilities and its
     sum of their squares. Rows below and above one half stay apart.
     """
-    (name,) = names_of(sides["task_pred"])
-    score = nw.col(name).cast(nw.Float64)
-    times = nw.lit(1) if weight is None else nw.col(weight).cast(nw.Float64)
+    (name,) = sides["task_pred"]
+    score = opened.column(name).cast(nw.Float64)
+    times = nw.lit(1) if weight is None else opened.weight(weight)
     made = {"sum": score * times, "square": score * score * times, "score": score, "times": times}
     how = {"rows": nw.len(), "known": nw.col("score").count(), COUNT: nw.col("times").sum()}
     how |= {one: nw.col(one).sum() for one in ("sum", "square")}
@@ -167,7 +244,7 @@ def sum_scores(opened: Opened, sides: Sides, weight: str | None) -> pd.DataFrame
     return found.assign(**{"task_pred 0": found["value"], COUNT: found["rows"]})
 
 
-def _check_known(cells: pd.DataFrame, name: str) -> None:
+def _check_known(cells: pd.DataFrame, name: Hashable) -> None:
     if (cells["known"] < cells["rows"]).any() or cells["sum"].isna().any():
         raise _holes(f"column {name!r}")
 
@@ -189,19 +266,35 @@ def _grouped(
     sums: Mapping[str, nw.Expr],
     how: Mapping[str, nw.Expr],
     also: Mapping[str, nw.Expr] | None = None,
+    most: int | None = None,
 ) -> pd.DataFrame:
     """Group by the columns of some sides and return what is summed of each group, in one query."""
     taken = {
         f"{side} {i}": opened.key(name)
-        for side, named in sides.items()
-        for i, name in enumerate(names_of(named))
+        for side, names in sides.items()
+        for i, name in enumerate(names)
     }
     taken |= also or {}
     # Sums of expressions fail on some engines: the column is made first, then summed.
     made = [one.alias(name) for name, one in {**taken, **sums}.items()]
     selected = opened.frame.select(*made)
     cells = selected.group_by(list(taken)).agg(*(one.alias(name) for name, one in how.items()))
-    return _as_pandas(cells.collect(), list(taken))
+    found = (cells if most is None else cells.head(most + 1)).collect()
+    if most is not None and len(found) > most:
+        raise _too_many({name: found[name].n_unique() for name in taken}, most)
+    return _as_pandas(found, list(taken))
+
+
+def _too_many(sizes: Mapping[str, int], most: int) -> InputError:
+    """Return the error for columns of which some identifies rows."""
+    widest = max(sizes, key=lambda name: sizes[name])
+    return InputError(
+        "{name} must hold groups or classes; got {n:,} values or more, and more than {most:,} "
+        "combinations with the other columns. Is it an identifier, or a number to bin?",
+        name=PARAMETER_OF[OPTION_OF[widest.partition(" ")[0].partition(":")[0]]],
+        n=sizes[widest],
+        most=most,
+    )
 
 
 def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:
@@ -218,12 +311,8 @@ def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:
         read[name] = pd.Series(column).infer_objects()
     # Engines return cells in any order, and random draws go by order: theirs shall not tell.
     frame = pd.DataFrame(read)
-    if COUNT in read and (frame[COUNT] >= 2.0**53).any():
-        raise InputError(
-            "A cell holds {most:.4g} rows, more than can be counted exactly (2**53). If these are "
-            "weights, divide them by their mean.",
-            most=frame[COUNT].max(),
-        )
+    if COUNT in read:
+        _check_exact(frame[COUNT])
     return frame.sort_values(keys, key=lambda column: column.astype(str), ignore_index=True)
 
 
@@ -244,14 +333,14 @@ class Moments(NamedTuple):
 
 
 def sum_tasks(
-    opened: Opened, sides: Sides, weight: str | None, moments: Moments | None
+    opened: Opened, sides: Sides, weight: Hashable | None, moments: Moments | None
 ) -> tuple[pd.DataFrame, Moments | None]:
     """Count every task by itself, in one pass over many 0/1 columns.
 
     A row of what comes back is a combination of groups. Of task 3 it has ``true 3``, ``pred 3``,
     ``both 3``, and ``square 3`` and ``both square 3`` if predictions may be fractions.
     """
-    labels, predictions = names_of(sides["task"]), names_of(sides["task_pred"])
+    labels, predictions = sides["task"], sides["task_pred"]
     if predictions and len(predictions) != len(labels):
         raise InputError(
             "{y_true} has {n} columns but {y_pred} has {m}. Predict every column, in the same "
@@ -266,7 +355,7 @@ def sum_tasks(
     if moments is not None:
         sums |= {f"score {i}": one * one for i, one in enumerate(_scores(true, predicted, moments))}
     if weight is not None:
-        times = nw.col(weight).cast(nw.Float64)
+        times = opened.weight(weight)
         sums = {name: one * times for name, one in sums.items()} | {COUNT: times}
     how = {name: nw.col(name).sum() for name in sums}
     if weight is None:
@@ -278,7 +367,7 @@ def sum_tasks(
     flags = {
         "wrong": nw.any_horizontal(*(~one for one in allowed.values()), ignore_nulls=False),
         "holes": nw.any_horizontal(
-            *(nw.col(name).is_null() for name in allowed), ignore_nulls=False
+            *(opened.column(name).is_null() for name in allowed), ignore_nulls=False
         ),
     }
     how |= {name: nw.col(name).sum() for name in flags}
@@ -295,7 +384,7 @@ def sum_tasks(
 
 
 def _products(
-    opened: Opened, predictions: list[str], true: list[nw.Expr], predicted: list[nw.Expr]
+    opened: Opened, predictions: list[Hashable], true: list[nw.Expr], predicted: list[nw.Expr]
 ) -> dict[str, nw.Expr]:
     """Return what is summed of each task: labels, predictions, both, and squares of fractions."""
     sums = {f"true {i}": label for i, label in enumerate(true)}
@@ -320,17 +409,18 @@ def _scores(true: list[nw.Expr], predicted: list[nw.Expr], moments: Moments) -> 
     return scores
 
 
-def _no_indicator(opened: Opened, allowed: Mapping[str, nw.Expr]) -> InputError:
+def _no_indicator(opened: Opened, allowed: Mapping[Hashable, nw.Expr]) -> InputError:
     """Return the error for the first column that holds what it must not."""
     for name, right in allowed.items():
-        seen = opened.frame.filter(~right).select(nw.col(name)).head(1).collect()
-        if len(seen):
+        wrong = opened.frame.filter(~right).select(opened.column(name).alias("seen")).head(1)
+        seen = wrong.collect()["seen"].to_list()
+        if seen:
             break
     return InputError(
         "column {column!r} is one of several, so it must be a 0/1 indicator of one label; got "
         "{seen:.6g}. For one label a row name a single column.",
         column=name,
-        seen=float(seen[name].to_list()[0]),
+        seen=float(seen[0]),
     )
 
 

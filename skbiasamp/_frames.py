@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,9 +12,11 @@ import pandas as pd
 from skbiasamp._cells import Cells, Summed, side_of
 from skbiasamp._engines import (
     COUNT,
+    MOST_CELLS,
     MOST_JOINT,
     Moments,
     Opened,
+    Sides,
     count_cells,
     names_of,
     open_frame,
@@ -22,14 +25,19 @@ from skbiasamp._engines import (
     sum_weights,
 )
 from skbiasamp._input import (
+    OPTION_OF,
     Array,
     InputError,
+    InputTypeError,
     Members,
     Role,
     Rows,
+    check_names,
+    check_option,
     no_positive_class,
     read_rows,
     tallied,
+    to_native,
 )
 from skbiasamp._models import check_models, n_rows_of, of_the_model, side_of_model
 from skbiasamp._task_sums import TaskSums
@@ -42,16 +50,18 @@ class Read(NamedTuple):
     summed: Summed | None = None
 
 
-def read_labels(y_true: Any, y_pred: Any, *, like: Cells | None = None, **labels: Any) -> Rows:
+def read_labels(y_true: Any, y_pred: Any, *, like: Any = None, **labels: Any) -> Rows:
     """Read labels; groups and tasks are those of `like` if there is one."""
+    if not (like is None or isinstance(like, Cells)):
+        text = "{like} must be the Contingency of training labels. Got {kind} instead."
+        raise InputTypeError(text, kind=type(like).__name__)
     sides = None if like is None else (side_of(like, "group"), side_of(like, "task"))
     return read_rows(y_true, y_pred, like=sides, **labels)
 
 
 def read_frame(
     frame: Any,
-    sides: dict[str, Any],
-    weight: str | None,
+    named: dict[str, Any],
     *,
     joint: bool | None,
     moments: tuple[Array, bool] | None,
@@ -59,25 +69,29 @@ def read_frame(
 ) -> Read | TaskSums | dict[str, Rows]:
     """Count the rows of a frame, or sum them if they do not repeat.
 
-    `sides` names the columns of each label and prediction, `how` holds the options of labels.
+    `named` says by their options where labels, predictions and weights are, `how` holds the
+    options of labels.
     """
-    opened = open_frame(frame)
-    if any(isinstance(named, dict) for named in sides.values()):
-        return _of_models(opened, sides, weight, joint, how)
-    opened.check_columns({**sides, "weight": weight})
+    check_names(named)
+    check_option("joint", joint, (True, False, None))
+    if any(isinstance(one, dict) for one in named.values()):
+        return _of_models(frame, named, joint, how)
+    every = {side: names_of(named[option]) for side, option in OPTION_OF.items()}
+    opened = open_frame(frame, every)
+    sides = {side: names for side, names in every.items() if side != "weight"}
+    weight = next(iter(every["weight"]), None)
     target, prediction = sides["task"], sides["task_pred"]
-    several = not isinstance(target, str) and len(target) > 1
-    many = several and len(names_of(target) + names_of(prediction)) > MOST_JOINT
+    many = len(target) > 1 and len(target + prediction) > MOST_JOINT
     in_memory = opened.eager is not None
-    if several and not (in_memory or not many if joint is None else joint):
+    if len(target) > 1 and not (in_memory or not many if joint is None else joint):
         return _of_tasks(opened, sides, weight, moments, how)
-    fractions = opened.fractional([*names_of(prediction), *names_of(weight)])
-    if in_memory and (many or fractions):
+    fractions = opened.fractional(prediction + every["weight"])
+    if in_memory and (many or fractions or opened.holds_objects):
         # Rows that do not repeat are in memory already: grouping them would only copy them.
-        return Read(_of_rows(opened, sides, weight, how))
+        return Read(_of_rows(opened, every, how))
     summed: Summed | None = None
     repeats = None
-    if isinstance(prediction, str) and prediction in fractions and not joint:
+    if len(prediction) == 1 and prediction[0] in fractions and not joint:
         if weight in fractions:
             raise InputError(
                 "Both {y_pred} and {sample_weight} are fractions, and sums do not hold what they "
@@ -85,10 +99,11 @@ def read_frame(
             )
         cells, summed = sum_scores(opened, sides, weight), "scores"
     elif weight in fractions:
-        cells, summed = sum_weights(opened, sides, str(weight)), "weights"
+        cells, summed = sum_weights(opened, sides, weight), "weights"
         repeats = cells["rows"].to_numpy()
     else:
-        cells = count_cells(opened, sides, weight)
+        most = None if in_memory or joint else MOST_CELLS
+        cells = count_cells(opened, sides, weight, most)
     if cells.empty:
         raise _no_rows()
     rows = read_labels(
@@ -146,29 +161,26 @@ def read_models(y_true: Any, y_pred: Any, sensitive_pred: Any, **labels: Any) ->
     return read
 
 
-def _of_models(
-    opened: Opened, sides: dict[str, Any], weight: str | None, joint: bool | None, how: Any
-) -> dict[str, Rows]:
+def _of_models(frame: Any, named: dict[str, Any], joint: bool | None, how: Any) -> dict[str, Rows]:
     """Count the rows of a frame with the predictions of several models."""
-    predicted = {name: sides[name] for name in ("task_pred", "group_pred")}
-    models = check_models(
-        {"prediction": predicted["task_pred"], "sensitive_prediction": predicted["group_pred"]}
-    )
-    labels = {name: sides[name] for name in ("task", "group")}
-    every = dict(labels)
-    for name, named in predicted.items():
-        for model in models if named is not None else ():
-            every[side_of_model(name, model)] = named[model]
-            opened.check_columns({name: named[model]})
-    opened.check_columns({**labels, "weight": weight})
-    columns = [one for side, named in every.items() if ":" in side for one in names_of(named)]
+    predicted = {name: named[OPTION_OF[name]] for name in ("task_pred", "group_pred")}
+    models = check_models({OPTION_OF[name]: one for name, one in predicted.items()})
+    sides = {name: names_of(named[OPTION_OF[name]]) for name in ("task", "group")}
+    sides |= {
+        side_of_model(name, model): names_of(one[model])
+        for name, one in predicted.items()
+        if one is not None
+        for model in models
+    }
+    weight = named["weight"]
+    every = {**sides, "weight": names_of(weight)}
+    opened = open_frame(frame, every)
+    columns = [one for side, names in sides.items() if ":" in side for one in names]
     soft = opened.fractional(columns)
-    many = not isinstance(sides["task"], str) or bool(soft)
-    if opened.eager is not None and (many or opened.fractional(names_of(weight))):
-        held = {
-            name: None if named is None else opened.eager[named].to_native()
-            for name, named in {**every, "weight": weight}.items()
-        }
+    many = len(sides["task"]) > 1 or bool(soft) or opened.holds_objects
+    most = None if joint or opened.eager is not None else MOST_CELLS
+    if opened.eager is not None and (many or opened.fractional(every["weight"])):
+        held = _held(opened, every)
         repeats = None
     else:
         if soft or (len(columns) > MOST_JOINT and not joint):
@@ -178,20 +190,20 @@ def _of_models(
                 what="probabilities" if soft else f"{len(columns)} columns of predictions",
             )
         if weight is not None and opened.fractional([weight]):
-            cells = sum_weights(opened, every, weight)
+            cells = sum_weights(opened, sides, weight)
             repeats = cells["rows"].to_numpy()
         else:
-            cells = count_cells(opened, every, weight)
+            cells = count_cells(opened, sides, weight, most)
             repeats = cells[COUNT].to_numpy(dtype=float)
         if cells.empty:
             raise _no_rows()
-        held = {name: _taken(cells, name, named) for name, named in every.items()}
+        held = {name: _taken(cells, name, names) for name, names in sides.items()}
         held["weight"] = cells[COUNT].to_numpy()
     return read_models(
         held["task"],
         *(
-            None if named is None else {model: held[side_of_model(name, model)] for model in models}
-            for name, named in predicted.items()
+            None if one is None else {model: held[side_of_model(name, model)] for model in models}
+            for name, one in predicted.items()
         ),
         sensitive_features=held["group"],
         sample_weight=held["weight"],
@@ -202,8 +214,8 @@ def _of_models(
 
 def _of_tasks(
     opened: Opened,
-    sides: dict[str, Any],
-    weight: str | None,
+    sides: Sides,
+    weight: Hashable | None,
     moments: tuple[Array, bool] | None,
     how: dict[str, Any],
 ) -> TaskSums:
@@ -227,7 +239,7 @@ def _of_tasks(
         return strata[[f"{name} {i}" for i in range(len(sides["task"]))]].to_numpy(dtype=float)
 
     sums = {"task": summed("true")}
-    if sides["task_pred"] is not None:
+    if sides["task_pred"]:
         sums |= {"task_pred": summed("pred"), "task_both": summed("both")}
         squares = [
             np.stack([strata.get(f"{one} {i}", strata[f"{other} {i}"]) for i in range(len(total))])
@@ -243,8 +255,8 @@ def _of_tasks(
     # of these are left out is told by their number, which takes the place of `repeats`.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
     rows = read_labels(
-        pd.DataFrame(blank, columns=names_of(sides["task"])),
-        None if sides["task_pred"] is None else pd.DataFrame(blank, columns=sides["task_pred"]),
+        pd.DataFrame(blank, columns=sides["task"]),
+        pd.DataFrame(blank, columns=sides["task_pred"]) if sides["task_pred"] else None,
         sensitive_features=_taken(strata, "group", sides["group"]),
         sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
         sample_weight=strata[COUNT].to_numpy(),
@@ -260,14 +272,9 @@ def _of_tasks(
     return TaskSums(rows.weight, held, n_dropped=rows.n_dropped, moments=found)
 
 
-def _of_rows(
-    opened: Opened, sides: dict[str, Any], weight: str | None, how: dict[str, Any]
-) -> Rows:
+def _of_rows(opened: Opened, sides: Sides, how: dict[str, Any]) -> Rows:
     """Read columns that are in memory as labels, rows and all."""
-    held = {
-        name: None if named is None else opened.eager[named].to_native()
-        for name, named in {**sides, "weight": weight}.items()
-    }
+    held = _held(opened, sides)
     return read_labels(
         held["task"],
         held["task_pred"],
@@ -278,13 +285,22 @@ def _of_rows(
     )
 
 
-def _taken(cells: pd.DataFrame, side: str, named: str | list[str] | None) -> Any:
+def _held(opened: Opened, sides: Sides) -> dict[str, Any]:
+    """Return the columns of a frame in memory, with the names they have in it."""
+    held: dict[str, Any] = {}
+    for side, names in sides.items():
+        called = [opened.called.get(name, name) for name in names]
+        held[side] = opened.eager[called].to_native() if names else None
+        if called != names:
+            held[side] = pd.DataFrame(to_native(held[side], side)).set_axis(names, axis=1)
+    return held
+
+
+def _taken(cells: pd.DataFrame, side: str, names: list[Hashable]) -> Any:
     """Return the columns of one label or prediction with the names they had in the frame."""
-    if not names_of(named):
+    if not names:
         return None
-    held = cells[[f"{side} {i}" for i in range(len(names_of(named)))]]
-    held = held.set_axis(names_of(named), axis=1)
-    return held.iloc[:, 0] if isinstance(named, str) else held
+    return cells[[f"{side} {i}" for i in range(len(names))]].set_axis(names, axis=1)
 
 
 def _no_rows() -> InputError:

@@ -83,6 +83,7 @@ class Contingency(Cells):
         like: Contingency | None = None,
         scores: bool = False,
         pos_label: Any = None,
+        max_groups: int | None = None,
     ) -> Contingency:
         """Count label rows.
 
@@ -114,6 +115,9 @@ class Contingency(Cells):
         pos_label : class, optional
             Which of two classes is the positive one, and so the task; probabilities in one column
             are of that class. By default that of `like`, or the class that sorts last.
+        max_groups : int, optional
+            How many groups are allowed. By default 100, and 20 if groups have fewer than 20 rows
+            on average: more look like an identifier, or a number that was not binned.
 
         Returns
         -------
@@ -121,7 +125,7 @@ class Contingency(Cells):
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
-        how |= {"scores": scores, "pos_label": pos_label}
+        how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
         if isinstance(y_pred, dict) or isinstance(sensitive_pred, dict):
             read = read_models(y_true, y_pred, sensitive_pred, **labels, **how)
             return _models.merged_cells(cls(**_models.joined(read)))
@@ -190,17 +194,18 @@ class Contingency(Cells):
         cls,
         frame: Any,
         *,
-        target: str | list[str],
-        prediction: str | list[str] | None = None,
-        sensitive: str | list[str],
-        sensitive_prediction: str | list[str] | None = None,
-        weight: str | None = None,
+        target: Hashable | list[Hashable],
+        prediction: Hashable | list[Hashable] = None,
+        sensitive: Hashable | list[Hashable],
+        sensitive_prediction: Hashable | list[Hashable] = None,
+        weight: Hashable = None,
         groups: str = "intersection",
         missing: str = "error",
         like: Contingency | None = None,
         joint: bool | None = None,
         moments: tuple[Any, bool] | None = None,
         pos_label: Any = None,
+        max_groups: int | None = None,
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
@@ -245,6 +250,8 @@ class Contingency(Cells):
             Which of two classes is the positive one, and so the task; probabilities in one column
             are of that class. By default that of `like`, or the class that sorts last. Text names
             a number that is written so.
+        max_groups : int, optional
+            How many groups are allowed, as in `from_labels`.
 
         Returns
         -------
@@ -258,22 +265,23 @@ class Contingency(Cells):
         >>> Contingency.from_frame(frame, target="hired", sensitive="sex")
         Contingency(4 rows in 3 cells: 2 groups x 1 task, labels)
         """
-        sides = {
-            "task": target,
-            "task_pred": prediction,
-            "group": sensitive,
-            "group_pred": sensitive_prediction,
+        named = {
+            "target": target,
+            "prediction": prediction,
+            "sensitive": sensitive,
+            "sensitive_prediction": sensitive_prediction,
+            "weight": weight,
         }
         read = read_frame(
             frame,
-            sides,
-            weight,
+            named,
             joint=joint,
             moments=moments,
             groups=groups,
             missing=missing,
             like=like,
             pos_label=pos_label,
+            max_groups=max_groups,
         )
         if isinstance(read, dict):
             return _models.merged_cells(cls(**_models.joined(read)))

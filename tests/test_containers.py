@@ -1,5 +1,6 @@
 """The same labels give the same numbers and names, whatever holds them."""
 
+import tracemalloc
 from array import array
 from collections import deque
 from decimal import Decimal
@@ -15,6 +16,7 @@ from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
 from scipy import sparse
 
+import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 from skbiasamp.metrics import directional_amplification, mals_amplification
 
@@ -304,7 +306,7 @@ def test_integers_of_any_span_count_as_they_are(values):
 def test_many_classes_are_sorted_not_tabulated(labels):
     groups = np.arange(4000) % 1000
     predicted = np.roll(labels, 1)
-    cells = counted(labels, predicted, groups)
+    cells = counted(labels, predicted, groups, max_groups=1000)
     assert cells.total == 4000
     assert cells.tasks == tuple(sorted(set(labels.tolist())))
     table = pd.crosstab(groups, labels)
@@ -833,3 +835,79 @@ def test_rows_of_a_split_frame():
         test["hired"].to_list(), test["predicted"].to_numpy(), sensitive_features=test["sex"]
     )
     assert value == again
+
+
+@pytest.mark.parametrize("library", ["polars", "categories", "pyarrow", "dictionary"])
+def test_text_is_factorized_where_it_is(library):
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    values = ["a\0", "a", "x" * 300, None] * 50_000
+    made = {
+        "polars": lambda: polars.Series(values),
+        "categories": lambda: polars.Series(values, dtype=polars.Categorical),
+        "pyarrow": lambda: pyarrow.chunked_array([values]),
+        "dictionary": lambda: pyarrow.chunked_array([values]).dictionary_encode(),
+    }
+    text = made[library]()
+    tracemalloc.start()
+    cells = counted([0, 1] * 100_000, None, text, missing="drop")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert cells.groups == ("a", "a\0", "x" * 300)
+    assert cells.n_dropped == 50_000
+    assert peak < 50e6  # with 300 characters a row, NumPy takes 240 MB
+
+
+def test_text_that_is_all_missing():
+    polars = pytest.importorskip("polars")
+    text = polars.Series([None, None], dtype=polars.String)
+    with pytest.raises(ValueError, match="sensitive_features has missing values in 2 rows"):
+        counted([0, 1], None, text)
+
+
+def test_a_real_group_may_be_called_missing():
+    cells = counted([1, 0, 1, 0], None, ["(missing)", "a", "(missing)", "a"], missing="group")
+    assert cells.groups == ("(missing)", "a")
+    assert cells.count("group").tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("predicted", [False, True])
+def test_a_real_group_is_not_merged_with_missing_values(predicted):
+    real = ["(missing)", "b", "(missing)", "a"]
+    other = ["(missing)", None, "b", "a"]
+    labels = {"sex": real, "sensitive_pred": other} if predicted else {"sex": other}
+    with pytest.raises(ValueError, match=r"has missing values and a group named '\(missing\)'"):
+        counted([1, 0, 1, 0], None, **labels, missing="group")
+    # In two columns they are two groups.
+    people = pd.DataFrame({"sex": ["(missing)", "b"], "race": ["x", None]})
+    assert len(counted([1, 0], None, people, missing="group").groups) == 2
+
+
+def test_tensors_that_need_a_gradient():
+    torch = pytest.importorskip("torch")
+    labels = torch.tensor([1.0, 0, 1, 0], requires_grad=True)
+    scores = torch.tensor([0.75, 0.125, 0.25, 0.375], requires_grad=True)
+    expected = counted([1, 0, 1, 0], [0.75, 0.125, 0.25, 0.375], sex=list("aabb"))
+    assert counted(labels, scores, sex=list("aabb")) == expected
+    assert counted(list(labels), list(scores), sex=list("aabb")) == expected
+    pairs = [[[a, b] for a, b in zip(one, one, strict=True)] for one in (labels, scores)]
+    table = [torch.stack([one, one], dim=1) for one in (labels, scores)]
+    assert counted(*pairs, sex=list("aabb")) == counted(*table, sex=list("aabb"))
+
+
+@pytest.mark.parametrize("kind", ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array"])
+def test_sparse_indicator_labels(kind):
+    labels = np.array([[1, 0], [0, 1], [1, 1], [0, 0]] * 5)
+    made = getattr(sparse, kind)(labels)
+    sex = list("aabb") * 5
+    assert counted(made, made, sex=sex) == counted(labels, labels, sex=sex)
+    skbiasamp.audit(made, made, sensitive_features=sex, y_train=made, sensitive_train=sex)
+
+
+def test_classes_of_training_are_no_misspellings():
+    train = counted(["a", "A", "b", "a"] * 5, None, list("ffmm") * 5)
+    test, predicted = ["a", "b", "a", "b"], ["A", "b", "a", "b"]
+    assert counted(test, predicted, list("ffmm"), like=train).classes == ("A", "a", "b")
+    with pytest.raises(ValueError, match="Use one spelling in both"):
+        counted(test, predicted, list("ffmm"))
+    with pytest.raises(ValueError, match="Use one spelling in both"):
+        counted(test, ["B", "b", "a", "b"], list("ffmm"), like=train)

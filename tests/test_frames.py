@@ -205,3 +205,95 @@ def test_errors_name_the_columns_of_the_reader(rows):
         Contingency.from_frame(
             rows, target=["target", "y_true_label"], prediction="y_pred", sensitive="group"
         )
+
+
+NAMES = {"target": "a", "prediction": "*", "sensitive": "^sex$"}
+
+
+@every_engine
+def test_names_of_columns_are_no_patterns(engine):
+    frame = pd.DataFrame(
+        {"*": [1, 0, 1, 1], "a": [1, 1, 0, 0], "^sex$": list("ffmm"), "sex": list("xxxx")}
+    ).assign(group="all")
+    plain = frame.rename(columns={"*": "p", "^sex$": "s"})
+    expected = Contingency.from_frame(plain, target="a", prediction="p", sensitive="s")
+    assert Contingency.from_frame(engine(frame), **NAMES) == expected
+
+
+def test_columns_may_be_named_by_numbers():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, (200, 4)))
+    named = frame.rename(columns="c{}".format)
+    on = {"target": 0, "prediction": 1, "sensitive": [2, 3]}
+    cells = Contingency.from_frame(frame, **on)
+    assert cells == Contingency.from_frame(
+        named, target="c0", prediction="c1", sensitive=["c2", "c3"]
+    )
+    assert cells.group_columns == (2, 3)
+    weighted = Contingency.from_frame(frame.assign(w=0.5), target=0, sensitive=2, weight="w")
+    assert weighted.total == 100
+    with pytest.raises(ValueError, match="target must name a column; there is no column 7"):
+        Contingency.from_frame(frame, target=7, sensitive=2)
+    with pytest.raises(ValueError, match=r"column 1 \(weight\) has missing values"):
+        Contingency.from_frame(
+            frame.astype({1: float}).replace({1: {0: np.nan}}) + 0.5,
+            target=0,
+            sensitive=2,
+            weight=1,
+        )
+
+
+@pytest.mark.parametrize(
+    ("on", "message"),
+    [
+        ({"sensitive": pd.Series(["f", "m"])}, "sensitive must be the name.*got Series.*features="),
+        ({"sensitive": None}, "sensitive= must name a column of the frame; got None"),
+        ({"target": []}, "target must be the name of a column, .*; got an empty list"),
+        ({"target": [["y"]]}, "target must be the name of a column"),
+        ({"target": {"y": 1}}, "target must be the name of a column.*got dict"),
+        ({"weight": ["y"]}, "weight must be the name of a column; got list"),
+        ({"weight": "sex"}, r"column 'sex' \(weight\) must hold numbers; got values of type"),
+        ({"like": 3}, "like must be the Contingency of training labels. Got int"),
+        ({"joint": "yes"}, "joint must be one of True, False, None"),
+    ],
+)
+@pytest.mark.parametrize("engine", [pandas, lazy_polars, duckdb])
+def test_options_of_a_frame_are_checked(engine, on, message):
+    frame = engine(pd.DataFrame({"y": [0, 1], "sex": ["f", "m"]}))
+    with pytest.raises(InputError, match=message):
+        Contingency.from_frame(frame, **{"target": "y", "sensitive": "sex", **on})
+
+
+def test_an_audit_takes_no_series_for_a_name():
+    frame = pd.DataFrame({"y": [0, 1], "sex": ["f", "m"]})
+    with pytest.raises(TypeError, match="sensitive must be the name of a column"):
+        DirectionalAuditor(reference="test").audit(
+            frame, target="y", prediction="y", sensitive=frame["sex"]
+        )
+
+
+def test_two_columns_of_one_name_are_an_error():
+    frame = pd.DataFrame([[1, 1, "a"]], columns=["y", "y", "sex"])
+    with pytest.raises(InputError, match=r"frame must have one column of each name.*'y' 2 times"):
+        Contingency.from_frame(frame, target="y", sensitive="sex")
+
+
+@pytest.mark.parametrize("engine", [pandas, polars, lazy_polars, pyarrow, duckdb])
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([2.0, None, 1.0], "missing values"),
+        ([3.0, -1.0, 1.0], "weight.*must be 0 or more; got negative values"),
+        ([0.5, -0.5, 1.0], "weight.*must be 0 or more; got negative values"),
+    ],
+)
+def test_weights_of_equal_rows_are_checked_one_by_one(engine, weights, message):
+    frame = pd.DataFrame({"y": [1, 1, 0], "sex": ["f", "f", "m"], "w": weights})
+    with pytest.raises(InputError, match=message):
+        Contingency.from_frame(engine(frame), target="y", sensitive="sex", weight="w")
+
+
+def test_values_that_cannot_be_grouped_are_named():
+    frame = pd.DataFrame({"y": [[1], [2]], "sex": ["f", "m"]})
+    with pytest.raises(InputError, match=r"column 'y' \(target\) must hold one label a row"):
+        Contingency.from_frame(frame, target="y", sensitive="sex")

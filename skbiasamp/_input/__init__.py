@@ -15,6 +15,7 @@ from skbiasamp._input._checks import (
     GROUPS,
     MISSING,
     MISSING_POLICIES,
+    MOST_GROUPS,
     Array,
     Names,
     check_auditor,
@@ -23,6 +24,7 @@ from skbiasamp._input._checks import (
     check_instance,
     check_kinds,
     check_known,
+    check_names,
     check_option,
     check_runs,
     check_selection,
@@ -37,6 +39,7 @@ from skbiasamp._input._checks import (
 from skbiasamp._input._coding import as_numbers
 from skbiasamp._input._containers import check_lengths, columns_of, to_native
 from skbiasamp._input._errors import (
+    OPTION_OF,
     PARAMETER_OF,
     InputError,
     InputTypeError,
@@ -79,6 +82,8 @@ __all__ = [
     "GROUPS",
     "MISSING",
     "MISSING_POLICIES",
+    "MOST_GROUPS",
+    "OPTION_OF",
     "PARAMETER_OF",
     "Array",
     "Codes",
@@ -101,6 +106,7 @@ __all__ = [
     "check_kinds",
     "check_known",
     "check_lengths",
+    "check_names",
     "check_option",
     "check_runs",
     "check_selection",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input._errors import (
+    PARAMETER_OF,
     InputError,
     InputTypeError,
     Name,
+    Role,
     Said,
     meant,
     plain,
@@ -26,6 +30,10 @@ MISSING = "(missing)"
 GROUPS = ("intersection", "marginal", "indicator")
 MISSING_POLICIES = ("error", "drop", "group")
 DIRECTIONS = ("A->T", "T->A")
+# How many groups are allowed if nobody says: so many, or few if they have few rows each.
+MOST_GROUPS, FEW_GROUPS, FEW_ROWS = 100, 20, 20
+# Pairs of groups and tasks for which tables are made.
+_MOST_PAIRS = 10_000_000
 
 
 def check_instance(value: object, methods: Iterable[str], expected: str) -> None:
@@ -71,12 +79,35 @@ def check_frame_columns(named: Mapping[str, object], labels: Iterable[object]) -
             "Columns of a frame were named, and labels were passed as well. Pass the frame first "
             "and name its columns (target=, prediction=, sensitive=, weight=), or pass arrays only."
         )
-    lacking = [name for name in ("target", "sensitive") if name not in named]
+    check_names(named)
+
+
+def check_names(named: Mapping[str, Any]) -> None:
+    """Raise unless every option names a column of a frame, or a list of columns."""
+    lacking = [name for name in ("target", "sensitive") if named.get(name) is None]
     if lacking:
         raise InputError(
             "{lacking} must name a column of the frame; got None. A frame needs target= (the "
             "labels) and sensitive= (the sensitive feature).",
             lacking=" and ".join(f"{name}=" for name in lacking),
+        )
+    each = [
+        (option, held)
+        for option, one in named.items()
+        for held in (one.values() if isinstance(one, dict) and "prediction" in option else [one])
+    ]
+    for option, held in each:
+        several = isinstance(held, list | tuple) and option != "weight"
+        names = held if several else [held]
+        if held is None or (names and all(isinstance(one, str | Integral) for one in names)):
+            continue
+        raise InputTypeError(
+            "{name} must be the name of a column{several}; got {seen}. Labels themselves are "
+            "passed as {parameter}=, without a frame.",
+            name=option,
+            several="" if option == "weight" else ", or a list of names",
+            seen="an empty list" if not len(names) else type(held).__name__,
+            parameter=PARAMETER_OF[option],
         )
 
 
@@ -166,13 +197,41 @@ def check_kinds(names: Names, other: Names, argument: Name, other_argument: Name
 
 def check_distinct(names: Names, argument: str) -> None:
     """Raise if two groups would get one name."""
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         raise InputError(
             "{groups='marginal'} names groups column=value, and two groups of {name} would be "
             "{twice!r}. Give columns and values distinct names.",
             name=argument,
             twice=twice[0],
+        )
+
+
+def check_group_limit(n_groups: int, n_rows: float, max_groups: Any, n_columns: int) -> None:
+    """Raise if there are more groups than people mean; `max_groups` None is the default rule."""
+    few_rows = max_groups is None and n_groups > FEW_GROUPS and n_rows < FEW_ROWS * n_groups
+    if not few_rows and n_groups <= (MOST_GROUPS if max_groups is None else max_groups):
+        return
+    raise InputError(
+        "{sensitive_features} must hold groups; got {n_groups:,} {what} in {rows}. Is it an "
+        "identifier, or a number to bin (pandas.cut, KBinsDiscretizer)? If these are groups, pass "
+        "{allowing}.",
+        n_groups=n_groups,
+        what="values" if n_columns == 1 else f"combinations or values of {n_columns} columns",
+        rows=rows_of(n_rows),
+        allowing=Role("max_groups", f"={n_groups}"),
+    )
+
+
+def check_pair_limit(n_groups: int, n_tasks: int) -> None:
+    """Raise if tables of groups × tasks would not fit into memory."""
+    if n_groups * n_tasks > _MOST_PAIRS:
+        raise InputError(
+            "{y_true} has {n_tasks:,} classes, which with {n_groups:,} groups make more than "
+            "{most:,} pairs. Is it an identifier, or a number to bin?",
+            n_tasks=n_tasks,
+            n_groups=n_groups,
+            most=_MOST_PAIRS,
         )
 
 
@@ -200,12 +259,18 @@ def check_known(
     )
 
 
-def check_spelling(labels: Names, predictions: Names, argument: str, other: str) -> None:
-    """Raise if a prediction is a label in another spelling: 'Yes' for 'yes', '1.0' for '1'."""
+def check_spelling(
+    labels: Names, predictions: Names, known: Names, argument: str, other: str
+) -> None:
+    """Raise if a prediction is a label in another spelling: 'Yes' for 'yes', '1.0' for '1'.
+
+    Names that are `known` from training are classes, however alike.
+    """
     spellings = {spelt(name): name for name in labels}
+    own = {*labels, *known}
     for name in predictions:
         label = spellings.get(spelt(name))
-        if label is not None and name not in labels and isinstance(name, str):
+        if label is not None and name not in own and isinstance(name, str):
             raise InputError(
                 "{other} holds {seen!r} where {name} holds {label!r}, which would be two labels. "
                 "Use one spelling in both.",

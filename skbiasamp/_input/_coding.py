@@ -123,7 +123,7 @@ def need_classes(column: Column | Continuous, name: Name) -> Column:
         nan = np.isnan(column.numbers)
         seen = column.numbers[~nan & (column.numbers != np.rint(column.numbers))][0]
         advice = (
-            "cut it into groups first (pandas.cut, KBinsDiscretizer)."
+            "bin it first (pandas.cut, KBinsDiscretizer)."
             if is_sensitive(name)
             else "this metric needs classes. Threshold or bin it first."
         )

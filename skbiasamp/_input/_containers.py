@@ -97,6 +97,8 @@ def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame
                 "0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes one).",
                 name=name,
             )
+        if len(value[0]) and _is_tensor(value[0][0]):
+            value = [[one.item() for one in row] for row in value]
         return pd.DataFrame(list(value))
     # Through pandas: numpy would turn ["a", None] or ["a", nan] into the strings 'None', 'nan'.
     column = pd.Series(list(value), dtype=None if len(value) else object)
@@ -134,10 +136,27 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
 
 
 def _from_narwhals(column: Any) -> pd.Series:
+    if isinstance(column.dtype, nw.String | nw.Categorical | nw.Enum):
+        return _factorized(column.cast(nw.String))
     exact = column.dtype.is_integer() and column.is_null().any()  # NaN would make them floats
     if exact or column.dtype.is_nested():
         return pd.Series(column.to_list(), name=column.name, dtype=object)
     return pd.Series(column.to_numpy(), name=column.name)
+
+
+def _factorized(text: Any) -> pd.Series:
+    """Return text as categories found by the library that holds it.
+
+    NumPy would give every row the length of the longest, and cut NULs off its end.
+    """
+    values = text.drop_nulls().unique(maintain_order=True).to_list()
+    codes: Array = np.full(len(text), -1)
+    if values:
+        numbers = list(range(len(values)))
+        found = text.replace_strict(values, numbers, return_dtype=nw.Int64)
+        codes = found.fill_null(-1).to_numpy()
+    categories = pd.Index(values, dtype=object)
+    return pd.Series(pd.Categorical.from_codes(codes, categories), name=text.name)
 
 
 def check_lengths(given: Mapping[Any, Any]) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import wraps
+from numbers import Integral
 from string import Formatter
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -26,6 +27,14 @@ PARAMETER_OF = {
     "sensitive_prediction": "sensitive_pred",
     "score": "y_score",
     "weight": "sample_weight",
+}
+# The options of the columns of labels and predictions, by the side they are.
+OPTION_OF = {
+    "task": "target",
+    "task_pred": "prediction",
+    "group": "sensitive",
+    "group_pred": "sensitive_prediction",
+    "weight": "weight",
 }
 
 
@@ -153,10 +162,11 @@ def of_columns(columns: Mapping[str, Any]) -> dict[str, Spoken]:
     """Return what roles are called if columns of a frame were named: "column 'age' (target)"."""
     names: dict[str, Spoken] = {}
     for option, named in columns.items():
-        if named is None or option not in PARAMETER_OF:
+        several = list(named) if isinstance(named, list | tuple) else [named]
+        names_columns = several and all(isinstance(one, str | Integral) for one in several)
+        if option not in PARAMETER_OF or not names_columns:
             continue
         parameter = PARAMETER_OF[option]
-        several = list(named) if isinstance(named, list | tuple) else [named]
         texts = [f"column {column!r}" for column in several]
         shown = f"{texts[0]} ({option})" if len(several) == 1 else f"{option} ({quote(several)})"
         names[parameter] = Role(option, shown=shown)

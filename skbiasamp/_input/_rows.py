@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from skbiasamp._input._checks import (
     Array,
     check_columns,
     check_option,
+    check_pair_limit,
 )
 from skbiasamp._input._coding import (
     Column,
@@ -63,9 +65,12 @@ class _Reader(Sides):
             cells, weight = tally(list(self.columns.values()), weight)
             positions = dict(zip(self.columns, cells, strict=True))
         positions, weight, n_dropped = self._drop_missing(positions, weight)
+        self._check_missing_names(positions)
         labels = {key: self._present(key, codes) for key, codes in positions.items()}
         task, task_pred = self._task_sides(labels, weight)
         group, group_pred = self._group_sides(labels, weight)
+        if not self.scores:  # attackers may know rows by number
+            check_pair_limit(len(group.names), len(task.names))
         repeats = self.matrices.get("repeats")
         return Rows(
             weight,
@@ -199,15 +204,20 @@ def read_rows(
     scores: bool = False,
     repeats: Array | None = None,
     pos_label: Any = None,
+    max_groups: float | None = np.inf,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
     With `scores`, labels may be numbers that are no classes, and predictions any scores. With
     `repeats`, the weight of a row is that of so many rows. `pos_label` is the positive class of a
-    binary label; by default that of `like`, or the class that sorts last.
+    binary label; by default that of `like`, or the class that sorts last. `max_groups`
+    is how many groups may be found: None for what people mean.
     """
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
+    if not (max_groups in (None, np.inf) or (isinstance(max_groups, Integral) and max_groups > 0)):
+        text = "{max_groups} must be a whole number of 1 or more. Got {seen!r} instead."
+        raise InputError(text, seen=max_groups)
     if y_true is None:
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
     if sensitive_features is None:
@@ -226,7 +236,7 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    reader = _Reader(native, groups, missing, like, scores, pos_label)
+    reader = _Reader(native, groups, missing, like, scores, pos_label, max_groups)
     if repeats is not None:
         reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
     return reader.read(weight)

@@ -14,6 +14,7 @@ from skbiasamp._input._checks import (
     Names,
     check_columns,
     check_distinct,
+    check_group_limit,
     check_kinds,
     check_known,
     check_spelling,
@@ -41,6 +42,7 @@ class Sides:
     like: tuple[Side, Side] | None
     scores: bool
     pos_label: Any = None
+    max_groups: float | None = np.inf
     columns: dict[str, Column] = field(default_factory=dict)
     matrices: dict[str, Array] = field(default_factory=dict)
     column_names: dict[str, list[Hashable]] = field(default_factory=dict)
@@ -68,6 +70,21 @@ class Sides:
         n_dropped = float(weight[~keep].sum())
         self.matrices = {key: matrix[keep] for key, matrix in self.matrices.items()}
         return {key: codes[keep] for key, codes in positions.items()}, weight[keep], n_dropped
+
+    def _check_missing_names(self, positions: dict[str, Array]) -> None:
+        """Raise if a real group has the name that missing values get."""
+        held: dict[str, set[Any]] = {}
+        for key, codes in positions.items():
+            role, _, column = key.rpartition(" ")
+            if role.startswith("sensitive"):
+                used = np.flatnonzero(np.bincount(codes))
+                held.setdefault(column, set()).update(self.columns[key].values[i] for i in used)
+        if any({None, MISSING} <= values for values in held.values()):
+            raise InputError(
+                "{sensitive_features} has missing values and a group named {seen!r}, and with "
+                "{missing='group'} both would be one group. Rename that group.",
+                seen=MISSING,
+            )
 
     def _present(self, key: str, codes: Array) -> tuple[Array, Names]:
         """Return codes into the values that occur, and these values."""
@@ -233,6 +250,7 @@ class Sides:
         if self.like and len(titles) == len(self.like[0].columns):
             check_columns(titles, self.like[0].columns, "sensitive_features", "the training data")
         names, recoded = self._align(combined, known, "group", weight)
+        self._check_groups(names, weight)
         coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
         group = Side(names, coded["sensitive_features"], columns=titles)
         if "sensitive_pred" in coded:
@@ -242,6 +260,16 @@ class Sides:
         matrix = self.matrices["sensitive_pred"]
         matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
         return group, Side(names, Members(matrix))
+
+    def _check_groups(self, names: Names, weight: Array) -> None:
+        """Raise if an identifier was taken for groups; those of training may be any."""
+        if self.like is not None or self.max_groups == np.inf:
+            return
+        repeats = self.matrices.get("repeats", weight)
+        whole = np.array_equal(repeats, np.rint(repeats))
+        n_rows = float(repeats.sum()) if whole else len(weight)
+        n_columns = len(self.column_names["sensitive_features"])
+        check_group_limit(len(names), n_rows, self.max_groups, n_columns)
 
     def _marginal_groups(
         self,
@@ -264,6 +292,7 @@ class Sides:
             for i in range(len(titles))
         ]
         names = tuple(name for part, _ in parts for name in part)
+        self._check_groups(names, weight)
         if known is not None:
             check_known(names, known, role="group")
             names = known
@@ -287,7 +316,7 @@ class Sides:
         (first, (_, names)), *others = found.items()
         for other, (_, other_names) in others:
             check_kinds(names, other_names, first, other)
-            check_spelling(names, other_names, first, other)
+            check_spelling(names, other_names, known or (), first, other)
         union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
         if known is None:
             known = sort_names(union)

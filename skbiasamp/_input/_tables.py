@@ -12,14 +12,7 @@ import pandas as pd
 
 from skbiasamp._input._checks import no_column
 from skbiasamp._input._coding import NUMERIC, read_weight
-from skbiasamp._input._errors import InputError, InputTypeError, plain, quote
-
-_OPTION = {
-    "task": "target",
-    "task_pred": "prediction",
-    "group": "sensitive",
-    "group_pred": "sensitive_prediction",
-}
+from skbiasamp._input._errors import OPTION_OF, InputError, InputTypeError, plain, quote
 
 
 def read_counts(
@@ -52,10 +45,10 @@ def read_counts(
     for side, name in given.items():
         columns = _columns_of(frame, side) if name is None else name
         if columns is None and side in ("task", "group"):
-            raise no_column(side, frame.columns, _OPTION[side])
+            raise no_column(side, frame.columns, OPTION_OF[side])
         for one in columns if isinstance(columns, list) else [columns]:
             if one is not None and one not in frame.columns:
-                raise no_column(one, frame.columns, _OPTION[side])
+                raise no_column(one, frame.columns, OPTION_OF[side])
         if columns is not None:
             read[side] = frame[columns]
             if name is None and isinstance(columns, str):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._cells import ordered, side_of, take
-from skbiasamp._input import InputError, quote
+from skbiasamp._input import InputError, quote, rows_of
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._attack import (
     MOST_BITS,
@@ -64,9 +64,11 @@ def make_pair(
         test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
     n_rows = int(test.weight.sum()) if test.whole else test.n_cells
     if settings.cv is not None and n_rows < settings.cv:
-        raise ValueError(
-            f"There are {n_rows} rows and cv={settings.cv} folds: a fold needs a row. Use fewer "
-            "folds."
+        raise InputError(
+            "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Use fewer folds, "
+            "or audit more rows.",
+            n_folds=settings.cv,
+            rows=rows_of(n_rows),
         )
     on_data = make_attack(test, data, perturbed=flips, train=training, numbers=numbers)
     on_model = model and make_attack(test, model, train=training, numbers=numbers)

@@ -87,6 +87,7 @@ def _options_named(options: argparse.Namespace) -> dict[str, Spoken]:
         ("pos_label", "--positive"),
         ("delimiter", "--delimiter"),
         ("encoding", "--encoding"),
+        ("max_groups", "--max-groups"),
     ):
         names[role] = partial(_option_named, flag)
     return names
@@ -121,6 +122,7 @@ def _audit(options: argparse.Namespace, call: Sequence[str]) -> int:
         "groups": options.groups,
         "missing": options.missing,
         "pos_label": options.positive,
+        "max_groups": options.max_groups,
     }
     written = {"delimiter": options.delimiter, "encoding": options.encoding}
     names = _options_named(options)

@@ -175,6 +175,13 @@ def parser() -> argparse.ArgumentParser:
         help="rows without a sensitive feature: stop (default), leave them out, or make a group",
     )
     add(
+        "--max-groups",
+        type=int,
+        metavar="N",
+        help="how many groups are allowed (default: 100, and 20 if groups have fewer than 20 rows "
+        "on average)",
+    )
+    add(
         "--auditor",
         type=_auditor,
         action="append",

@@ -19,6 +19,7 @@ from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
+    MOST_GROUPS,
     Array,
     InputError,
     check_runs,
@@ -166,7 +167,8 @@ class BaseAuditor(ABC, BaseEstimator):
             The auditor, as if fitted on the sum of all chunks.
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        cells = self._count_training(y_train, labels, columns)
+        # A chunk may have few rows of each group.
+        cells = self._count_training(y_train, labels, columns, max_groups=MOST_GROUPS)
         known = getattr(self, "contingency_", None)
         return self._learn(cells if known is None else known + cells)
 
@@ -406,12 +408,16 @@ class BaseAuditor(ABC, BaseEstimator):
         return hasattr(self, "contingency_")
 
     def _count_training(
-        self, y_train: Any, labels: dict[str, Any], columns: dict[str, Any]
+        self,
+        y_train: Any,
+        labels: dict[str, Any],
+        columns: dict[str, Any],
+        max_groups: int | None = None,
     ) -> Contingency:
         """Return training labels as a contingency; errors name what `fit` calls them."""
         self._validate_params()
         with speaking(y_true="y_train"):
-            return self._count(y_train, labels, columns)
+            return self._count(y_train, labels, columns, max_groups=max_groups)
 
     def _count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
         """Return the audited rows as a contingency; `given` are labels and names of columns."""
@@ -429,12 +435,15 @@ class BaseAuditor(ABC, BaseEstimator):
         y_true: Any,
         labels: dict[str, Any],
         columns: dict[str, Any],
+        *,
         like: Contingency | None = None,
+        max_groups: int | None = None,
     ) -> Contingency:
-        how: dict[str, Any] = {"like": like, "scores": self._scores}
+        how: dict[str, Any] = {"like": like, "scores": self._scores, "max_groups": max_groups}
         how |= {name: getattr(self, name) for name in ("groups", "missing", "pos_label")}
         engine = self._asked(like) if columns else {}
-        return count_labels(y_true, labels, columns, engine=engine, **how)
+        with speaking(max_groups=lambda rest: f"Contingency.from_labels(..., max_groups{rest})"):
+            return count_labels(y_true, labels, columns, engine=engine, **how)
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         """Return what an engine is asked for beside counts; `like` are the training labels."""

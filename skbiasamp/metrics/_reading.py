@@ -70,7 +70,7 @@ def count_labels(
 def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
     """Yield files as a frame of the columns named, and what they are; any rows else as they are."""
     if columns and are_files(rows):
-        needed = dict.fromkeys(name for one in columns.values() for name in names_of(one))
+        needed = dict.fromkeys(str(name) for one in columns.values() for name in names_of(one))
         with opened(patterns_of(rows), list(needed)) as read:
             yield read
     else:

@@ -29,6 +29,8 @@ from skbiasamp.results import AuditResult, conclusion
 
 # Above this many combinations "all" is a mistake more often than a wish.
 _MOST_COMBINATIONS = 2_000_000
+# Multiplications that counting the candidates of one size may take: some 20 seconds.
+_MOST_WORK = 2e11
 
 
 class MultiAttributeAuditor(CooccurrenceAuditor):
@@ -325,11 +327,18 @@ def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
 def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: float) -> Array:
     """Grow sets task by task; a set is frequent only if all its subsets are."""
     found: list[Array] = []
-    candidates = np.eye(known[0][0].shape[1], dtype=bool)
+    n_tasks = known[0][0].shape[1]
+    # One product counts all pairs, and the tasks themselves.
+    joints = [(held.T * counts[:, 0]) @ held.astype(float) for held, counts in known]
+    candidates = np.eye(n_tasks, dtype=bool)
     for size in range(1, max_size + 1):
         often = np.ones(len(candidates), dtype=bool)
-        for patterns, counts in known:
-            often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
+        for (patterns, counts), pairs in zip(known, joints, strict=True):
+            if size <= 2:
+                members = np.nonzero(candidates)[1].reshape(-1, size)
+                often &= pairs[members[:, 0], members[:, -1]] >= min_count
+            else:
+                often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
         level = candidates[often]
         found.append(level)
         if sum(map(len, found)) > _MOST_COMBINATIONS:
@@ -338,6 +347,19 @@ def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: f
                 "them with {max_size} or {min_count}, or use {combinations='observed'}.",
                 most=_MOST_COMBINATIONS,
                 size=size,
+            )
+        # Before they are made: two sets that differ in their last task only make a greater one.
+        _, alike = np.unique(level & ~_last(level), axis=0, return_counts=True)
+        n_grown = int((alike * (alike - 1)).sum()) // 2
+        n_distinct = max(len(patterns) for patterns, _ in known)
+        if size < max_size and float(n_grown) * n_distinct * n_tasks > _MOST_WORK:
+            raise InputError(
+                "{combinations='all'} would have to count {n:,} sets of {size} tasks in {rows:,} "
+                "distinct rows. Bound them with {max_size} or {min_count}, or use "
+                "{combinations='observed'}.",
+                n=n_grown,
+                size=size + 1,
+                rows=n_distinct,
             )
         kept = {row.tobytes() for row in level}
         grown = {
@@ -350,6 +372,12 @@ def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: f
             break
         candidates = np.array([np.frombuffer(row, dtype=bool) for row in sorted(grown)])
     return np.concatenate(found)
+
+
+def _last(rows: Array) -> Array:
+    """Return the last task of each set, as sets."""
+    last = rows.shape[1] - 1 - rows[:, ::-1].argmax(axis=1)
+    return np.arange(rows.shape[1]) == last[:, None]
 
 
 def _with_one_more(row: Array) -> Array:

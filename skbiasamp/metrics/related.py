@@ -247,11 +247,11 @@ class LabelAuditor(RelatedAuditor):
     question = "Is the majority class predicted more often than it occurs?"
     _uses_groups = False
 
-    def _count(self, y_true: Any, labels: Any, columns: Any, like: Any = None) -> Contingency:
+    def _count(self, y_true: Any, labels: Any, columns: Any, **known: Any) -> Contingency:
         if not columns and labels["sensitive_features"] is None:
             one_group = np.zeros(len(to_native(y_true, "y_true")), int)
             labels = {**labels, "sensitive_features": one_group}
-        return super()._count(y_true, labels, columns, like)
+        return super()._count(y_true, labels, columns, **known)
 
     def _check_groups(self, cells: Contingency) -> None:
         """Groups play no part."""

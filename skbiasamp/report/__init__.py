@@ -40,6 +40,7 @@ def audit(
     groups: str = "intersection",
     missing: str = "error",
     pos_label: Any = None,
+    max_groups: int | None = None,
     random_state: Any = None,
     target: str | list[str] | None = None,
     prediction: str | list[str] | None = None,
@@ -87,6 +88,9 @@ def audit(
     pos_label : class, optional
         Which of two classes is the positive one, and so the task; probabilities and scores in one
         column are of that class. By default the class that sorts last.
+    max_groups : int, optional
+        How many groups are allowed. By default 100, and 20 if groups have fewer than 20 rows on
+        average: more look like an identifier, or a number that was not binned.
     random_state : int, RandomState, Generator or None, default=None
         Where random numbers come from, for auditors that have none of their own.
     target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
@@ -114,7 +118,12 @@ def audit(
     so; this strengthens the association in the labels.
     """
     call = call_of(audit, locals())
-    how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
+    how: dict[str, Any] = {
+        "groups": groups,
+        "missing": missing,
+        "pos_label": pos_label,
+        "max_groups": max_groups,
+    }
     columns: dict[str, Any] = {
         "target": target,
         "prediction": prediction,
