@@ -520,7 +520,7 @@ class Pair(Forgetful):
         ({"module": Pair, "layer": "twice"}, "layer 'twice' returned a tuple"),
         ({"module": net(3, 5)}, r"returned \(2, 5\) .* must return logits of shape \(2, 2\)"),
         ({"adversary": [forgetful_adversary] * 2}, "has 2 networks for 1 layers"),
-        ({"hidden_layer_sizes": ()}, "there is no representation"),
+        ({"hidden_layer_sizes": ()}, r"must be whole numbers from 1 on, one or more; got \(\)"),
         ({"hidden_layer_sizes": (3, 0)}, "must be whole numbers from 1 on"),
         ({"drop_sensitive": True}, "sensitive=None names none"),
         ({"learning_rate": 1e30}, "Training diverged"),

@@ -412,10 +412,20 @@ def test_a_comparison_is_read_as_a_table(people):
             r"rows out \(auditors=DirectionalAuditor\(missing='drop'\)\)",
         ),
         ({"scoring": 3}, TypeError, "a dict of scorers by name. Got 3 instead"),
+        ({"scoring": []}, TypeError, r"scoring must be the name of a score.* Got \[\] instead"),
+        ({"estimators": {"none": LogisticRegression}}, TypeError, "which does not predict"),
+        ({"estimators": {"none": (LogisticRegression(),)}}, TypeError, "or a pair of sampler"),
+        ({"auditors": []}, ValueError, "auditors is empty: pass one auditor or more"),
+        ({"noise": [0.5, "1"]}, ValueError, "noise must hold numbers of at least 0; got"),
+        ({"noise": 3}, ValueError, "The 'noise' parameter of compare_mitigations"),
+        ({"confidence_level": 95}, ValueError, "The 'confidence_level' parameter of compare_m"),
+        ({"cv": "five"}, ValueError, "The 'cv' parameter of compare_mitigations"),
     ],
     ids=[
         *("baseline", "empty", "sampler", "pair", "direction", "stratify", "lengths"),
         *("column", "list", "estimator", "functions", "class", "missing", "number"),
+        *("no scores", "a class", "one of a pair", "no auditors", "text noise", "one noise"),
+        *("percent", "folds"),
     ],
 )
 def test_what_cannot_be_compared_is_said(people, options, error, message):
@@ -423,6 +433,13 @@ def test_what_cannot_be_compared_is_said(people, options, error, message):
     given = {"sensitive_features": sex, "estimators": {"none": LogisticRegression()}, **options}
     with pytest.raises(error, match=message):
         compare_mitigations(X, y, **given)
+
+
+def test_rows_without_columns_cannot_be_compared(people):
+    _, y, sex = people
+    for X, message in ((pd.DataFrame(index=range(len(y))), "no columns"), (None, "Got NoneType")):
+        with pytest.raises(ValueError, match=message):
+            compare_mitigations(X, y, sex, {"none": LogisticRegression()})
 
 
 # ------------------------------------------------------------------------------------ Display

@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from discovery import public_classes
+from discovery import public_classes, public_estimators
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
-from skbiasamp import DirectionalAuditor
+from skbiasamp import DirectionalAuditor, mitigation
+from skbiasamp._input import InputError
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -149,3 +150,45 @@ def test_only_columns_that_are_named_can_be_hidden(kind):
     if "sensitive_features" not in inspect.signature(model.predict).parameters:
         assert_array_equal(model.predict(X), model.predict(X.drop(columns="race")))
         assert_array_equal(model.predict(X), model.predict(X.assign(race="text")))
+
+
+MITIGATIONS = [
+    kind for kind in public_estimators() if kind.__module__.startswith(mitigation.__name__)
+]
+TWINS = pd.concat([X, X[["a"]]], axis=1)
+
+
+@pytest.mark.parametrize("kind", MITIGATIONS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"X": X[[]]}, "X has no columns. Pass one column or more"),
+        ({"X": TWINS}, "X has more than one column called 'a'. Rename columns"),
+        ({"X": NUMBERS[:, 0]}, "Expected 2D array, got 1D array"),
+        ({"X": NUMBERS[:0], "y": [], "sensitive_features": []}, "0 sample|y is empty"),
+        ({"y": None}, "requires y to be passed"),
+        ({"y": np.where(np.arange(N) == 3, np.nan, Y)}, "NaN|missing values in 1 row"),
+        ({"y": Y[:5]}, "y has 5 rows but|but y has 5|inconsistent numbers"),
+        ({"y": np.zeros(N, int)}, "y has one class only, 0. Pass labels with two"),
+        ({"sensitive_features": np.ones(N, int)}, "one group only, 1. Amplification compares"),
+        ({"sensitive_features": np.where(RACE, "a", None)}, "missing values in .* rows"),
+        ({"sensitive_features": RACE[:5]}, "sensitive_features has 5 rows but"),
+    ],
+    ids=[
+        *("no columns", "twins", "flat", "no rows", "no labels", "gaps", "few labels"),
+        *("one class", "one group", "unknown groups", "few groups"),
+    ],
+)
+def test_bad_input_of_mitigations(kind, changed, message):
+    given = {"X": NUMBERS, "y": Y, "sensitive_features": RACE, **changed}
+    model = make(kind)
+    if kind is mitigation.NoiseRandomizer:
+        if "X" not in changed:
+            pytest.skip("has no labels and no groups")
+        given = {"X": given["X"]}
+    if hasattr(model, "fit_resample") and "one class" in message:
+        pytest.skip("groups can be balanced in one class")
+    # What X may be is up to the classifier inside.
+    inner = kind is mitigation.CorpusConstraintClassifier and "2D" in message
+    with pytest.raises(ValueError if inner else InputError, match=message):
+        model.fit(**given)

@@ -18,10 +18,10 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
-from skbiasamp._input import Array, check_lengths, to_native
+from skbiasamp._input import Array, InputError, InputTypeError, check_lengths, to_native
 from skbiasamp.attackers._networks import distinct, find_device, import_torch
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._adversarial_training import (
@@ -36,7 +36,13 @@ from skbiasamp.mitigation._adversarial_training import (
     outputs_of,
     seeded,
 )
-from skbiasamp.mitigation._pairs import read_pairs
+from skbiasamp.mitigation._pairs import (
+    check_frame,
+    checked_data,
+    input_errors,
+    read_pairs,
+    require_labels,
+)
 
 
 class AdversarialClassifier(
@@ -257,9 +263,11 @@ class AdversarialClassifier(
         device = find_device(self.device, needed=True)
         given = self.sensitive is not None or sensitive_features is not None
         hides = given or self.adversary_weight > 0
+        check_frame(X)
+        require_labels(self, y)
         features = self._hide(X)
         with self._noting_text(X):
-            inputs, y = validate_data(
+            inputs, y = checked_data(
                 self,
                 features,
                 y,
@@ -299,9 +307,9 @@ class AdversarialClassifier(
         if not all(
             torch.isfinite(one).all() for net in trained for one in net.state_dict().values()
         ):
-            raise ValueError(
+            raise InputError(
                 "Training diverged: the networks have weights that are not finite. Lower "
-                "learning_rate or adversary_weight, or scale X (StandardScaler)."
+                "{learning_rate} or {adversary_weight}, or scale {X} (StandardScaler)."
             )
         for one in trained:
             one.cpu().eval()
@@ -384,7 +392,7 @@ class AdversarialClassifier(
         torch = import_torch("AdversarialClassifier")
         # Networks that were trained on a GPU work without one.
         device = find_device(self.device, needed=False)
-        inputs = validate_data(
+        inputs = checked_data(
             self,
             self._features(X),
             dtype=np.float32,
@@ -392,8 +400,11 @@ class AdversarialClassifier(
             reset=False,
         )
         if inputs.shape[1:] != self._shape:
-            raise ValueError(
-                f"X has rows of shape {inputs.shape[1:]}, and fit saw rows of {self._shape}."
+            raise InputError(
+                "{X} has rows of shape {shape}, and fit saw rows of {known}. Pass rows like those "
+                "of the training data.",
+                shape=inputs.shape[1:],
+                known=self._shape,
             )
         # In float64 a row gets the same number whatever rows it comes with; networks of users
         # may not be made for it.
@@ -408,16 +419,17 @@ class AdversarialClassifier(
 
     def _read_labels(self, y: Any) -> Array:
         """Return codes of classes, or an indicator matrix."""
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y")
+        with input_errors():
+            check_classification_targets(y)
+            kind = type_of_target(y, input_name="y")
         if kind == "multilabel-indicator":
             self._one_label = False
             target = (y.toarray() if hasattr(y, "toarray") else y).astype(np.float32)
             self.classes_ = np.arange(target.shape[1])
             return target
         if kind not in ("binary", "multiclass"):
-            raise ValueError(
-                f"y is {kind}: pass one column of classes, or 0/1 columns, one a task."
+            raise InputError(
+                "{y} is {kind}: pass one column of classes, or 0/1 columns, one a task.", kind=kind
             )
         self._one_label = True
         self.classes_, target = np.unique(y, return_inverse=True)
@@ -426,12 +438,13 @@ class AdversarialClassifier(
     def _read_groups(self, target: Array, attribute: Any) -> Array:
         """Return codes of groups; warn or raise if a class reveals them."""
         pairs = read_pairs(self.classes_[target] if self._one_label else target, attribute)
+        pairs.require_classes()
         self.groups_ = pairs.groups
         if self.balance == "class":
             if not pairs.one_label:
-                raise ValueError(
-                    "balance='class' balances groups within classes, and y is multilabel: pass "
-                    "balance='group'."
+                raise InputError(
+                    "{balance='class'} balances groups within classes, and {y} is multilabel: pass "
+                    "{balance='group'}."
                 )
             pairs.require_all(
                 why="balance='class' weighs groups the same in each class. Leave that class out, "
@@ -452,14 +465,13 @@ class AdversarialClassifier(
         n_outputs = len(self.classes_)
         if self.module is None:
             hidden = tuple(self.hidden_layer_sizes)
-            if not all(isinstance(width, int | np.integer) and width >= 1 for width in hidden):
-                raise ValueError(
-                    f"hidden_layer_sizes must be whole numbers from 1 on, got {hidden}."
-                )
-            if not hidden:
-                raise ValueError(
-                    "hidden_layer_sizes is empty: without a hidden layer there is no "
-                    "representation. Pass one width or more."
+            whole = all(isinstance(one, int | np.integer) and one >= 1 for one in hidden)
+            if not hidden or not whole:
+                # Without a hidden layer there is no representation.
+                raise InputError(
+                    "{hidden_layer_sizes} must be whole numbers from 1 on, one or more; got "
+                    "{hidden}. Pass a width for each hidden layer, such as (64,).",
+                    hidden=hidden,
                 )
             predictor = default_predictor(self._shape[0], hidden, n_outputs)
         else:
@@ -479,9 +491,10 @@ class AdversarialClassifier(
         if self.adversary is None:
             given = [default_adversary] * len(n_seen)
         if len(given) != len(n_seen):
-            raise ValueError(
-                f"adversary has {len(given)} networks for {len(n_seen)} layers: pass a list with "
-                "one for each."
+            raise InputError(
+                "{adversary} has {n} networks for {layers} layers: pass a list with one for each.",
+                n=len(given),
+                layers=len(n_seen),
             )
         return [
             _made("adversary", one, n, n_groups).to(device)
@@ -496,9 +509,12 @@ def _made(name: str, given: Any, *sizes: Any) -> Any:
         return deepcopy(given)
     made = given(*sizes)
     if not isinstance(made, torch.nn.Module):
-        raise TypeError(
-            f"{name} was called as {name}({', '.join(map(str, sizes))}), and returned a "
-            f"{type(made).__name__}: it must return a torch.nn.Module."
+        raise InputTypeError(
+            "{name} was called as {name}({sizes}), and returned a {kind}: it must return a "
+            "torch.nn.Module.",
+            name=name,
+            sizes=", ".join(map(str, sizes)),
+            kind=type(made).__name__,
         )
     return made
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._input import Array, quote
+from skbiasamp._input import Array, InputError, quote
 from skbiasamp.attackers._networks import draw_rows, import_torch
 
 _AT_ONCE = 4096  # rows whose outputs are computed together
@@ -144,10 +144,15 @@ def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
     wanted = ["encoder"] if layer is None else [layer] if isinstance(layer, str) else list(layer)
     lacking = [name for name in wanted if name not in names]
     if lacking or not wanted:
-        said = "layer=None means 'encoder'" if layer is None else f"layer={layer!r}"
+        said = "None means 'encoder'" if layer is None else repr(layer)
         has = f"It has {quote(names, most=20)}" if names else "It has none with a name"
         missing = f"module has no submodule {quote(lacking)}" if lacking else "names no submodule"
-        raise ValueError(f"{said}, and {missing}. {has}: name one, or several in a list.")
+        raise InputError(
+            "{layer}={said}, and {missing}. {has}: name one, or several in a list.",
+            said=said,
+            missing=missing,
+            has=has,
+        )
     return tuple(wanted)
 
 
@@ -167,15 +172,20 @@ def check_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
                 if one is None
                 else f"returned a {type(one).__name__}"
             )
-            raise ValueError(
-                f"layer {name!r} {gave}. It must be a submodule that forward() calls and that "
-                "returns one tensor with a row for each row of X."
+            raise InputError(
+                "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
+                "returns one tensor with a row for each row of {X}.",
+                called=name,
+                gave=gave,
             )
     shape = tuple(getattr(logits, "shape", ()))
     if shape != (n, n_outputs):
-        raise ValueError(
-            f"module returned {shape or type(logits).__name__} for {n} rows. It must return logits "
-            f"of shape ({n}, {n_outputs}): one for each class, or for each task of a multilabel y."
+        raise InputError(
+            "{module} returned {shape} for {n} rows. It must return logits of shape {expected}: "
+            "one for each class, or for each task of a multilabel {y}.",
+            shape=shape or type(logits).__name__,
+            n=n,
+            expected=(n, n_outputs),
         )
     return [prod(one.shape[1:]) for one in seen]
 

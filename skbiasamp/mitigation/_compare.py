@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -16,17 +17,19 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
 
-from skbiasamp._compat import has_method
+from skbiasamp._compat import Interval, StrOptions, has_method, validate_params
 from skbiasamp._input import (
+    InputError,
+    InputTypeError,
     check_auditor,
     check_lengths,
-    check_option,
     quote,
     speaking,
     to_native,
 )
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._noise import NoiseRandomizer
+from skbiasamp.mitigation._pairs import check_frame
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
 from skbiasamp.model_selection._cross_audit import STRATIFY, joint_strata, over_folds, splitter
 from skbiasamp.model_selection._rows import RowClassifier, RowData
@@ -113,6 +116,17 @@ class MitigationComparison:
         return self.table.copy()
 
 
+@validate_params(
+    {
+        "cv": ["cv_object"],
+        "noise": ["array-like"],
+        "stratify": [StrOptions(set(STRATIFY))],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+)
 def compare_mitigations(
     X: Any,
     y: Any,
@@ -224,36 +238,44 @@ def compare_mitigations(
     domain independent  0.606 [0.574, 0.638]  0.605 [0.573, 0.637]  -0.111 [-0.164, -0.058]
     noise 2             0.554 [0.525, 0.583]  0.547 [0.513, 0.582]  -0.080 [-0.135, -0.026]
     """
-    check_option("stratify", stratify, STRATIFY)
     labels = {"y": y, "sensitive_features": sensitive_features}
     read = {name: to_native(one, name) for name, one in labels.items()}
     check_lengths({"X": range(_n_rows(X)), **read})
     if not isinstance(estimators, Mapping):
-        raise TypeError(
-            "estimators must be a dict of classifiers by name, such as {'none': "
-            "LogisticRegression(), 'balanced': (RatioBalancer(), LogisticRegression())}. Got "
-            f"{type(estimators).__name__} instead."
+        raise InputTypeError(
+            "{estimators} must be a dict of classifiers by name, such as {example}. Got {kind} "
+            "instead.",
+            example="{'none': LogisticRegression(), 'balanced': (RatioBalancer(), "
+            "LogisticRegression())}",
+            kind=type(estimators).__name__,
         )
     if not estimators:
-        raise ValueError(
-            "estimators is empty: pass a classifier without mitigation, and some with one."
+        raise InputError(
+            "{estimators} is empty: pass a classifier without mitigation, and some with one."
         )
     baseline = next(iter(estimators)) if baseline is None else baseline
     if baseline not in estimators:
-        raise ValueError(
-            f"baseline={baseline!r} is not in estimators, which has {quote(list(estimators))}. "
-            "Pass the name of the classifier without mitigation."
+        raise InputError(
+            "{baseline}={seen!r} is not in {estimators}, which has {names}. Pass the name of the "
+            "classifier without mitigation.",
+            seen=baseline,
+            names=quote(estimators),
         )
     if auditors is None:
         auditors = DirectionalAuditor()
     auditors = [_point(one) for one in (auditors if isinstance(auditors, list) else [auditors])]
+    if not auditors:
+        raise InputError("{auditors} is empty: pass one auditor or more, or None.")
     backwards = [one for one in auditors if one.direction == "T->A"]
     if backwards:
-        raise ValueError(
-            f"{backwards[0]} needs predictions of the sensitive feature, and mitigations do not "
-            "predict it: measure direction='A->T'."
+        raise InputError(
+            "{auditor} needs predictions of the sensitive feature, and mitigations do not predict "
+            "it: measure direction='A->T'.",
+            auditor=backwards[0],
         )
     scoring = _scorers(scoring)
+    if not all(isinstance(scale, Real) and scale >= 0 for scale in noise):
+        raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
     noisy = {f"noise {scale:g}": (scale, _noisy(estimators[baseline], scale)) for scale in noise}
     entries = {name: (np.nan, one) for name, one in estimators.items()} | noisy
     parts = {name: _parts(name, one) for name, (_, one) in entries.items()}
@@ -338,13 +360,20 @@ def _share_changed(
 
 def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
     """Return a sampler, if there is one, and a classifier."""
-    sampler, estimator = mitigation if isinstance(mitigation, tuple) else (None, mitigation)
-    if not has_method(estimator, "predict") or (sampler and not hasattr(sampler, "fit_resample")):
-        raise TypeError(
-            f"estimators[{name!r}] is {mitigation!r}, which does not predict. Pass a classifier, "
-            "or a pair of sampler and classifier: (RatioBalancer(), LogisticRegression())."
+    pair = mitigation if isinstance(mitigation, tuple) else (None, mitigation)
+    if (
+        len(pair) != 2
+        or isinstance(pair[1], type)
+        or not has_method(pair[1], "predict")
+        or not (pair[0] is None or hasattr(pair[0], "fit_resample"))
+    ):
+        raise InputTypeError(
+            "{estimators}[{key!r}] is {seen!r}, which does not predict. Pass a classifier, or a "
+            "pair of sampler and classifier: (RatioBalancer(), LogisticRegression()).",
+            key=name,
+            seen=mitigation,
         )
-    return sampler, estimator
+    return pair
 
 
 def _noisy(mitigation: Any, scale: float) -> Any:
@@ -368,10 +397,12 @@ def _scorers(scoring: Any) -> dict[str, Any]:
     if callable(scoring):
         return {"score": scoring}
     named = [scoring] if isinstance(scoring, str) else scoring
-    if not (isinstance(named, list | tuple | set) and all(isinstance(one, str) for one in named)):
-        raise TypeError(
-            "scoring must be the name of a score, a list of names, a scorer or a dict of scorers "
-            f"by name. Got {scoring!r} instead."
+    several = isinstance(named, list | tuple | set) and len(named) > 0
+    if not (several and all(isinstance(one, str) for one in named)):
+        raise InputTypeError(
+            "{scoring} must be the name of a score, a list of names, a scorer or a dict of scorers "
+            "by name. Got {seen!r} instead.",
+            seen=scoring,
         )
     return {one: one for one in named}
 
@@ -389,4 +420,10 @@ def _of_folds(audits: dict[str, CrossAuditResult], scores: list[str]) -> pd.Data
 
 
 def _n_rows(X: Any) -> int:
+    check_frame(X)
+    if not hasattr(X, "shape") and not hasattr(X, "__len__"):
+        raise InputTypeError(
+            "{X} must be an array or a data frame with a row for each label. Got {kind} instead.",
+            kind=type(X).__name__,
+        )
     return X.shape[0] if hasattr(X, "shape") else len(X)

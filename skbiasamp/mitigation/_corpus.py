@@ -19,7 +19,7 @@ from skbiasamp._input import Array, quote
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.mitigation._constraints import Bounds, choose, constrain
-from skbiasamp.mitigation._pairs import read_groups, read_pairs
+from skbiasamp.mitigation._pairs import check_frame, read_groups, read_pairs, require_labels
 from skbiasamp.model_selection._responses import task_scores
 
 _CERTAIN = 1e-9
@@ -155,11 +155,13 @@ class CorpusConstraintClassifier(SensitiveWrapper):
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]
-        attribute = self._sensitive(X, sensitive_features, "fit")
+        check_frame(X)
+        require_labels(self, y)
+        pairs = read_pairs(y, self._sensitive(X, sensitive_features, "fit"))
+        pairs.require_classes()
         features = self._hide(X)
         with self._noting_text(X):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
-        pairs = read_pairs(y, attribute)
         weight = inner.get("sample_weight")
         weight = np.ones(len(pairs.group)) if weight is None else weight
         counts = (

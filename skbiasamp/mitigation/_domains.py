@@ -14,14 +14,14 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
-from skbiasamp._input import Array, quote, to_native
+from skbiasamp._input import Array, InputError, quote, to_native
 from skbiasamp._jobs import side_by_side
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveClassifier, ready
-from skbiasamp.mitigation._pairs import Pairs, named, read_pairs
+from skbiasamp.mitigation._pairs import Pairs, check_rows, input_errors, named, read_pairs
 from skbiasamp.model_selection._responses import task_scores
 
 _CERTAIN = 1e-9
@@ -141,20 +141,15 @@ class DomainIndependentClassifier(SensitiveClassifier):
 
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        # Whatever the classifiers can read may pass.
-        checked = validate_data(
-            self, X, accept_sparse="csr", dtype=None, ensure_all_finite=False, ensure_min_samples=2
-        )
+        checked = check_rows(self, X, y)
         X = X if hasattr(X, "shape") and not issparse(X) else checked
         y = y if hasattr(y, "shape") else np.asarray(y)
-        assert_all_finite(np.asarray(to_native(y, "y")), input_name="y")
+        with input_errors():
+            assert_all_finite(np.asarray(to_native(y, "y")), input_name="y")
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
         pairs = read_pairs(y, attribute)
+        pairs.require_classes()
         _require_both(pairs)
         self.groups_, self._one_label = pairs.groups, pairs.one_label
         self.group_prior_ = self._prior(pairs, inner.get("sample_weight"))
@@ -232,15 +227,17 @@ class DomainIndependentClassifier(SensitiveClassifier):
             prior = pd.Series(1.0 if weight is None else weight, names, float)
         else:
             if set(self.group_prior) != set(pairs.groups):
-                raise ValueError(
-                    f"group_prior has weights of {quote(list(self.group_prior))}, and the groups "
-                    f"are {quote(list(pairs.groups))}: give each of them a weight."
+                raise InputError(
+                    "{group_prior} has weights of {given}, and the groups are {groups}: give each "
+                    "of them a weight.",
+                    given=quote(self.group_prior),
+                    groups=quote(pairs.groups),
                 )
             prior = pd.Series([self.group_prior[one] for one in pairs.groups], names, float)
             if not (np.isfinite(prior).all() and (prior >= 0).all() and prior.any()):
-                raise ValueError(
-                    "The weights of group_prior must be numbers of at least 0, and not all 0; "
-                    f"they are {self.group_prior}."
+                raise InputError(
+                    "{group_prior} must hold numbers of at least 0, and not all 0; got {seen}.",
+                    seen=self.group_prior,
                 )
         return prior / prior.sum()
 
@@ -252,10 +249,11 @@ class DomainIndependentClassifier(SensitiveClassifier):
         fewest = fewest if pairs.one_label else np.minimum(fewest, len(rows) - fewest)
         folds = int(min(5, fewest.min()))
         if folds < 2:
-            raise ValueError(
-                f"Group {pairs.groups[pairs.group[rows[0]]]!r} has {int(fewest.min())} row of task "
-                f"{pairs.tasks[int(fewest.argmin())]!r}, and calibration needs two: merge groups "
-                "or classes, or take probabilities as they are, calibration=None."
+            raise InputError(
+                "Group {group!r} has 1 row of task {task!r}, and calibration needs two: merge "
+                "groups or classes, or pass calibration=None to take probabilities as they are.",
+                group=pairs.groups[pairs.group[rows[0]]],
+                task=pairs.tasks[int(fewest.argmin())],
             )
         several = isinstance(self.estimator, MultiOutputClassifier) and not pairs.one_label
         inner = self.estimator.estimator if several else self.estimator
@@ -281,8 +279,10 @@ def _require_both(pairs: Pairs) -> None:
         always = np.argwhere(pairs.counts == heights)
         if len(always):
             a, t = always[0]
-            raise ValueError(
-                f"All {heights[a, 0]} rows of group {pairs.groups[a]!r} have task "
-                f"{pairs.tasks[t]!r}: the group's own classifier cannot learn it. Merge groups or "
-                "leave the task out."
+            raise InputError(
+                "All {n} rows of group {group!r} have task {task!r}: the group's own classifier "
+                "cannot learn it. Merge groups or leave the task out.",
+                n=heights[a, 0],
+                group=pairs.groups[a],
+                task=pairs.tasks[t],
             )

@@ -11,10 +11,11 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import Interval
 from skbiasamp._input import Array, to_native
+from skbiasamp.mitigation._pairs import check_frame, checked_data
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csc"}
 
@@ -150,12 +151,13 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Return a matrix of numbers, dense or sparse, or a frame if some columns are not."""
+        check_frame(X)
         if sparse.issparse(X) or not hasattr(X, "columns"):
-            return validate_data(self, X, reset=reset, **_NUMBERS)
+            return checked_data(self, X, reset=reset, **_NUMBERS)
         frame: Any = to_native(X, "X")
         if frame.select_dtypes("number").shape == frame.shape:
-            return validate_data(self, X, reset=reset, **_NUMBERS)
-        validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
+            return checked_data(self, X, reset=reset, **_NUMBERS)
+        checked_data(self, X, reset=reset, dtype=None, ensure_all_finite=False)
         return frame
 
     def _noisy_frame(self, data: pd.DataFrame, keep: float, rng: np.random.Generator) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler
 
@@ -65,9 +65,10 @@ class GroupOverSampler(Sampler):
 
     def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
         if not pairs.one_label:
-            raise ValueError(
-                f"GroupOverSampler needs one label a row, and y has {len(pairs.tasks)} columns: "
-                "repeating a row for one task repeats its others. RatioBalancer takes such labels."
+            raise InputError(
+                "GroupOverSampler needs one label a row, and {y} has {n} columns: repeating a row "
+                "for one task repeats its others. RatioBalancer takes such labels.",
+                n=len(pairs.tasks),
             )
         pairs.require_all(why="there is nothing to repeat. Merge groups or classes.")
         try:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.utils.validation import validate_data
 
 from skbiasamp._input import (
     Array,
+    InputError,
+    InputTypeError,
     Names,
     Rows,
     as_bytes,
     check_known,
+    check_lengths,
     codes_of,
+    quote,
     read_rows,
     recode,
     require_groups,
@@ -65,15 +73,87 @@ class Pairs:
         """Return a table of groups and tasks with their names."""
         return pd.DataFrame(table, named(self.groups), named(self.tasks))
 
+    def require_classes(self) -> None:
+        """Raise if there is only one class to learn."""
+        if self.one_label and len(self.tasks) < 2:
+            raise InputError(
+                "{y} has one class only, {seen!r}. Pass labels with two classes or more.",
+                seen=self.tasks[0],
+            )
+
     def require_all(self, *, why: str) -> None:
         """Raise if a group has no row of a task."""
         lacking = np.argwhere(self.counts == 0)
         if len(lacking):
             pairs = [(self.groups[a], self.tasks[t]) for a, t in lacking]
-            raise ValueError(
-                f"There are no rows of {len(pairs)} pairs of group and task, such as group "
-                f"{pairs[0][0]!r} with task {pairs[0][1]!r}: {why}"
+            raise InputError(
+                "There are no rows of {n} pairs of group and task, such as group {group!r} with "
+                "task {task!r}: {why}",
+                n=len(pairs),
+                group=pairs[0][0],
+                task=pairs[0][1],
+                why=why,
             )
+
+
+def check_rows(estimator: Any, X: Any, y: Any) -> Any:
+    """Return X as scikit-learn reads it; raise if it has no rows, or other rows than y.
+
+    Text and missing values pass: the next estimator may read them.
+    """
+    require_labels(estimator, y)
+    checked = checked_data(
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=None,
+        ensure_all_finite=False,
+        ensure_min_samples=2,
+    )
+    check_lengths({"X": range(checked.shape[0]), "y": to_native(y, "y")})
+    return checked
+
+
+def require_labels(estimator: Any, y: Any) -> None:
+    """Raise if there are no labels."""
+    if y is None:
+        raise InputError(
+            "{who} requires y to be passed, but the target {y} is None.",
+            who=type(estimator).__name__,
+        )
+
+
+def checked_data(estimator: Any, X: Any, *y: Any, **how: Any) -> Any:
+    """Return what `validate_data` returns; its errors are errors about the input."""
+    check_frame(X)
+    with input_errors():
+        return validate_data(estimator, X, *y, **how)
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """Make scikit-learn's errors about data errors about the input, with their texts."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        kind = InputTypeError if isinstance(error, TypeError) else InputError
+        raise kind("{text}", text=error) from error
+
+
+def check_frame(X: Any) -> None:
+    """Raise if a data frame has no columns, or two of one name."""
+    columns = list(getattr(X, "columns", ["X"]))
+    if not columns:
+        raise InputError("{X} has no columns. Pass one column or more for the model to learn from.")
+    twice = [name for name, n in Counter(columns).items() if n > 1]
+    if twice:
+        raise InputError(
+            "{X} has more than one column called {names}. Rename columns, so that each has a name "
+            "of its own.",
+            names=quote(twice),
+        )
 
 
 def named(names: Names) -> pd.Index:

@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from skbiasamp._compat import take_rows
-from skbiasamp._input import Array, check_lengths
+from skbiasamp._input import Array
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
-from skbiasamp.mitigation._pairs import Pairs, read_pairs
+from skbiasamp.mitigation._pairs import Pairs, check_rows, read_pairs
 
 
 class Sampler(SensitiveColumns, BaseEstimator):
@@ -48,16 +47,8 @@ class Sampler(SensitiveColumns, BaseEstimator):
         self : object
         """
         self._validate_params()
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        # Whatever the next step can read may pass.
-        checked = validate_data(
-            self, X, accept_sparse=True, dtype=None, ensure_all_finite=False, ensure_min_samples=2
-        )
+        check_rows(self, X, y)
         attribute = self._sensitive(X, sensitive_features, "fit_resample")
-        check_lengths({"X": range(checked.shape[0]), "y": y if hasattr(y, "__len__") else list(y)})
         rng = check_random_state(self.random_state)
         self.sample_indices_ = self._choose(read_pairs(y, attribute), rng)
         return self
