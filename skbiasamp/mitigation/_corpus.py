@@ -157,11 +157,12 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         inner = routed["estimator"]
         check_frame(X)
         require_labels(self, y)
-        pairs = read_pairs(y, self._sensitive(X, sensitive_features, "fit"))
-        pairs.require_classes()
+        attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
         with self._noting_text(X):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
+        pairs = read_pairs(y, attribute)
+        pairs.require_classes()
         weight = inner.get("sample_weight")
         weight = np.ones(len(pairs.group)) if weight is None else weight
         counts = (
