@@ -600,7 +600,7 @@ def test_bad_input_of_groups_classifiers(people):
     )
     for prior, message in (
         ({"f": 1}, r"weights of 'f', and the groups are 'f' and 'm'"),
-        ({"f": 1, "m": -1}, "must be numbers of at least 0"),
+        ({"f": 1, "m": -1}, "must hold numbers of at least 0"),
         ({"f": 0, "m": 0}, "not all 0"),
     ):
         with pytest.raises(ValueError, match=message):
