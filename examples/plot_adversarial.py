@@ -8,7 +8,8 @@ representation, and trains the network to make it fail. The baseline to beat is 
 representation, which hides the group too, along with everything else.
 
 Two data sets whose leak is known: a table with proxies of the group, and handwritten digits whose
-colour goes with the digit. A few seeds here; :doc:`/mitigation-adversarial` has the table of five.
+colour is correlated with the digit. A few seeds here; :doc:`/mitigation-adversarial` has the table
+of five.
 """
 
 # %%
@@ -58,9 +59,9 @@ def digits(seed):
 # The networks
 # ------------
 # λ is 1. On the table the adversary sees equally many rows of each group, as in the paper. Of the
-# digits, knowing the digit is knowing a good deal of the colour, and a network that must not tell
-# the colour at all must not tell even from odd; there groups are balanced within each digit
-# (``balance="class"``), so that only what tells more than the digit does has to be hidden.
+# digits, knowing the digit is knowing a good deal of the colour, and a network that must not reveal
+# the colour at all must not reveal even or odd; there groups are balanced within each digit
+# (``balance="class"``), so that only what reveals more than the digit does has to be hidden.
 
 
 def convolutional(n_channels, n_classes):

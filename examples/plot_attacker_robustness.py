@@ -4,7 +4,7 @@ How much the attacker matters
 
 The experiment of Appendix B and Fig. 3 in "Making bias amplification in balanced datasets
 directional and interpretable" (Tokas, Nair & Kerner 2024). A is normal; T and its prediction are
-second-degree polynomials of A plus noise. Networks of many widths and depths tell them from A;
+second-degree polynomials of A plus noise. Networks of many widths and depths predict them from A;
 their quality is 1 / RMSE.
 
 **What to look at:** the plain difference of qualities follows the attacker; DPA divides by their

@@ -18,7 +18,7 @@ paper's.
 # What the model says
 # -------------------
 # For eight occupations, the probability of each pronoun, the mean over many sentences. Like the
-# paper's model this one leans with the occupation, prefers "he", and hardly ever says "they".
+# paper's model this one follows the occupation, prefers "he", and hardly ever says "they".
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -33,8 +33,8 @@ said = pd.DataFrame({"he": he, "she": 1 - he})
 # %%
 # Four yardsticks
 # ---------------
-# A table of P(pronoun given occupation) each, pronouns × occupations. Equal shares lean nowhere, so
-# the statistics say which way counts as amplification, as in the paper.
+# A table of P(pronoun given occupation) each, pronouns × occupations. Equal shares have no
+# association, so the statistics say which way counts as amplification, as in the paper.
 
 statistics = pd.Series([0.97, 0.94, 0.78, 0.62, 0.30, 0.16, 0.10, 0.05], jobs)
 counted = pd.Series([0.85, 0.80, 0.78, 0.66, 0.52, 0.45, 0.30, 0.25], jobs)

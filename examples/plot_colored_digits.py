@@ -1,11 +1,11 @@
 """
-Coloured digits: a shortcut, what sees it, and what takes it away
-=================================================================
+Coloured digits: a shortcut, its measurement and its mitigation
+===============================================================
 
-Handwritten digits are painted red or green, and even ones are red more often. A small
-convolutional network is to tell the digit. The colour is a shortcut: for an image that could be a 3
-or an 8, it says which is more likely. The network uses it, and its errors are more associated with
-the colour than the labels are: this is bias amplification.
+Handwritten digits are painted red or green, and even ones are red more often. A small convolutional
+network is to recognise the digit. The colour is a shortcut: for an image that could be a 3 or an 8,
+it says which is more likely. The network uses it, and its errors are more associated with the
+colour than the labels are: this is bias amplification.
 """
 
 # %%
@@ -53,8 +53,8 @@ figure.suptitle("correlation 0.9: nine in ten even digits are red, nine in ten o
 # %%
 # The shortcut
 # ------------
-# The network is trained on images whose colour goes with the digit ever more often, and judged on
-# held-out ones of the same kind. At 0.5 the colour tells nothing.
+# The network is trained on images whose colour is more and more correlated with the digit, and
+# audited on held-out ones of the same kind. At 0.5 the colour says nothing.
 
 
 def convolutional(n_channels, n_classes):
@@ -134,7 +134,7 @@ print(numbers(alone))
 
 # %%
 # Look at *other colour* first, the accuracy on images whose colour is not that of their kind: it
-# is as good as any at 0.5, and collapses as the colour tells more, while overall accuracy hardly
+# is as good as any at 0.5, and collapses as the colour reveals more, while overall accuracy hardly
 # moves, since there are ever fewer such images. Accuracy does not see the shortcut.
 
 
@@ -161,19 +161,19 @@ for ax, metric in zip(axes[1:], METRICS, strict=True):
     draw_metrics(ax, alone, metric)
 
 # %%
-# Of the metrics, *leakage* of the predicted digits is nothing at 0.5, where the labels have no
-# bias to amplify, and is there as soon as colour and digit are correlated. *BiasAmp* is a mean over
+# Of the metrics, *leakage* of the predicted digits is nothing at 0.5, where the labels have no bias
+# to amplify, and is there as soon as colour and digit are correlated. *BiasAmp* is a mean over
 # twenty pairs of digit and colour, each of which an error moves by little: its sign is right, its
-# size is small throughout. *DPA*, how well the digit is told from the colour, rests on the few
-# errors that there are, one digit in ten or fewer, and its intervals have zero in them. Leakage
-# of the *logits* is not nothing anywhere, at 0.5 either: they go on telling what colour an image
-# had, which no prediction needs. As the correlation nears 1, labels tell the colour themselves, and
+# size is small throughout. *DPA*, how well the digit is predicted from the colour, rests on the few
+# errors that there are, one digit in ten or fewer, and its intervals have zero in them. Leakage of
+# the *logits* is not nothing anywhere, at 0.5 either: they still reveal the colour of an image,
+# which no prediction needs. As the correlation nears 1, labels reveal the colour themselves, and
 # there is ever less to add. A small number there is no good news; look at *other colour*.
 #
 # Adversarial training
 # --------------------
 # The same network, and an adversary that predicts the colour from its encoder. Rows are
-# balanced within digits, so that what the digit itself tells of the colour need not be hidden. No
+# balanced within digits, so that what the digit itself reveals of the colour need not be hidden. No
 # image without colour is shown to anyone.
 
 train, test = split(0.9)
@@ -199,9 +199,9 @@ ax.set(xlabel="epoch", ylabel="adversary's loss", ylim=(0, None))
 # %%
 # Masks of growing size
 # ---------------------
-# Hiding where the attribute is seen is the other remedy (Wang et al., Table 4). Here all of the
-# digit is coloured, so we know where that is: in a square of growing size the colour is turned to
-# grey, or everything is blacked out, in training and test.
+# Hiding where the sensitive feature is visible is the other mitigation (Wang et al., Table 4). Here
+# all of the digit is coloured, so we know where that is: in a square of growing size the colour is
+# turned to grey, or everything is blacked out, in training and test.
 
 
 def square(size):
@@ -245,9 +245,9 @@ print(numbers(hidden))
 # %%
 # Grey squares that leave a margin change little: what is left of the colour is enough of a
 # shortcut. Once all of the colour is gone, so is amplification, and images of the other colour are
-# told as well as the rest. Black squares are worse than nothing: they take the shape away, and
-# leave the colour of the margin, so that the network leans on it all the more. A mask has to cover
-# everything that tells the attribute, and only that.
+# recognised as well as the rest. Black squares are worse than nothing: they take the shape away,
+# and leave the colour of the margin, so that the network relies on it all the more. A mask has to
+# cover everything that reveals the sensitive feature, and only that.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 SHADES = {"nothing": "#000000", "grey": "#7F7F7F", "black": "#0072B2", "adversarial": "#D55E00"}
@@ -265,11 +265,11 @@ ax.set(
 )
 
 # %%
-# Right and near zero is good. (Below zero, logits tell less of the colour than digits with as many
-# errors would.) Adversarial training comes next to hiding all colour, and has to be
-# told only what each training image's colour was, not where in the image to look; at the price of
-# about a point of accuracy overall, since the colour did help with most images. It does not quite
-# get there: some of the shortcut is left. What it does to other data is in
+# Right and near zero is good. (Below zero, logits reveal less of the colour than digits with as
+# many errors would.) Adversarial training comes next to hiding all colour, and has to be given only
+# what each training image's colour was, not where in the image to look; at the price of about a
+# point of accuracy overall, since the colour did help with most images. It does not quite get
+# there: some of the shortcut is left. What it does to other data is in
 # :doc:`/mitigation-adversarial`.
 #
 # .. admonition:: What to take home

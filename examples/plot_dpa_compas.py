@@ -97,7 +97,7 @@ for (metric, kind, direction), value in of_published.items():
 # %%
 # Trees of our own
 # ----------------
-# DPA asks how accurate the model is, which the counts do not tell. So here are trees on the file
+# DPA asks how accurate the model is, which the counts do not say. So here are trees on the file
 # itself, audited as by default: the best table, cross-fitted. The paper balances the data by
 # sampling; ours are five samples, with their spread.
 
@@ -172,9 +172,9 @@ for (kind, direction), row in dpa.iterrows():
 # not, because our trees are others:
 
 race, recidivism = (dpa.loc["unbalanced", direction] for direction in DIRECTIONS)
-print(f"say African-American:            {race['share']:.1%}, the paper's {3107 / 5278:.1%}")
-print(f"expect recidivism of Caucasians: {recidivism['share']:.1%}, the paper's {938 / 2103:.1%}")
-print(f"tell race rightly:               {race['accuracy']:.1%}, the paper's about 69 %")
+print(f"predict African-American:         {race['share']:.1%}, the paper's {3107 / 5278:.1%}")
+print(f"predict recidivism of Caucasians: {recidivism['share']:.1%}, the paper's {938 / 2103:.1%}")
+print(f"predict race correctly:           {race['accuracy']:.1%}, the paper's about 69 %")
 
 # %%
 # Predictions that name one class more often are easier to guess, whichever class it is, and DPA is

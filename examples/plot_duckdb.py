@@ -12,7 +12,7 @@ long for a million rows as for a thousand. Needs DuckDB.
 # %%
 # A million rows
 # --------------
-# Written by DuckDB itself: three regions, a label that depends on them, and predictions that lean
+# Written by DuckDB itself: three regions, a label that depends on them, and predictions that depend
 # further the same way.
 
 import importlib.util

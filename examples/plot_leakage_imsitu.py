@@ -1,14 +1,14 @@
 """
-How well gender is told from what people do
-===========================================
+How well verbs predict gender
+=============================
 
 Table 1 and Fig. 4 of "Balanced datasets are not enough" (Wang et al. 2019), for imSitu: how well
-gender is told from the verb of an image, in the original training split and in three that are
+gender is predicted from the verb of an image, in the original training split and in three that are
 balanced until no verb has more than α men to a woman, or women to a man.
 
 **What to look at:** halving the imbalance changes next to nothing; only a split with as many women
-as men for every verb tells nothing. And labels that are partly wrong leak less, so that a model has
-to be held against labels as wrong as its own.
+as men for every verb reveals nothing. Labels that are partly wrong leak less, so a model has
+to be compared with equally accurate labels.
 """
 
 # %%
@@ -41,7 +41,7 @@ test = fetch_imsitu_annotations(subset="test")
 
 
 def leakage(train, labels, test_labels, attacker="exact", **options):
-    """Return the share of test rows whose gender is told from a label."""
+    """Return the share of test rows whose gender is predicted from a label."""
     return dataset_leakage(
         test_labels,
         sensitive_features=test.sensitive,
@@ -100,7 +100,7 @@ for row in PAPER.itertuples(index=False):
     )
 
 # %%
-# On the split with α = 1 every verb has as many women as men, so that a table tells nothing. The
+# On the split with α = 1 every verb has as many women as men, so that a table reveals nothing. The
 # paper's 54 % come from choosing the best epoch on few rows and from counting an accuracy of 0.46
 # as 0.54 (``fold=True`` does the latter). Its network, ``MLPAttacker.preset("leakage")``, comes
 # within 1.3 points of the table: see :doc:`/replication`.
@@ -119,7 +119,7 @@ for row in PAPER.itertuples(index=False):
     ax.plot([1, row.F1], [row.leakage, row[4]], "x", color=color, markersize=8)
 ax.plot([], [], "x", color="0.4", label="published")
 ax.axhline(0.5, color="0.75", linewidth=1, linestyle="dashed")
-ax.set(xlabel="F1 of the labels", ylabel="share of genders told")
-ax.set_title("imSitu: what verbs tell of gender, as they become wrong")
+ax.set(xlabel="F1 of the labels", ylabel="genders predicted correctly, share")
+ax.set_title("imSitu: how well verbs predict gender, as they become wrong")
 ax.legend()
 plt.show()

@@ -39,13 +39,13 @@ def cells(step):
 # %%
 # DPA
 # ---
-# How well the best attacker tells the task from the attribute depends on one α only, so that a
+# How well the best attacker predicts the task from the group depends on one α only, so that a
 # hundred numbers make the whole map. (Nothing is equalised: the simulation has no rows, and so no
 # accuracy.)
 
 
 def predictability(step):
-    """Return how well the best attacker tells the task from the attribute."""
+    """Return how well the best attacker predicts the task from the group."""
     table = cells(step)
     with warnings.catch_warnings():
         # At the ends the task has one value in a group, which is no matter here.
@@ -69,8 +69,8 @@ def predictability(step):
 def heatmaps(steps=STEPS):
     """Return the three values, models × data."""
     maps = {name: np.empty((len(steps), len(steps))) for name in ("BiasAmp→", "DPA", "Multi→")}
-    told = np.array([predictability(step) for step in steps])
-    maps["DPA"][:] = (told[:, None] - told) / (told[:, None] + told)
+    quality = np.array([predictability(step) for step in steps])
+    maps["DPA"][:] = (quality[:, None] - quality) / (quality[:, None] + quality)
     models = [
         Contingency.from_counts(cells(step).assign(task_pred=lambda t: t.task)) for step in steps
     ]

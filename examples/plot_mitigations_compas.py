@@ -1,20 +1,20 @@
 """
-Remedies side by side: what they take off, what they cost, what they raise
-==========================================================================
+Mitigations side by side: what they take off, what they cost, what they raise
+=============================================================================
 
-Five remedies on COMPAS and on a synthetic table, each measured with the same auditors on the same
-folds: accuracy, amplification of single attributes, and of several at once. "Men also do laundry"
-(Zhao, Andrews & Xiang 2023) reports that remedies for the one can raise the other. They do here
-too: dropping rows until groups are even, and training a classifier a group, lower directional
-amplification on both data sets, and raise the multi-attribute one.
+Five mitigations on COMPAS and on a synthetic table, each measured with the same auditors on the
+same folds: accuracy, amplification of single attributes, and of several at once. "Men also do
+laundry" (Zhao, Andrews & Xiang 2023) reports that mitigations for the one can raise the other. They
+do here too: dropping rows until groups are even, and training a classifier a group, lower
+directional amplification on both data sets, and raise the multi-attribute one.
 """
 
 # %%
 # The data
 # --------
 # Of COMPAS two labels, which exclude each other no more than objects in a picture do: whether a
-# defendant was charged again within two years, and whether the present charge is a felony. Race
-# is the protected attribute and no feature. (A model of these labels should not be built to
+# defendant was charged again within two years, and whether the present charge is a felony. Race is
+# the sensitive feature, and no input of the model. (A model of these labels should not be built to
 # be used; see :doc:`/limits`.)
 
 import matplotlib.pyplot as plt
@@ -42,15 +42,15 @@ felony = (compas.frame["c_charge_degree"] == "F").astype(int)
 compas_labels = pd.DataFrame({"charged again": compas.target, "felony": felony})
 
 # %%
-# The synthetic table is as those of the Adult data: features that tell of the labels, and proxies
-# that tell of the group. Three labels, two groups.
+# The synthetic table is as those of the Adult data: features that predict the labels, and proxies
+# that predict the group. Three labels, two groups.
 
 table = make_biased_classification(8000, n_tasks=3, random_state=0)
 
 # %%
-# The remedies
-# ------------
-# All are put around the same logistic regressions, one a label. The first is without remedy.
+# The mitigations
+# ---------------
+# All are put around the same logistic regressions, one a label. The first is without mitigation.
 
 
 def scaled(classifier):
@@ -59,7 +59,7 @@ def scaled(classifier):
 
 
 several = MultiOutputClassifier(LogisticRegression())
-remedies = {
+mitigations = {
     "none": scaled(several),
     "base-rate thresholds": scaled(BaseRateThresholdClassifier(several)),
     "ratio balancer": (RatioBalancer(), scaled(several)),
@@ -70,24 +70,24 @@ remedies = {
 
 # %%
 # MALS and its multi-attribute form, then directional amplification A→T and its multi-attribute
-# form. The multi-attribute ones count sizes: a remedy that overshoots zero raises them.
+# form. The multi-attribute ones count sizes: a mitigation that overshoots zero raises them.
 
 auditors = [MALSAuditor(), Multi(direction=None), DirectionalAuditor(), Multi()]
 options = {"auditors": auditors, "noise": (0.5, 1, 2, 4), "random_state": 0}
 on_compas = compare_mitigations(
-    compas.data, compas_labels, compas.sensitive_features, remedies, **options
+    compas.data, compas_labels, compas.sensitive_features, mitigations, **options
 )
-on_table = compare_mitigations(table.data, table.target, table.sensitive, remedies, **options)
+on_table = compare_mitigations(table.data, table.target, table.sensitive, mitigations, **options)
 
 # %%
 # What they do
 # ------------
-# Each number is the change against no remedy on the same folds, with its 95 % interval.
+# Each number is the change against no mitigation on the same folds, with its 95 % interval.
 # ``accuracy`` counts a row as right where all of its labels are.
 
 
 def changes(comparison):
-    """Return what remedies change, remedies × measures."""
+    """Return what mitigations change, mitigations × measures."""
     rows = comparison.table[comparison.table["noise"].isna()]
     rows = rows[rows["mitigation"] != comparison.baseline].assign(
         cell=lambda rows: [
@@ -96,7 +96,7 @@ def changes(comparison):
         ]
     )
     wide = rows.pivot(index="measure", columns="mitigation", values="cell")
-    columns = [name for name in remedies if name != comparison.baseline]
+    columns = [name for name in mitigations if name != comparison.baseline]
     return wide.loc[["accuracy", *comparison.amplifications], columns]
 
 
@@ -104,18 +104,18 @@ for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items
     baseline = comparison.table[comparison.table["mitigation"] == "none"]
     without = baseline.set_index("measure")["value"]
     measures = ["accuracy", *comparison.amplifications]
-    print(f"{name}, without remedy")
+    print(f"{name}, without mitigation")
     print(without[measures].round(3).rename_axis(None).to_string(), end="\n\n")
     print(f"{name}, change")
-    for remedy, column in changes(comparison).items():
-        print(f"  {remedy}")
+    for mitigation, column in changes(comparison).items():
+        print(f"  {mitigation}")
         print("\n".join(f"    {measure:22}{cell}" for measure, cell in column.items()))
     print()
 
 # %%
 # Single and multi-attribute amplification, drawn
 # -----------------------------------------------
-# The dashed line is the model without remedy, with growing noise on its features: amplification
+# The dashed line is the model without mitigation, with growing noise on its features: amplification
 # that is taken off at no merit. Above are single attributes, below several at once.
 
 figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), layout="constrained")
@@ -153,15 +153,18 @@ print(predicted.round(2).to_string())
 
 signed = {
     name: {
-        remedy: comparison.audits[remedy]["multi-attribute A->T"].pooled.statistics["signed_mean"]
-        for remedy in remedies
+        mitigation: comparison.audits[mitigation]["multi-attribute A->T"].pooled.statistics[
+            "signed_mean"
+        ]
+        for mitigation in mitigations
     }
     for name, comparison in {"COMPAS": on_compas, "table": on_table}.items()
 }
 print(pd.DataFrame(signed).round(3).to_string())
 
 # %%
-# The two remedies that drop rows cost 3 points of accuracy on both; on COMPAS they raise MALS too.
+# The two mitigations that drop rows cost 3 points of accuracy on both; on COMPAS they raise MALS
+# too.
 #
 # *Base-rate thresholds* do nothing on the table, whose labels are even. On COMPAS they take the
 # two apart the other way round: directional amplification rises, multi-attribute amplification
@@ -169,14 +172,14 @@ print(pd.DataFrame(signed).round(3).to_string())
 # anything left to amplify:
 
 for name in ("none", "base-rate thresholds"):
-    felonies = cross_val_predict(remedies[name], compas.data, compas_labels)[:, 1].mean()
+    felonies = cross_val_predict(mitigations[name], compas.data, compas_labels)[:, 1].mean()
     print(f"{name}: {felonies:.0%} felonies predicted, of {felony.mean():.0%}")
 
 # %%
 # *Corpus constraints* do what they are asked to, keep the groups' training shares, and so bring
-# MALS near zero and its multi-attribute form down, at a loss of accuracy too small to be told
-# from none. They need the attribute of every row that is predicted.
+# MALS near zero and its multi-attribute form down, at a loss of accuracy too small to be
+# distinguished from none. They need the sensitive feature of every row that is predicted.
 #
-# On COMPAS there is little to take off (without remedy, the interval of directional amplification
-# has zero in it), and noise takes off as much. No remedy is best in every line: which one to take
-# depends on the amplification that does harm where the model is used.
+# On COMPAS there is little to take off (without mitigation, the interval of directional
+# amplification has zero in it), and noise takes off as much. No mitigation is best in every line:
+# which one to take depends on the amplification that does harm where the model is used.

@@ -67,7 +67,7 @@ print(f"signed mean of the sets {of_sets.statistics['signed_mean']:+.3f}")
 
 # %%
 # The value is a mean of sizes, which cannot be negative. The signed mean says which way: here both
-# groups moved as the labels lean.
+# groups changed in the direction of the labels.
 #
 # Chance
 # ------

@@ -59,19 +59,19 @@ def pipeline(middle):
 
 train, test = slice(0, 2000), slice(2000, None)
 middles = {"best feature": SelectKBest(k=1), "first component": PCA(n_components=1)}
-told, amplified = {}, {}
+leaked, amplified = {}, {}
 for name, middle in middles.items():
     fitted = pipeline(middle).fit(
         X[train], made.target[train], sensitive_features=made.sensitive[train]
     )
-    told[name] = {step: fitted[step].leakage_ for step in ("features", "scaled", "reduced")}
+    leaked[name] = {step: fitted[step].leakage_ for step in ("features", "scaled", "reduced")}
     result = fitted["model"].audit(
         fitted[:-1].transform(X[test]), made.target[test], sensitive_features=made.sensitive[test]
     )
     amplified[name] = result
 sklearn.set_config(enable_metadata_routing=False)
 
-table = pd.DataFrame(told)
+table = pd.DataFrame(leaked)
 print(table.round(3).to_string())
 print(f"by chance {fitted['features'].chance_}")
 
@@ -91,7 +91,7 @@ figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, values), color in zip(table.items(), ("#0072B2", "#D55E00"), strict=True):
     ax.plot(["features", "scaled", "reduced"], values, "o-", color=color, label=name)
 ax.axhline(0.5, color="0.6", linewidth=1, linestyle="dashed", label="chance")
-ax.set(ylim=(0.45, 1), ylabel="share of groups told")
-ax.set_title("How well the group is told after each step")
+ax.set(ylim=(0.45, 1), ylabel="groups predicted correctly, share")
+ax.set_title("How well the group can be predicted after each step")
 ax.legend(loc="center left")
 plt.show()

@@ -14,7 +14,7 @@ told little.
 # Data of a given predictability
 # ------------------------------
 # Two groups of 100 rows and a binary label that agrees with the group in a share q of the rows. The
-# best attacker tells the label from the group with accuracy q, and q is all that matters.
+# best attacker predicts the label from the group with accuracy q, and q is all that matters.
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -6,7 +6,7 @@ Fig. 2 of "Directional bias amplification" (Wang & Russakovsky 2021). Of 40 wome
 men 10. A model is right about every man; of the women it calls 0, 1, … or all 40 painters. 30
 would be right: below, the model weakens the correlation in its labels, above it strengthens it.
 
-**What to look at:** which curves tell the two sides apart. Differences of error rates see one side
+**What to look at:** which curves distinguish the two sides. Differences of error rates see one side
 only, or both alike. The two measures of amplification, in the last column, change sign.
 """
 

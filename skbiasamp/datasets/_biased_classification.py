@@ -27,11 +27,11 @@ def make_biased_classification(
     group_sep: float = 2.0,
     random_state: Any = None,
 ) -> Bunch:
-    """Make labels that go with groups, and predictions that exaggerate it by a known amount.
+    """Make labels, groups and predictions with a known bias amplification.
 
     Groups are drawn first, then for each task, independently of the others, a label and its
-    prediction. Even groups (the first, third, ...) lean towards even tasks and away from odd ones,
-    odd groups the other way round.
+    prediction. Even groups (the first, third, ...) have even tasks more often and odd tasks less
+    often; odd groups the other way round.
 
     .. versionadded:: 0.1
 
@@ -51,9 +51,9 @@ def make_biased_classification(
     bias : float, default=0.2
         How far P(t|a) is apart between them; 0 makes task and group independent.
     amplification : float, default=0.05
-        How far P(t̂|a) is from P(t|a), in the direction in which group a leans. With a bias above
-        0, the directional amplification A→T of the population is this number. Below 0 predictions
-        tone the bias down.
+        How far P(t̂|a) is from P(t|a), in the direction of the group's association. With a bias
+        above 0, the directional amplification A→T of the population is this number. Below 0
+        predictions tone the bias down.
     accuracy : float, default=0.8
         How often label and prediction of a task agree, in every group.
     class_sep : float, default=1.0
@@ -76,7 +76,7 @@ def make_biased_classification(
     -----
     Any metric of `joint` is the true value of that metric of `prediction`. The features have no
     part in `prediction`: a model trained on them has an amplification of its own, the larger the
-    more the proxies tell (`group_sep`) and the less the signal (`class_sep`).
+    better the proxies predict the group (`group_sep`) and the weaker the signal (`class_sep`).
 
     Examples
     --------

@@ -63,7 +63,7 @@ Known problems:
   COMPAS data revisited, 2019). Rates among people of one label change little. To correct it, use
   the rows with late_screening = 0.
 - Race was recorded by the county, in a few categories; it is not what people said of themselves.
-- Bail, detention and supervision followed the score, and changed who could be arrested again.
+- Scores were used in decisions about release before trial, which change who can be charged again.
 - The data are one county and two years. Do not train a model for use on them.
 """
 

@@ -1,4 +1,4 @@
-"""Handwritten digits whose colour goes with the digit."""
+"""Handwritten digits whose colour is correlated with the digit."""
 
 from __future__ import annotations
 
