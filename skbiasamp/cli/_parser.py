@@ -21,9 +21,10 @@ skbiasamp audit TEST [TEST ...] [--train TRAIN [TRAIN ...]]
 _AUDIT = """\
 Audit the predictions in a file with every metric that its columns allow:
 directional amplification, MALS, leakage, DPA, and more for several labels or a
-predicted sensitive feature. The output opens with a verdict. Files are CSV, TSV
-or Parquet; several files and quoted patterns such as 'part-*.parquet' count as
-one. DuckDB or polars, if installed, read only the columns named."""
+predicted sensitive feature. The output opens with a verdict. Files are CSV,
+TSV, JSON lines or Parquet; several files and quoted patterns such as
+'part-*.parquet' count as one. DuckDB or polars, if installed, read only the
+columns named."""
 
 _EXAMPLES = """\
 examples:
@@ -120,7 +121,7 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", required=True, metavar="{audit,demo}")
     audit = commands.add_parser(
         "audit",
-        help="audit the predictions in CSV or Parquet files",
+        help="audit the predictions in files (CSV, Parquet, ...)",
         usage=_AUDIT_USAGE,
         description=_AUDIT,
         epilog=_AUDIT_EXAMPLES,
@@ -190,18 +191,18 @@ def parser() -> argparse.ArgumentParser:
     )
     add("--model-name", metavar="NAME", help="name of the model, for the title of the report")
     add("--data-name", metavar="NAME", help="name of the data (default: the files of TEST)")
-    add("--seed", type=_seed, default=0, metavar="N", help="of random numbers (default: 0)")
+    add("--seed", type=_seed, default=0, metavar="N", help="seed of random numbers (default: 0)")
     add(
         "--delimiter",
         type=_delimiter,
         metavar="C",
-        help="what separates the cells of a text file; tab for tabs (default: detected)",
+        help="character between the cells of text files, or tab (default: detected)",
     )
     add(
         "--encoding",
         type=_encoding,
         metavar="NAME",
-        help="of text files, such as utf-16 or latin-1 (default: detected)",
+        help="encoding of text files, such as utf-16 or latin-1 (default: detected)",
     )
     written("--html", metavar="PATH", help="a page with pictures and explanations")
     written("--json", metavar="PATH", help="everything, for programs")
