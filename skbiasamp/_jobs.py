@@ -30,3 +30,12 @@ def side_by_side(
 def _configured(config: dict[str, Any], function: Callable[..., Any], *arguments: Any) -> Any:
     with config_context(**config):
         return function(*arguments)
+
+
+def with_progress(items: Iterable[Any], description: str, total: int) -> Iterable[Any]:
+    """Show a progress bar while looping over items, for verbose=1."""
+    try:
+        from rich.progress import track
+    except ImportError as error:
+        raise ImportError("verbose=1 needs rich: pip install 'skbiasamp[cli]'") from error
+    return track(items, description, total=total)

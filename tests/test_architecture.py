@@ -19,6 +19,7 @@ LAYERS = [
     "_writing",
     "_warnings",
     "_jobs",
+    "_torch",
     "_input",
     "_schema",
     "_sums",

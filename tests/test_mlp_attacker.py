@@ -543,3 +543,38 @@ def test_the_short_benchmark_runs_and_both_sides_learn_the_same():
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr
     assert len([line for line in done.stdout.splitlines() if line.endswith("not judged |")]) == 4
+
+
+# --------------------------------------------------------------------------- bad input
+
+BAD = {
+    "no classes": ({"classes": []}, "minimum of 1 is required"),
+    "classes of two types": ({"classes": [0, "a"]}, "classes|Mix of label"),
+    "an unknown class": ({"classes": [0, 5]}, "y has .*1.*, which is not in classes"),
+    "no number of rows": ({"n_rows": []}, "n_rows must be a number from 1 on"),
+    "rows as text": ({"n_rows": "a"}, "n_rows must be a number from 1 on"),
+    "infinitely many rows": ({"n_rows": np.inf}, "n_rows must be a number from 1 on"),
+    "rows for others": ({"n_rows": [1, 2, 3]}, "one for each of 1 networks"),
+    "a negative seed": ({"random_state": -1}, "random_state must be a number from 0 on"),
+    "negative seeds": ({"random_state": [-1]}, "random_state must be a number from 0 on"),
+    "seeds as text": ({"random_state": ["a"]}, "random_state must be a number from 0 on"),
+}
+
+
+@pytest.mark.parametrize(("options", "says"), BAD.values(), ids=BAD)
+def test_bad_input_of_fit_many_is_named(options, says):
+    attacker = MLPAttacker(max_epochs=1, device="cpu")
+    with pytest.raises(ValueError, match=says):
+        attacker.fit_many([[0], [1]], [0, 1], **options)
+
+
+def test_numbers_too_large_for_single_precision_are_refused_without_a_warning():
+    with pytest.raises(ValueError, match="too large for dtype"):
+        MLPAttacker(max_epochs=1).fit([[1e300], [0]], [0, 1])
+
+
+def test_weights_too_large_to_count_rows_do_not_overflow():
+    networks = MLPAttacker(max_epochs=1, device="cpu", random_state=0).fit_many(
+        [[0], [1]], [0, 1], [1e300, 1e300]
+    )
+    assert networks.loss_curve.shape == (1, 1)

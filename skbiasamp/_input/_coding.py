@@ -72,7 +72,7 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         if not (nan | (column == np.rint(column))).all():
             return _continuous(column, name)
         least, most = column.min(), column.max()  # NaN where any is
-        if most - least < _SPAN and abs(most) < 2**53:
+        if np.isfinite([least, most]).all() and most - least < _SPAN and abs(most) < 2**53:
             whole = range(int(least), int(most) + 1)
             return Column(column.astype(np.int64), whole.start, list(whole))
     try:

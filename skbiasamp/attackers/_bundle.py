@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils import check_array
 
 from skbiasamp._input import Array
-from skbiasamp.attackers._networks import find_device, predict_outputs
+from skbiasamp._torch import find_device
+from skbiasamp.attackers._networks import predict_outputs
 
 
 @dataclass(eq=False, repr=False)

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import check_sample_weight
@@ -67,7 +67,8 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
         weight = check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not weight.any():  # scikit-learn checks this since 1.8
             raise ValueError("Sample weights must contain at least one non-zero number.")
-        self.classes_, target = np.unique(y, return_inverse=True)
+        self.classes_ = unique_labels(y)  # refuses a mix of types, which cannot be sorted
+        target = np.searchsorted(self.classes_, y)
         self.inputs_, row = np.unique(X, axis=0, return_inverse=True)
         self.table_ = np.zeros((len(self.inputs_), len(self.classes_)))
         np.add.at(self.table_, (row.reshape(-1), target), weight)

@@ -13,9 +13,10 @@ from sklearn import config_context
 from sklearn.base import clone, is_regressor
 
 from skbiasamp._input import Array, check_instance
-from skbiasamp._jobs import side_by_side
+from skbiasamp._jobs import side_by_side, with_progress
+from skbiasamp._torch import seeded
 from skbiasamp.attackers._exact import ExactAttacker
-from skbiasamp.attackers._networks import draw_rows, import_torch, with_progress
+from skbiasamp.attackers._networks import draw_rows
 
 NAMES = ("auto", "exact", "mlp")
 # "auto" takes the exact attacker if distinct inputs have at least so many rows on average.
@@ -172,10 +173,7 @@ def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Arra
                 target = target.astype(np.int64)
             else:
                 target = target.astype(np.float32)[:, None]
-            torch = import_torch()
-            # The caller's random numbers stay as they are.
-            contexts.enter_context(torch.random.fork_rng())
-            torch.manual_seed(int(rng.integers(2**31)))
+            contexts.enter_context(seeded(int(rng.integers(2**31))))
         attacker.fit(inputs, target, **options)
         return _predict(attacker, query, task.n_classes, probabilities)
 

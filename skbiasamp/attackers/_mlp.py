@@ -10,18 +10,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import ClassifierTags, RegressorTags, check_array, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError
+from skbiasamp._torch import find_device
 from skbiasamp.attackers._bundle import MLPBundle
 from skbiasamp.attackers._networks import (
     ACTIVATIONS,
     TrainingData,
     average_targets,
     distinct,
-    find_device,
     hold_out,
     join_equal_rows,
     train,
@@ -243,7 +243,8 @@ class MLPAttacker(BaseEstimator):
         self : object
         """
         self._validate_params()
-        X, y = validate_data(self, X, y, dtype=np.float32, y_numeric=not _classifies(self))
+        with np.errstate(over="ignore"):  # as in fit_many
+            X, y = validate_data(self, X, y, dtype=np.float32, y_numeric=not _classifies(self))
         if _classifies(self):
             check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
@@ -295,10 +296,13 @@ class MLPAttacker(BaseEstimator):
         self._validate_params()
         hidden = tuple(self.hidden_layer_sizes)
         if not all(isinstance(width, int | np.integer) and width >= 1 for width in hidden):
-            raise ValueError(f"hidden_layer_sizes must be whole numbers from 1 on, got {hidden}.")
+            raise InputError(
+                "{hidden_layer_sizes} must be whole numbers from 1 on; got {hidden}.", hidden=hidden
+            )
         device = find_device(self.device, needed=True)
         classifies = _classifies(self)
-        X = check_array(X, dtype=np.float32, input_name="X")
+        with np.errstate(over="ignore"):  # too large a number becomes infinite, and is refused
+            X = check_array(X, dtype=np.float32, input_name="X")
         y = check_array(
             y, dtype=None if classifies else np.float64, ensure_2d=False, input_name="y"
         )
@@ -311,14 +315,19 @@ class MLPAttacker(BaseEstimator):
         used = weight > 0
         if not used.any(axis=1).all():
             empty = used.any(axis=1).argmin()
-            raise ValueError(f"sample_weight of network {empty} is zero everywhere.")
+            raise InputError(
+                "{sample_weight} of network {empty} is zero everywhere: leave it out.", empty=empty
+            )
         centres = np.array([[0.0, 1.0]] * n)
         if classifies:
-            classes = np.unique(y[used] if classes is None else classes)
+            if classes is not None:
+                classes = check_array(classes, dtype=None, ensure_2d=False, input_name="classes")
+            # unique_labels refuses classes of several types, which cannot be sorted.
+            classes = unique_labels(y[used] if classes is None else np.ravel(classes))
             target = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
             unknown = y[used & (classes[target] != y)]
             if len(unknown):
-                raise ValueError(f"y has {unknown[0]!r}, which is not among classes.")
+                raise InputError("{y} has {label!r}, which is not in {classes}.", label=unknown[0])
         else:
             classes = None
             centres = np.array([_centre(*one) for one in zip(y, weight, strict=True)])
@@ -369,9 +378,12 @@ def _n_networks(n_samples: int, y: Array, weight: Array, seeds: Any) -> int:
     sizes = {}
     for name, values in {"y": y, "sample_weight": weight}.items():
         if values.ndim > 2 or values.shape[-1] != n_samples:
-            raise ValueError(
-                f"{name} must have shape ({n_samples},) or (n_networks, {n_samples}), since X has "
-                f"{n_samples} rows; got {values.shape}."
+            raise InputError(
+                "{name} must have shape ({n},) or (n_networks, {n}), since {X} has {n} rows; got "
+                "{shape}.",
+                name=name,
+                n=n_samples,
+                shape=values.shape,
             )
         if values.ndim == 2:
             sizes[name] = len(values)
@@ -379,26 +391,43 @@ def _n_networks(n_samples: int, y: Array, weight: Array, seeds: Any) -> int:
         sizes["random_state"] = len(seeds)
     if len(set(sizes.values())) > 1:
         found = ", ".join(f"{name} for {size}" for name, size in sizes.items())
-        raise ValueError(f"It is not clear how many networks to train: {found}.")
+        raise InputError("It is not clear how many networks to train: {found}.", found=found)
     return next(iter(sizes.values()), 1)
 
 
 def _seed_sequences(seeds: Any, n: int) -> list[np.random.SeedSequence]:
-    if np.ndim(seeds):
-        return [np.random.SeedSequence(int(seed)) for seed in seeds]
-    if not isinstance(seeds, Integral):
+    if not np.ndim(seeds) and not isinstance(seeds, Integral):
         seeds = check_random_state(seeds).randint(2**31)
+    each = _one_each("random_state", seeds, n, kinds="iu", least=0)
+    if np.ndim(seeds):
+        return [np.random.SeedSequence(int(seed)) for seed in each]
     # Seed and position together: networks differ, and the first is that of `fit`.
-    return [np.random.SeedSequence((int(seeds), i)) for i in range(n)]
+    return [np.random.SeedSequence((int(seed), i)) for i, seed in enumerate(each)]
+
+
+def _one_each(name: str, values: Any, n: int, *, kinds: str, least: int) -> Array:
+    """Return a number for each network, of one for all or one for each."""
+    found = np.asarray(values)
+    numbers = found.shape in ((), (n,)) and found.dtype.kind in kinds
+    if not numbers or not (np.isfinite(found) & (found >= least)).all():
+        raise InputError(
+            "{name} must be a number from {least} on, or one for each of {n} networks; got "
+            "{values!r}.",
+            name=name,
+            least=least,
+            n=n,
+            values=values,
+        )
+    return np.broadcast_to(found, n)
 
 
 def _rows_before(n_rows: Any, weight: Array) -> list[int]:
     """Return how many rows each network has, counting equal rows."""
     if n_rows is not None:
-        if np.min(n_rows) < 1:
-            raise ValueError(f"n_rows must be at least 1, got {np.min(n_rows)}.")
-        return [ceil(one) for one in np.broadcast_to(n_rows, len(weight))]
-    whole = (weight == np.rint(weight)).all(axis=1)
+        each = _one_each("n_rows", n_rows, len(weight), kinds="iuf", least=1)
+        return [ceil(one) for one in each]
+    # Weights beyond whole floats are no counts.
+    whole = (weight == np.rint(weight)).all(axis=1) & (weight.sum(axis=1) < 2**53)
     return np.where(whole, weight.sum(axis=1), (weight > 0).sum(axis=1)).astype(int).tolist()
 
 

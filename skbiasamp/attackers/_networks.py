@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from skbiasamp._input import Array
+from skbiasamp._jobs import with_progress
+from skbiasamp._torch import import_torch
 
 if TYPE_CHECKING:
     from skbiasamp.attackers._mlp import MLPAttacker
@@ -50,27 +52,6 @@ class TrainingData(NamedTuple):
     n_rows: int
     seed: np.random.SeedSequence
     validation: WeightedRows | None = None
-
-
-def import_torch(who: str = "MLPAttacker") -> Any:
-    """Return torch, or say how to get it."""
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError(f"{who} needs torch: pip install 'skbiasamp[torch]'") from error
-    return torch
-
-
-def find_device(name: str, *, needed: bool) -> Any:
-    """Return the torch device; if no GPU is `needed`, the CPU replaces a missing one."""
-    torch = import_torch()
-    found = torch.cuda.is_available()
-    if name == "cuda" and needed and not found:
-        raise ValueError(
-            "device='cuda' needs a GPU that torch can use, and torch finds none. Pass "
-            "device='auto' to use a GPU only if there is one."
-        )
-    return torch.device("cuda" if found and name != "cpu" else "cpu")
 
 
 # --------------------------------------------------------------------------- rows
@@ -445,12 +426,3 @@ def _drawn_steps(
         for part in torch.tensor(drawn, device=device).split(size, dim=1):
             # An embedding is the fastest look-up of short rows.
             yield embedding(inputs[part], pool), embedding(part, targets), weight, n_rows
-
-
-def with_progress(items: Iterable[Any], description: str, total: int) -> Iterable[Any]:
-    """Show a progress bar while looping over items, for verbose=1."""
-    try:
-        from rich.progress import track
-    except ImportError as error:
-        raise ImportError("verbose=1 needs rich: pip install 'skbiasamp[cli]'") from error
-    return track(items, description, total=total)

@@ -308,6 +308,7 @@ class AttackAuditor(BaseAuditor):
         low, high = np.quantile(centred, self._tails, axis=0)
         return low, high, _p_values(centred)
 
+    @np.errstate(invalid="ignore")  # the quality of attackers without any error is infinite
     def _result(self, test: Contingency) -> AuditResult:
         rng = own_generator(self.random_state)
         done = self._run(test, rng)

@@ -22,7 +22,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._input import Array, InputError, InputTypeError, check_lengths, to_native
-from skbiasamp.attackers._networks import distinct, find_device, import_torch
+from skbiasamp._torch import find_device, import_torch, seeded
+from skbiasamp.attackers._networks import distinct
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._adversarial_training import (
     Networks,
@@ -34,7 +35,6 @@ from skbiasamp.mitigation._adversarial_training import (
     default_predictor,
     find_layers,
     outputs_of,
-    seeded,
 )
 from skbiasamp.mitigation._pairs import (
     check_frame,

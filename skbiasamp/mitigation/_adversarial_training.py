@@ -8,7 +8,6 @@ with an adversary weight of 0 it is the network trained alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from math import prod
@@ -17,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skbiasamp._input import Array, InputError, quote
-from skbiasamp.attackers._networks import draw_rows, import_torch
+from skbiasamp._torch import import_torch, seeded
+from skbiasamp.attackers._networks import draw_rows
 
 _AT_ONCE = 4096  # rows whose outputs are computed together
 _ADVERSARY_WIDTH = 64
@@ -90,15 +90,6 @@ class Networks:
             one.train(learning)
         for one in self.adversaries:
             one.train(not learning)
-
-
-@contextmanager
-def seeded(seed: int, device: Any) -> Iterator[None]:
-    """Seed torch, and restore its random state afterwards."""
-    torch = import_torch()
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-        torch.manual_seed(seed)
-        yield
 
 
 # --------------------------------------------------------------------------- networks by default
