@@ -327,7 +327,9 @@ class MLPAttacker(BaseEstimator):
             target = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
             unknown = y[used & (classes[target] != y)]
             if len(unknown):
-                raise InputError("{y} has {label!r}, which is not in {classes}.", label=unknown[0])
+                raise InputError(
+                    "{y} has {label!r}, which is not in {classes}.", label=unknown[:1].tolist()[0]
+                )
         else:
             classes = None
             centres = np.array([_centre(*one) for one in zip(y, weight, strict=True)])
