@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
@@ -19,7 +19,9 @@ from skbiasamp._input import (
     Rows,
     Side,
     as_bytes,
+    check_option,
     common,
+    quote,
     task_names,
     whole_classes,
 )
@@ -96,6 +98,11 @@ class Cells:
             return self.repeats
         return self.weight if self.whole else np.ones(self.n_cells)
 
+    @property
+    def occurs(self) -> Array:
+        """Positions of cells that have any weight."""
+        return np.flatnonzero(self.weight.reshape(-1, self.n_cells).any(axis=0))
+
     @cached_property
     def row_weight(self) -> Array:
         """What each row of a cell weighs."""
@@ -143,11 +150,11 @@ class Cells:
 
     def has(self, side: SideName) -> bool:
         """Whether a label or prediction is there."""
-        return side in self._sides
+        return isinstance(side, str) and side in self._sides
 
     def soft(self, side: SideName) -> bool:
         """Whether a label or prediction is a probability."""
-        return side in self._sides and self._sides[side].soft
+        return self.has(side) and self._sides[side].soft
 
     def __repr__(self) -> str:
         held = ["labels"]
@@ -169,6 +176,7 @@ class Cells:
 
     def count(self, side: SideName) -> Array:
         """Return how many rows have each group or task of a label or prediction."""
+        self.require(side)
         if side not in self._counts:
             if side.startswith("task") and not self.indicator:
                 count = self.joint("group", side).sum(axis=-2)  # every row is in one group
@@ -180,6 +188,7 @@ class Cells:
 
     def joint(self, side: SideName, other: SideName) -> Array:
         """Return how many rows have each pair of two labels or predictions."""
+        self.require(side, other)
         if (other, side) in self._joints:
             return np.swapaxes(self._joints[other, side], -1, -2)
         if (side, other) not in self._joints:
@@ -199,7 +208,8 @@ class Cells:
         _, first, cell = np.unique(as_bytes(keys_of(self)), return_index=True, return_inverse=True)
         if len(first) == self.n_cells:
             return self
-        return take(self, first, np.bincount(cell.reshape(-1), self.weight))
+        weight = np.apply_along_axis(partial(np.bincount, cell.reshape(-1)), -1, self.weight)
+        return take(self, first, weight)
 
     def rate(self, side: SideName, *, given: SideName) -> Array:
         """Return P(side | given) as groups × tasks; NaN where `given` never occurs.
@@ -207,9 +217,25 @@ class Cells:
         One of the two is of groups, the other of tasks.
         """
         joint, count = self.joint(side, given), self.count(given)
+        if side.startswith("task") == given.startswith("task"):
+            text = "{side} and {given} must be one of groups and one of tasks; got {sides}."
+            raise InputError(text, sides=quote([side, given]))
         with np.errstate(invalid="ignore", divide="ignore"):
             rate: Array = joint / count[..., None, :]
         return np.swapaxes(rate, -1, -2) if side.startswith("task") else rate
+
+    def require(self, *sides: SideName) -> None:
+        """Raise if a label or prediction is not there."""
+        for side in sides:
+            if not self.has(side):
+                text = "{side} must be one of {known}, which this contingency holds; got {seen!r}."
+                raise InputError(text, known=quote(self._sides), seen=side)
+
+    def require_single(self, what: str) -> None:
+        """Raise if there are several resamples where `what` takes one contingency."""
+        if self.weight.ndim == 2:
+            text = "{what} needs one contingency, and this one holds {n} resamples."
+            raise InputError(text, what=what, n=len(self.weight))
 
     def require_rows(self, what: str, *, but: tuple[Summed, ...] = ()) -> None:
         """Raise if an engine's sums stand for rows that `what` needs."""
@@ -253,6 +279,9 @@ def labels_of(cells: Cells, side: SideName) -> Labels:
     held = cells._sides[side]
     if not held.one_label or cells._task_positions == list(range(len(held.names))):
         return held.labels
+    if held.soft and held.labels.width < len(held.names):
+        text = "{side} holds scores, which are no labels: only attackers can use them."
+        raise InputError(text, side=side)
     # Of a binary label the positive class is the one task, which may not occur.
     position = cells._task_positions[0]
     if position is None:
@@ -299,7 +328,7 @@ def narrowed(cells: C, role: str, wanted: Names) -> C:
     if role == "group":
         # Rows of other groups are left out; those of other tasks stay.
         rows = np.flatnonzero(cells._sides["group"].labels.in_any(at))
-        cells = take(cells, rows, cells.weight[rows])
+        cells = take(cells, rows, cells.weight[..., rows])
     sides = {
         name: replace(side, names=wanted, labels=side.labels.select(at))
         if name.startswith(role)
@@ -311,9 +340,11 @@ def narrowed(cells: C, role: str, wanted: Names) -> C:
 
 def shared(cells: C, role: str) -> C:
     """Return cells whose prediction is what label and prediction have in common."""
+    check_option("role", role, ("task", "group"))
     names = cells.tasks if role == "task" else cells.groups
     label: SideName = "task" if role == "task" else "group"
     predicted: SideName = "task_pred" if role == "task" else "group_pred"
+    cells.require(predicted)
     both = common(labels_of(cells, label), labels_of(cells, predicted))
     sides = dict(cells._sides)
     if sides[label].one_label and sides[label].names != names:
@@ -342,14 +373,14 @@ def equal(one: Cells, other: Cells) -> bool:
         return False
     if set(one._sides) != set(other._sides):
         return False
-    one, other = distinct(one), distinct(other)
+    one, other = (distinct(take(c, c.occurs, c.weight[..., c.occurs])) for c in (one, other))
     keys = keys_of(one), keys_of(other)
-    if keys[0].shape != keys[1].shape:
+    if (keys[0].shape, one.weight.shape) != (keys[1].shape, other.weight.shape):
         return False
     orders = [np.lexsort(key.T[::-1]) for key in keys]
     return bool(
         np.array_equal(keys[0][orders[0]], keys[1][orders[1]])
-        and np.array_equal(one.weight[orders[0]], other.weight[orders[1]])
+        and np.array_equal(one.weight[..., orders[0]], other.weight[..., orders[1]])
     )
 
 

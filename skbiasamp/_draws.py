@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from skbiasamp._cells import C, Cells, SideName, ordered, reweighted, sides_of, with_weight
-from skbiasamp._input import Array, InputError, Side, stack
+from skbiasamp._input import Array, Side, stack
 
 
 def resampled(cells: C, n_resamples: int | None, rng: np.random.Generator) -> C:
     """Draw rows with replacement; with `n_resamples` weights have a leading axis of draws."""
-    if cells.weight.ndim == 2:
-        raise InputError("This contingency is resampled already.")
+    cells.require_single("A resample")
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
     if n_resamples is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from skbiasamp._cells import C, Cells, SideName, Summed, distinct, side_of, sides_of, with_sides
 from skbiasamp._input import (
     InputError,
+    InputTypeError,
     Names,
     Side,
     check_columns,
@@ -29,16 +30,27 @@ from skbiasamp._input import (
 _SUMMED: tuple[Summed, ...] = ("scores", "weights")
 
 
+def require_cells(name: str, value: object) -> None:
+    """Raise unless labels are counted."""
+    if not isinstance(value, Cells):
+        text = "{name} must be a Contingency; got {kind}. Contingency.from_labels makes one."
+        raise InputTypeError(text, name=name, kind=type(value).__name__)
+
+
 def merged(every: list[C]) -> C:
     """Return the cells of several data sets together."""
+    for one in every:
+        require_cells("contingencies", one)
     if not every:
-        raise ValueError("There is no contingency to sum: the list is empty.")
+        raise InputError("There is no contingency to sum: the list is empty.")
     first = every[0]
     if len({type(one) for one in every}) > 1:
-        raise ValueError(
+        raise InputError(
             "Contingencies of different kinds cannot be added: one counts rows, another each task "
-            "by itself. Make all of them with the same joint= of Contingency.from_frame."
+            "by itself. Make all of them with the same {joint} of Contingency.from_frame."
         )
+    for one in every:
+        one.require_single("A sum")
     pos_label = _common_positive(every)
     _check_parts(every)
     groups, tasks = _union(every, "group"), _union(every, "task")
@@ -68,6 +80,7 @@ def merged(every: list[C]) -> C:
 
 def conformed(cells: C, like: Cells) -> C:
     """Return cells with the groups and tasks of `like`, in that order."""
+    require_cells("like", like)
     _check_alike(cells, like)
     group, task = side_of(like, "group"), side_of(like, "task")
     tasks = whole_classes(task.names) if task.one_label else task.names
@@ -125,6 +138,11 @@ def _check_parts(every: list[C]) -> None:
             )
 
 
+def _scores(side: Side) -> bool:
+    """Return whether labels are one column of scores, of whichever class is positive."""
+    return side.labels.width < len(side.names)
+
+
 def _union(every: list[C], name: SideName) -> Names:
     """Return the names of all; indicator columns must be the same ones."""
     first, *others = every
@@ -135,14 +153,16 @@ def _union(every: list[C], name: SideName) -> Names:
         theirs = side_of(other, name)
         same_form = (mine.is_matrix, mine.one_label) == (theirs.is_matrix, theirs.one_label)
         if first.has(predicted):
-            same_form &= side_of(first, predicted).is_matrix == side_of(other, predicted).is_matrix
+            kinds = [side_of(one, predicted) for one in (first, other)]
+            same_form &= kinds[0].is_matrix == kinds[1].is_matrix
+            same_form &= _scores(kinds[0]) == _scores(kinds[1])
         if not same_form:
             raise InputError(
                 "The two contingencies hold {role}s of different kinds (one column of labels, "
                 "indicator columns, probabilities) and cannot be added.",
                 role=name,
             )
-        _check_attributes(mine, theirs)
+        _check_group_columns(mine, theirs)
         if mine.names == theirs.names:
             continue
         check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
@@ -197,7 +217,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
                 role=role,
                 lacking=quote(lacking),
             )
-    _check_attributes(side_of(like, "group"), side_of(cells, "group"))
+    _check_group_columns(side_of(like, "group"), side_of(cells, "group"))
     if like.indicator != cells.indicator:
         raise InputError(
             "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
@@ -213,7 +233,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
         )
 
 
-def _check_attributes(one: Side, other: Side) -> None:
+def _check_group_columns(one: Side, other: Side) -> None:
     """Combinations of (sex, age) are not those of (age, sex)."""
     if one.columns and other.columns and len(one.columns) == len(other.columns):
-        check_columns(other.columns, one.columns, "the audited attribute", "the other")
+        check_columns(other.columns, one.columns, "the audited groups", "the other")

@@ -24,6 +24,7 @@ Check = Callable[[Any, str], Any]
 NOTHING: Any = object()  # a field that is not there
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
+short = _SHORT.repr
 
 
 def load(source: Any, check: Check, writer: str) -> Any:
@@ -67,7 +68,7 @@ def wrong(field: str, expected: str, held: Any = NOTHING, *, seen: str | None = 
         "{field} must be {expected}; got {seen}. Read what {writer} wrote, or write it again.",
         field=field or "The JSON",
         expected=expected,
-        seen=seen or ("nothing" if held is NOTHING else _SHORT.repr(held)),
+        seen=seen or ("nothing" if held is NOTHING else short(held)),
     )
 
 

@@ -14,6 +14,7 @@ from skbiasamp._engines import Moments
 from skbiasamp._input import (
     Array,
     Codes,
+    InputError,
     InputTypeError,
     Labels,
     Members,
@@ -32,6 +33,11 @@ _ROUNDING = 1e-6  # how far from 0 and 1 a probability may be
 
 def write_table(cells: Cells) -> pd.DataFrame:
     """Return one row a distinct cell, in an order that only what they hold decides."""
+    cells.require_single("A table of cells")
+    for name, side in sides_of(cells).items():
+        if side.labels.width < len(side.names):
+            text = "A table of cells holds labels or probabilities, and {side} scores: use to_json."
+            raise InputError(text, side=name)
     cells = distinct(cells)
     order = np.lexsort(keys_of(cells).T[::-1])
     columns: dict[str, Any] = {}
@@ -60,6 +66,7 @@ def write_table(cells: Cells) -> pd.DataFrame:
 
 def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
     """Return cells as what JSON can hold."""
+    cells.require_single("JSON")
     sides = sides_of(cells)
     return {
         "format": _FORMAT,

@@ -11,7 +11,7 @@ import numpy as np
 
 from skbiasamp._cells import Cells, SideName, Summed, narrowed, shared
 from skbiasamp._engines import Moments, two_values
-from skbiasamp._input import Array, Members, Side, as_bytes, check_selection
+from skbiasamp._input import Array, Members, Side, as_bytes, check_option, check_selection
 from skbiasamp._merging import conformed, merged, with_positive_class
 from skbiasamp._stored import BOTH, BOTH_SQUARE, SQUARE, write_cells
 from skbiasamp._writing import written
@@ -48,9 +48,11 @@ class TaskSums(Cells):
 
     def soft(self, side: SideName) -> bool:
         """Whether a label or prediction is a probability."""
+        if not isinstance(side, str):
+            return False
         if side == "task_pred":
             return SQUARE in self._sides
-        return not side.startswith("task") and super().soft(side)
+        return side in ("group", "group_pred") and super().soft(side)
 
     def _weights(self, *sides: SideName) -> Array:
         tasks = sum(side.startswith("task") for side in sides)
@@ -183,10 +185,19 @@ class TaskSums(Cells):
             chosen = narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
         return chosen._distinct()
 
+    def marginalise(self, *sides: SideName) -> TaskSums:
+        """Return the sums without the named predictions (``"task_pred"``, ...)."""
+        for side in sides:
+            check_option("side", side, ("task_pred", "group_pred"))
+        left_out = {*sides, *((BOTH, SQUARE, BOTH_SQUARE) if "task_pred" in sides else ())}
+        kept = {name: side for name, side in self._sides.items() if name not in left_out}
+        return self._like(kept)._distinct()
+
     def both(self, role: str) -> TaskSums:
         """Return sums whose prediction is what label and prediction have in common."""
-        if role == "group":
+        if role != "task":
             return shared(self, role)
+        self.require("task_pred")
         sides: dict[Any, Side] = {**self._sides, "task_pred": self._sides[BOTH]}  # type: ignore[index]
         if SQUARE in self._sides:
             sides[SQUARE] = sides[BOTH_SQUARE]

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
+from numbers import Integral
 from typing import Any, TypeGuard
 
+import numpy as np
 import pandas as pd
 
 from skbiasamp import _cells, _draws, _merging, _models
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
+from skbiasamp._compat import Interval, validate_parameter_constraints
 from skbiasamp._frames import read_frame, read_labels, read_models
-from skbiasamp._input import InputError, check_selection, columns_named, quote, read_counts
+from skbiasamp._input import (
+    InputError,
+    check_column_names,
+    check_option,
+    check_selection,
+    columns_named,
+    quote,
+    read_counts,
+)
 from skbiasamp._stored import read_cells, write_cells, write_table
 from skbiasamp._sums import generator
 from skbiasamp._task_sums import TaskSums
@@ -123,6 +134,8 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
+        if like is not None:
+            _merging.require_cells("like", like)
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
         how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
@@ -272,6 +285,9 @@ class Contingency(Cells):
             "sensitive_prediction": sensitive_prediction,
             "weight": weight,
         }
+        check_column_names(**named | {"weight": [weight]})
+        if like is not None:
+            _merging.require_cells("like", like)
         read = read_frame(
             frame,
             named,
@@ -329,7 +345,11 @@ class Contingency(Cells):
         >>> Contingency.sum(days)
         Contingency(730 rows in 2 cells: 2 groups x 1 task, labels)
         """
-        every = list(contingencies)
+        try:
+            every = list(contingencies)
+        except TypeError:
+            _merging.require_cells("contingencies", contingencies)
+            raise
         if every and isinstance(every[0], TaskSums):
             return TaskSums.sum(every)
         return _merging.merged(every)
@@ -383,11 +403,7 @@ class Contingency(Cells):
     def marginalise(self, *sides: SideName) -> Contingency:
         """Return the contingency without the named predictions (``"task_pred"``, ...)."""
         for side in sides:
-            if side not in ("task_pred", "group_pred"):
-                raise ValueError(
-                    f"Only 'task_pred' and 'group_pred' can be summed over, got {side!r}: a "
-                    "contingency always holds groups and tasks."
-                )
+            check_option("side", side, ("task_pred", "group_pred"))
         kept = {name: side for name, side in _cells.sides_of(self).items() if name not in sides}
         return _cells.distinct(_cells.with_sides(self, kept))
 
@@ -409,6 +425,8 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
+        how = {"n_resamples": n_resamples, "random_state": random_state}
+        validate_parameter_constraints(_RESAMPLE, how, "Contingency.resample")
         return _draws.resampled(self, n_resamples, generator(random_state))
 
     @property
@@ -486,6 +504,12 @@ class Contingency(Cells):
         if read["summed"] == "tasks":
             return TaskSums(**read)  # type: ignore[return-value]  # it is read as one is
         return cls(**read)
+
+
+_RESAMPLE = {
+    "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
+    "random_state": ["random_state", np.random.Generator],
+}
 
 
 def is_contingency(value: Any) -> TypeGuard[Contingency]:

@@ -31,6 +31,7 @@ from skbiasamp import (
 )
 from skbiasamp._cells import distinct, ordered
 from skbiasamp._draws import flips, swapped
+from skbiasamp._input import InputError
 from skbiasamp.inference import (
     UncertaintyWarning,
     _intervals,
@@ -974,7 +975,7 @@ def test_one_resample_is_a_plain_contingency():
     drawn = cells.resample(random_state=0)
     assert drawn.total == cells.total
     assert drawn.weight.ndim == 1
-    with pytest.raises(ValueError, match="resampled already"):
+    with pytest.raises(ValueError, match="holds 2 resamples"):
         cells.resample(2, random_state=0).resample(2)
 
 
@@ -1694,3 +1695,45 @@ def test_the_summary_counts_the_flags():
     distinguishable = "the training correlation is not statistically distinguishable from 0"
     assert f"(2 of 2 pairs: {distinguishable}, sign_certain=False)" in text
     assert "distinguishable" not in repr(audit(DirectionalAuditor(interval=None), coin()))
+
+
+@pytest.mark.parametrize(
+    ("gained", "lost", "said"),
+    [
+        ([-1], [5], "gained must hold numbers of rows, whole and not negative; got -1"),
+        ([1], [0.5], "lost must hold numbers of rows, .* got 0.5"),
+        ([np.nan], [1], "gained must hold numbers of rows, .* got nan"),
+        ([1], [np.inf], "lost must hold numbers of rows, .* got inf"),
+        (["1"], [1], r"gained must hold numbers; got \['1'\]"),
+        (None, 1, "gained must hold numbers of rows"),
+        ([1, 2], [1, 2, 3], "gained and lost must have one shape"),
+        ([[1], [1, 2]], 1, "gained must hold numbers; got"),
+        (1j, 1, "gained must hold numbers; got 1j"),
+        (10**400, 1, "gained must hold numbers; got 1000"),
+    ],
+)
+def test_numbers_of_rows_are_checked(gained, lost, said):
+    with pytest.raises(InputError, match=said):
+        paired_p_values(gained, lost)
+
+
+@pytest.mark.parametrize(
+    ("p_values", "method", "said"),
+    [
+        ([0.5, 1.5], "holm", "p_values must hold numbers from 0 to 1; got 1.5"),
+        ([-0.1], "fdr", "p_values must hold numbers from 0 to 1; got -0.1"),
+        (["a"], None, r"p_values must hold numbers; got \['a'\]"),
+        ({}, "holm", "p_values must hold numbers; got {}"),
+        ([0.5], "bonferroni", "method must be one of 'holm', 'fdr', None"),
+        ([0.5], ["holm"], "method must be one of"),
+    ],
+)
+def test_p_values_are_checked(p_values, method, said):
+    with pytest.raises(InputError, match=said):
+        adjust_p_values(p_values, method)
+
+
+def test_missing_p_values_stay_missing():
+    for missing in (None, pd.NA, np.nan):
+        adjusted = adjust_p_values([0.01, missing, 0.04])
+        np.testing.assert_allclose(adjusted, [0.02, np.nan, 0.04])

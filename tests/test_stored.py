@@ -434,3 +434,76 @@ def test_other_names_become_text_in_a_table_and_are_refused_by_json():
     assert Contingency.from_counts(cells.to_frame()).tasks == tuple(map(str, days))
     with pytest.raises(InputError, match="JSON has no date: name it with text"):
         cells.to_json()
+
+
+# --------------------------------------------------------------------------- bad calls
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: labels().count("group_pred"), "'task_pred', which this .* got 'g"),
+        (lambda: labels().count([]), r"side must be one of .* got \[\]"),
+        (lambda: labels().joint("task", "nothing"), "side must be one of .* got 'nothing'"),
+        (lambda: labels().rate("task", given="task_pred"), "one of groups and one of ta"),
+        (lambda: numbers().count("task_pred"), "task_pred holds scores"),
+        (lambda: numbers().to_frame(), "and task_pred scores: use to_json"),
+        (lambda: numbers() + probabilities(), "hold tasks of different kinds"),
+        (lambda: labels().both("group"), "'group_pred'"),
+        (lambda: labels().both("other"), "role must be one of 'task', 'group'"),
+        (lambda: labels().conform(3), "like must be a Contingency; got int"),
+        (lambda: Contingency.from_labels(Y, sensitive_features=GROUP, like=[1]), "like must be a C"),
+        (lambda: Contingency.sum(3), "contingencies must be a Contingency; got int"),
+        (lambda: Contingency.sum([]), "the list is empty"),
+        (lambda: Contingency.sum([labels(), None]), "must be a Contingency; got None"),
+        (lambda: labels() + tasks(), "different kinds cannot be added"),
+        (lambda: labels().select(groups=3), "groups must be some of 'f' and 'm'.* got 3"),
+        (lambda: labels().select(groups=[["f"]]), "groups must be some of"),
+        (lambda: labels().select(groups=pd.NA), "groups must be some of"),
+        (lambda: labels().marginalise("task"), "side must be one of 'task_pred', 'group_pred'"),
+        (lambda: labels().with_positive([1]), "pos_label must be one of the classes"),
+        (lambda: labels().with_positive(pd.NA), "pos_label must be one of the classes"),
+        (lambda: labels().resample(0), "n_resamples"),
+        (lambda: labels().resample(3, random_state=-1), "random_state"),
+        (lambda: labels().resample(3).resample(), "A resample needs one contingency"),
+        (lambda: labels().resample(3).to_frame(), "A table of cells needs one contingency"),
+        (lambda: labels().resample(3).to_json(), "JSON needs one contingency"),
+        (lambda: labels().resample(3) + labels(), "A sum needs one contingency"),
+        (lambda: tasks().resample(), "A resample needs rows"),
+        (lambda: Contingency.from_counts(TABLE, target=[[1]]), "target must be a column"),
+        (lambda: Contingency.from_counts(TABLE, target=[]), "target must be .* got an empty list"),
+        (lambda: Contingency.from_counts(TABLE, count=["n"]), "count must be a column name"),
+        (lambda: Contingency.from_frame(TABLE, target=Y, sensitive="group"), "target must be a col"),
+    ],
+)  # fmt: skip
+def test_bad_calls_are_errors_about_the_input(call, said):
+    with pytest.raises(ValueError, match=said) as raised:
+        call()
+    assert type(raised.value).__name__ in ("InputError", "InputTypeError", "InvalidParameterError")
+
+
+TABLE = labels().to_frame()
+
+
+def test_resamples_are_narrowed_and_compared_draw_by_draw():
+    cells = labels().resample(3, random_state=0)
+    part = cells.select(groups=["f"])
+    np.testing.assert_array_equal(part.total, cells.count("group")[:, 0])
+    assert cells == cells.select(groups=["f", "m"])
+    assert cells != labels()
+    alone = cells.marginalise("task_pred")
+    np.testing.assert_array_equal(alone.joint("group", "task"), cells.joint("group", "task"))
+    assert (alone.n_cells, cells.n_cells) == (4, 4)
+
+
+def test_cells_without_weight_are_no_rows():
+    cells = labels().resample(random_state=0)
+    assert Contingency.from_counts(cells.to_frame()) == cells
+
+
+def test_sums_of_tasks_leave_predictions_out():
+    cells = tasks()
+    alone = cells.marginalise("task_pred")
+    assert not alone.has("task_pred")
+    np.testing.assert_array_equal(alone.joint("group", "task"), cells.joint("group", "task"))
+    assert Contingency.from_json(alone.to_json()) == alone

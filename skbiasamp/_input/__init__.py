@@ -75,7 +75,7 @@ from skbiasamp._input._reading import (
     whole_classes,
 )
 from skbiasamp._input._rows import read_rows, tallied
-from skbiasamp._input._tables import column_of_name, read_counts
+from skbiasamp._input._tables import check_column_names, column_of_name, read_counts
 
 __all__ = [
     "DIRECTIONS",
@@ -100,6 +100,7 @@ __all__ = [
     "as_bytes",
     "as_numbers",
     "check_auditor",
+    "check_column_names",
     "check_columns",
     "check_frame_columns",
     "check_instance",

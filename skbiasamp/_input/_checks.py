@@ -346,8 +346,10 @@ def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> 
 
 def check_selection(wanted: Any, known: Names, role: str) -> Names:
     """Return the chosen groups or tasks."""
-    names = (wanted,) if isinstance(wanted, str) else tuple(wanted)
-    unknown = [name for name in names if name not in known]
+    names: Names = (wanted,)
+    if isinstance(wanted, Iterable) and not isinstance(wanted, str):
+        names = tuple(wanted)
+    unknown = [name for name in names if not isinstance(name, Hashable) or name not in set(known)]
     if unknown or not names or len(set(names)) < len(names):
         raise InputError(
             "{name} must be some of {known}, each once; got {wanted!r}{meant}",

@@ -43,7 +43,9 @@ def positive_class(pos_label: Any, classes: Names) -> tuple[Names, Hashable]:
             classes=quote(whole),
         )
     wanted = plain(pos_label)
-    found = [name for name in whole if name == wanted]
+    known = isinstance(wanted, Hashable)  # arrays and frames are no class
+    found = [name for name in whole if known and kind_of(name) == kind_of(wanted)]
+    found = [name for name in found if name == wanted]
     if not found and isinstance(wanted, str):
         written = (name for name in whole if not isinstance(name, str))
         found = [name for name in written if spelt(name) == spelt(wanted)]

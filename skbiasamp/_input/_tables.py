@@ -29,6 +29,13 @@ def read_counts(
         text = "{frame} must be a pandas DataFrame of counts. Got {kind} instead."
         raise InputTypeError(text, kind=type(frame).__name__)
     where = f"column {count!r}"
+    check_column_names(
+        target=target,
+        prediction=prediction,
+        sensitive=sensitive,
+        sensitive_prediction=sensitive_prediction,
+        count=[count],
+    )
     if count not in frame.columns:
         named = (target, prediction, sensitive, sensitive_prediction) != (None,) * 4
         if named or count != "n" or {"task", "group"} <= set(frame.columns):
@@ -75,6 +82,16 @@ def read_counts(
         "summed": summed[0],
         "pos_label": frame["pos_label"].iloc[0] if "pos_label" in frame.columns else None,
     }
+
+
+def check_column_names(**options: Any) -> None:
+    """Raise if an option names columns by something that is no name, or by an empty list."""
+    for option, named in options.items():
+        several = named if isinstance(named, list) else [named]
+        if not several or not all(isinstance(one, Hashable) for one in several):
+            text = "{name} must be a column name, or a list of names; got {seen}."
+            seen = "an empty list" if not several else type(named).__name__
+            raise InputTypeError(text, name=option, seen=seen)
 
 
 def _listed(value: Any) -> bool:
