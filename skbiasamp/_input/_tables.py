@@ -87,6 +87,10 @@ def read_counts(
 def check_column_names(**options: Any) -> None:
     """Raise if an option names columns by something that is no name, or by an empty list."""
     for option, named in options.items():
+        if isinstance(named, dict):  # predictions of several models
+            for one in named.values():
+                check_column_names(**{option: one})
+            continue
         several = named if isinstance(named, list) else [named]
         if not several or not all(isinstance(one, Hashable) for one in several):
             text = "{name} must be a column name, or a list of names; got {seen}."
