@@ -30,8 +30,8 @@ if TYPE_CHECKING:
         amplification_scorer,
         cross_audit,
     )
-    from skbiasamp.report import audit
-    from skbiasamp.results import AuditReport, AuditResult, ComparisonResult
+    from skbiasamp.report import audit, compare
+    from skbiasamp.results import AuditReport, AuditResult, ComparisonReport, ComparisonResult
 
 # Public name -> the module it is in. Names are imported when they are first asked for, so
 # that importing the package imports nothing that the caller does not use.
@@ -40,6 +40,7 @@ _MODULES = {
     "AuditResult": "results",
     "AuditedClassifier": "compose",
     "BaseRateThresholdClassifier": "model_selection",
+    "ComparisonReport": "results",
     "ComparisonResult": "results",
     "Contingency": "contingency",
     "DPAAuditor": "metrics",
@@ -51,6 +52,7 @@ _MODULES = {
     "amplification_curve": "model_selection",
     "amplification_scorer": "model_selection",
     "audit": "report",
+    "compare": "report",
     "cross_audit": "model_selection",
 }
 _SUBMODULES = {
@@ -68,6 +70,7 @@ __all__ = [
     "AuditResult",
     "AuditedClassifier",
     "BaseRateThresholdClassifier",
+    "ComparisonReport",
     "ComparisonResult",
     "Contingency",
     "DPAAuditor",
@@ -80,6 +83,7 @@ __all__ = [
     "amplification_scorer",
     "attackers",
     "audit",
+    "compare",
     "cross_audit",
     "datasets",
     "inference",

@@ -1,29 +1,27 @@
-"""audit(): every audit that the inputs allow, in one call."""
+"""audit() and compare(): every metric that the inputs allow, in one call."""
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
-from skbiasamp import metrics
 from skbiasamp._input import (
     InputError,
-    check_auditor,
     check_frame_columns,
     require_groups,
     speaking,
 )
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
-from skbiasamp.metrics._base import BaseAuditor
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
+from skbiasamp.report._auditors import allowed, checked, named, readied
+from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, not_measured
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.checks import Seen, find
 from skbiasamp.results import AuditReport, AuditResult
 
-_KINDS = ("signed", "size", "attack")  # their order in a report
+__all__ = ["audit", "compare", "count_rows"]
 
 
 def audit(
@@ -154,22 +152,16 @@ def audit(
         with speaking(y_pred="y_score"):
             scored = count_labels(y_true, given, {}, scores=True, **how | {"pos_label": None})
     if auditors is None:
-        chosen = [(one, train, test, "") for one in _allowed(test)]
+        chosen = [(one, train, test, "") for one in allowed(test)]
         if scored is not None:
-            chosen += [(one, None, scored, " of scores") for one in _allowed(scored, scores=True)]
+            chosen += [(one, None, scored, " of scores") for one in allowed(scored, scores=True)]
     else:
-        own = list(auditors) if isinstance(auditors, list | tuple) else [auditors]
-        if not own:
-            raise InputError("{auditors} is an empty list: pass one auditor or more, or None.")
-        for one in own:
-            check_auditor(one, "auditors")
-        chosen = [(one, train, test, "") for one in own]
+        chosen = [(one, train, test, "") for one in checked(auditors)]
     results: dict[str, AuditResult] = {}
     for auditor, learned, rows, suffix in chosen:
-        result = _run(auditor, learned, rows, random_state)
-        name = result.name + suffix
-        same = sum(other == name or other.startswith(f"{name} (") for other in results)
-        results[f"{name} ({same + 1})" if same else name] = result
+        with collected():  # the tables flag these pairs, and the findings name them once
+            result = readied(auditor, learned, random_state).audit(rows)
+        results[named(results, result.name + suffix)] = result
     by_group, rates = describe_groups(test)
     names = {"model_name": model_name, "data_name": data_name}
     context = context_of(test, train, names, call)
@@ -207,28 +199,3 @@ def count_rows(
 
     test = counted(train)
     return counted(test) if columns and train is None and test.summed == "tasks" else test
-
-
-def _allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
-    """Return the auditors that the inputs allow: every metric says so itself."""
-    every = (getattr(metrics, name) for name in metrics.__all__)
-    classes = [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
-    able = [one for metric in classes for one in metric._for_report(test, scores=scores)]
-    return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.headline))
-
-
-def _run(
-    auditor: Any, train: Contingency | None, test: Contingency, random_state: Any
-) -> AuditResult:
-    """Return what one auditor finds; a fitted one keeps its training labels if there are none."""
-    auditor = copy.copy(auditor)
-    params = auditor.get_params(deep=False)
-    if params.get("random_state", random_state) is None:
-        auditor.set_params(random_state=random_state)
-    if train is None and "reference" in params and not hasattr(auditor, "contingency_"):
-        auditor.set_params(reference="test")
-    with collected():  # the tables flag these pairs, and the findings name them once
-        if train is not None:
-            auditor.fit(train)
-        result: AuditResult = auditor.audit(test)
-    return result

@@ -1,6 +1,7 @@
 """Results of audits: of one auditor, and the report of several."""
 
 from skbiasamp.results._comparison import MODEL_COLUMNS, ComparisonResult
+from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import COLUMNS, AuditResult, label_index, pair_table, uncounted
 from skbiasamp.results._sentences import conclusion, labels_of
@@ -10,6 +11,7 @@ __all__ = [
     "MODEL_COLUMNS",
     "AuditReport",
     "AuditResult",
+    "ComparisonReport",
     "ComparisonResult",
     "Finding",
     "conclusion",

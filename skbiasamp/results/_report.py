@@ -313,6 +313,22 @@ _FINDING = schema.record(
     {"topic": schema.TEXT, "text": schema.TEXT},
     {"place": schema.one_of("verdict", "next", "note"), "action": schema.TEXT},
 )
+CONTEXT = schema.record(
+    {},
+    {
+        "rows": schema.TEXT,
+        "date": schema.TEXT,
+        "call": schema.TEXT,
+        **dict.fromkeys(("model_name", "data_name"), schema.optional(schema.TEXT)),
+        "not_measured": schema.dict_of(schema.TEXT),
+        "n_samples": COUNT,
+        "n_train": schema.optional(schema.number(0)),
+        "n_dropped": COUNT,
+        "versions": schema.dict_of(schema.TEXT),
+        **dict.fromkeys(("groups", "tasks", "group_columns"), schema.list_of(NAME)),
+    },
+    rest=listed,
+)
 _FIELDS = schema.record(
     {
         "schema": schema.value(repr(REPORT_SCHEMA), lambda held: held == REPORT_SCHEMA),
@@ -326,22 +342,7 @@ _FIELDS = schema.record(
             )
         ),
         "findings": schema.list_of(lambda held, field: Finding(**_FINDING(held, field))),
-        "context": schema.record(
-            {},
-            {
-                "rows": schema.TEXT,
-                "date": schema.TEXT,
-                "call": schema.TEXT,
-                **dict.fromkeys(("model_name", "data_name"), schema.optional(schema.TEXT)),
-                "not_measured": schema.dict_of(schema.TEXT),
-                "n_samples": COUNT,
-                "n_train": schema.optional(schema.number(0)),
-                "n_dropped": COUNT,
-                "versions": schema.dict_of(schema.TEXT),
-                **dict.fromkeys(("groups", "tasks", "group_columns"), schema.list_of(NAME)),
-            },
-            rest=listed,
-        ),
+        "context": CONTEXT,
     },
     {
         "data_files": schema.list_of(

@@ -47,3 +47,8 @@ def import_jinja2() -> Any:
     except ImportError as error:
         raise ImportError("to_html needs jinja2: pip install 'skbiasamp[report]'") from error
     return jinja2
+
+
+def comparison_page(content: dict[str, Any]) -> str:
+    """Return the page of a comparison, from its `to_dict`; all text from data is escaped."""
+    raise NotImplementedError

@@ -1,0 +1,53 @@
+"""Which auditors run, and how they are made ready."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from skbiasamp import metrics
+from skbiasamp._input import InputError, check_auditor
+from skbiasamp.contingency import Contingency
+from skbiasamp.metrics._base import BaseAuditor
+
+_KINDS = ("signed", "size", "attack")  # their order in a report
+
+
+def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
+    """Return the auditors that the inputs allow: every metric says so itself."""
+    every = (getattr(metrics, name) for name in metrics.__all__)
+    classes = [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
+    able = [one for metric in classes for one in metric._for_report(test, scores=scores)]
+    return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.headline))
+
+
+def checked(auditors: Any) -> list[Any]:
+    """Return the auditors that the user chose, one or several."""
+    own = list(auditors) if isinstance(auditors, list | tuple) else [auditors]
+    if not own:
+        raise InputError("{auditors} is an empty list: pass one auditor or more, or None.")
+    for one in own:
+        check_auditor(one, "auditors")
+    return own
+
+
+def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:
+    """Return a copy of an auditor that has the training labels, or takes its signs from the test.
+
+    One that is fitted keeps its training labels if there are none.
+    """
+    auditor = copy.copy(auditor)
+    params = auditor.get_params(deep=False)
+    if params.get("random_state", random_state) is None:
+        auditor.set_params(random_state=random_state)
+    if train is None and "reference" in params and not hasattr(auditor, "contingency_"):
+        auditor.set_params(reference="test")
+    if train is not None:
+        auditor.fit(train)
+    return auditor
+
+
+def named(results: dict[str, Any], name: str) -> str:
+    """Return a name that no result has yet."""
+    same = sum(other == name or other.startswith(f"{name} (") for other in results)
+    return f"{name} ({same + 1})" if same else name

@@ -1,0 +1,235 @@
+"""The report of a comparison: every metric, for several models on the same rows."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from skbiasamp import _schema as schema
+from skbiasamp._words import NOT_MEASURED, name_of, points, printable, rate
+from skbiasamp._writing import written
+from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results._report import CONTEXT, _escaped, _frame_of, _wrapped
+from skbiasamp.results._result import COUNT, NAME, NUMBER, Stored, plain
+
+COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
+    """Report of comparing several models on the same rows, with every metric the inputs allow.
+
+    `skbiasamp.compare` returns it; ``report["directional A->T"]`` is the comparison by one metric.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    results : dict of str to ComparisonResult
+        The comparisons, by metric and direction.
+    accuracy : DataFrame
+        One row a model: its ``accuracy`` with ``low`` and ``high``, and the ``difference`` to the
+        reference's.
+    rates : DataFrame
+        One row for each model, group and task: base rate, predicted rate, true and false positive
+        rate.
+    context : dict
+        Date, versions, and what was compared.
+
+    Examples
+    --------
+    >>> import skbiasamp
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> old = [1] * 90 + [0] * 310 + [1] * 210 + [0] * 190
+    >>> new = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> report = skbiasamp.compare(
+    ...     hired, {"old": old, "new": new}, sensitive_features=sex, random_state=0
+    ... )
+    >>> report.primary
+    'directional A->T'
+    >>> report["directional A->T"].verdicts
+    {'new': 'amplifies more'}
+    """
+
+    results: dict[str, ComparisonResult]
+    accuracy: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    context: dict[str, Any] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> ComparisonResult:
+        if name not in self.results:
+            raise KeyError(f"{name!r}: this report has {', '.join(map(repr, self.results))}")
+        return self.results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    @property
+    def reference(self) -> str:
+        """The model that the others are compared with."""
+        return next(iter(self.results.values())).reference
+
+    @property
+    def models(self) -> list[str]:
+        """The models that are compared with the reference."""
+        return next(iter(self.results.values())).models
+
+    @property
+    def primary(self) -> str:
+        """Name of the comparison that the verdict is about: the first that was measured."""
+        ranked = sorted(self.results, key=lambda name: self.results[name].headline)
+        able = (
+            name for name in ranked if {*self.results[name].verdicts.values()} != {NOT_MEASURED}
+        )
+        return next(able, ranked[0])
+
+    @property
+    def verdict(self) -> str:
+        """What the primary comparison says of every model, with its accuracy."""
+        return " ".join(self.verdicts.values())
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """What the primary comparison says of each model, with its accuracy."""
+        said = {}
+        accuracy = self.accuracy.set_index("model") if len(self.accuracy) else None
+        for model in self.models:
+            said[model] = self.results[self.primary].sentence(model)
+            if accuracy is not None:
+                row: Any = accuracy.loc[model]
+                more = "higher" if row["difference"] > 0 else "lower"
+                change = f"{points(row['difference'])} {more}"
+                if row["difference"] == 0:
+                    change = "the same"
+                said[model] += f" Its accuracy is {rate(row['accuracy'])}, {change}."
+        return said
+
+    @property
+    def summary(self) -> pd.DataFrame:
+        """One row for each metric and model: difference, interval, p-value and verdict."""
+        rows = [
+            {
+                "metric": name,
+                **{
+                    key: row[key]
+                    for key in ("model", "value", "difference", "difference_low", "difference_high")
+                },
+                "p_adjusted": row["p_adjusted"],
+                "verdict": one.verdict(row["model"]),
+            }
+            for name, one in self.results.items()
+            for _, row in one.table[1:].iterrows()
+        ]
+        return pd.DataFrame(rows)
+
+    def __repr__(self) -> str:
+        lines = [f"Comparison with {self.reference!r}: {self.context.get('rows', 'the same rows')}"]
+        lines += ["", f"Verdict ({self.primary})"]
+        lines += [_wrapped(text, "  ") for text in self.verdicts.values()]
+        shown = self.summary.assign(model=[name_of(one) for one in self.summary["model"]])
+        lines += ["", shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="-")]
+        return printable("\n".join(lines))
+
+    def _repr_html_(self) -> str:
+        """Return verdict and table for a notebook; labels of the data are escaped."""
+        table = self.summary.to_html(
+            index=False, border=0, escape=True, float_format="{:+.4f}".format, na_rep="–"
+        )
+        opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self.verdicts.values())
+        return f"<div class='skbiasamp-report'>{opening}{table}</div>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python objects: NaN is None, tuples of names are lists.
+
+        Returns
+        -------
+        content : dict
+        """
+        return {
+            "schema": COMPARISON_REPORT_SCHEMA,
+            "context": plain(self.context),
+            "reference": self.reference,
+            "primary": self.primary,
+            "verdicts": self.verdicts,
+            "results": {name: result.to_dict() for name, result in self.results.items()},
+            "accuracy": plain(self.accuracy),
+            "rates": plain(self.rates),
+        }
+
+    @classmethod
+    def _checked(cls, held: Any, field: str) -> ComparisonReport:
+        read = _FIELDS(held, field)
+        del read["schema"]
+        if not read["results"]:
+            raise schema.wrong(f"{field}.results".strip("."), "an object with a comparison", {})
+        return cls(**read)
+
+    def to_markdown(self, path: Any = None) -> str:
+        """Return a section for a model card.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write.
+
+        Returns
+        -------
+        text : str
+        """
+        lines = [f"## Bias amplification compared with {_escaped(name_of(self.reference))}", ""]
+        for text in self.verdicts.values():
+            lines += [_escaped(text), ""]
+        lines += ["| metric | model | verdict | difference | interval | p |"]
+        lines += ["|---|---|---|---|---|---|"]
+        for row in self.summary.to_dict("records"):
+            ends = f"{row['difference_low']:+.4f} to {row['difference_high']:+.4f}"
+            cells = (row["metric"], name_of(row["model"]), row["verdict"])
+            numbers = (f"{row['difference']:+.4f}", ends, f"{row['p_adjusted']:.2g}")
+            lines.append("| " + " | ".join(map(_escaped, (*cells, *numbers))) + " |")
+        lines += ["", _escaped(f"Compared: {self.context.get('rows', 'the same rows')}.")]
+        versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
+        lines += ["", _escaped(f"Made {self.context.get('date', '')} with {versions}.")]
+        return written("\n".join(lines) + "\n", path)
+
+    def to_html(self, path: Any = None) -> str:
+        """Return one self-contained page, and write it to a file if one is named.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write.
+
+        Returns
+        -------
+        text : str
+        """
+        from skbiasamp.report.page import comparison_page
+
+        return written(comparison_page(self.to_dict()), path)
+
+
+_FIELDS = schema.record(
+    {
+        "schema": schema.value(
+            repr(COMPARISON_REPORT_SCHEMA), lambda held: held == COMPARISON_REPORT_SCHEMA
+        ),
+        "results": schema.dict_of(ComparisonResult._checked),
+        "accuracy": _frame_of(
+            schema.record(
+                {"model": schema.TEXT, "accuracy": NUMBER, "difference": NUMBER}, rest=NUMBER
+            )
+        ),
+        "rates": _frame_of(
+            schema.record({"model": schema.TEXT, "group": NAME, "task": NAME}, rest=COUNT)
+        ),
+        "context": CONTEXT,
+    }
+)
