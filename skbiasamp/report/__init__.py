@@ -16,12 +16,12 @@ from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
 from skbiasamp.report._auditors import allowed, checked, named, readied
 from skbiasamp.report._compare import compare
-from skbiasamp.report._evidence import call_of, context_of, not_measured
+from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report.checks import Seen, find
 from skbiasamp.results import AuditReport, AuditResult
 
-__all__ = ["audit", "compare", "count_rows"]
+__all__ = ["audit", "compare", "count_rows", "described_files"]
 
 
 def audit(
@@ -142,9 +142,10 @@ def audit(
     signs = test if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
     if not (test.has("task_pred") or test.has("group_pred") or y_score is not None):
-        raise ValueError(
-            "There is nothing to audit: pass predictions as y_pred (of a frame, name their column: "
-            "prediction=), the predicted sensitive feature as sensitive_pred, or scores as y_score."
+        raise InputError(
+            "There is nothing to audit: pass predictions as {y_pred} (of a frame, name their "
+            "column: prediction=), the predicted sensitive feature as {sensitive_pred}, or scores "
+            "as {y_score}."
         )
     scored = None
     if y_score is not None:
@@ -171,14 +172,6 @@ def audit(
     n_given = None if sample_weight is None else len(sample_weight)
     report.findings.extend(find(Seen(report, test, train, scored, n_given)))
     return report
-
-
-def described_files(
-    audited: list[dict[str, Any]], training: list[dict[str, Any]]
-) -> list[dict[str, Any]]:
-    """Return what was read, as a report holds it."""
-    held = {"audited": audited, "training": training}
-    return [{"rows_are": rows, **one} for rows, files in held.items() for one in files]
 
 
 def count_rows(

@@ -12,9 +12,9 @@ from skbiasamp._input import InputError, check_frame_columns, require_groups, sp
 from skbiasamp._models import check_model, check_models, models_of, of_model
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
-from skbiasamp.metrics._reading import count_labels, read_train
+from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.report._auditors import allowed, checked, named, readied
-from skbiasamp.report._evidence import call_of, context_of
+from skbiasamp.report._evidence import call_of, context_of, described_files
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
@@ -124,7 +124,8 @@ def compare(
     if columns:
         check_frame_columns(columns, (sensitive_train,))
     of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
-    train = read_train(y_train, sensitive_train, of_train, **how)
+    with opened_rows(y_train, of_train) as (held, training_files):
+        train = read_train(held, sensitive_train, of_train, **how)
     labels = {
         "sensitive_features": sensitive_features,
         "sample_weight": sample_weight,
@@ -134,7 +135,8 @@ def compare(
     with speaking(y_pred="y_preds", sensitive_pred="sensitive_preds"):
         if not (columns or is_contingency(y_true)):
             check_models({"y_pred": y_preds, "sensitive_pred": sensitive_preds})
-        cells = count_labels(y_true, labels, columns, like=train, **how)
+        with opened_rows(y_true, columns) as (held, audited_files):
+            cells = count_labels(held, labels, columns, like=train, **how)
     models = models_of(cells)
     if not models:
         raise InputError(
@@ -154,7 +156,8 @@ def compare(
         results[named(results, result.name)] = result
     accuracy, rates = _described(cells, first)
     context = context_of(cells, train, {"data_name": data_name}, call)
-    return ComparisonReport(results=results, accuracy=accuracy, rates=rates, context=context)
+    files = described_files(audited_files, training_files)
+    return ComparisonReport(results, accuracy, rates, context, files)
 
 
 def _described(cells: Contingency, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -87,3 +87,11 @@ def not_measured(test: Contingency, scored: Contingency | None, *, chosen: bool)
         "Causes and consequences": "an audit compares counts; it does not say why the model "
         "amplifies, or what its decisions do to people",
     }
+
+
+def described_files(
+    audited: list[dict[str, Any]], training: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return what was read, as a report holds it."""
+    held = {"audited": audited, "training": training}
+    return [{"rows_are": rows, **one} for rows, files in held.items() for one in files]

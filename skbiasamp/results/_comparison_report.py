@@ -13,7 +13,7 @@ from skbiasamp import _schema as schema
 from skbiasamp._words import NOT_MEASURED, name_of, points, printable, rate
 from skbiasamp._writing import written
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._report import CONTEXT, _escaped, _frame_of, _wrapped
+from skbiasamp.results._report import CONTEXT, DATA_FILES, _escaped, _frame_of, _wrapped
 from skbiasamp.results._result import COUNT, NAME, NUMBER, Stored, plain
 
 COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
@@ -39,6 +39,8 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
         rate.
     context : dict
         Date, versions, and what was compared.
+    data_files : list of dict
+        The files that were read, with their rows and SHA-256.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
     accuracy: pd.DataFrame = field(default_factory=pd.DataFrame)
     rates: pd.DataFrame = field(default_factory=pd.DataFrame)
     context: dict[str, Any] = field(default_factory=dict)
+    data_files: list[dict[str, Any]] = field(default_factory=list)
 
     def __getitem__(self, name: str) -> ComparisonResult:
         if name not in self.results:
@@ -162,6 +165,7 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
             "results": {name: result.to_dict() for name, result in self.results.items()},
             "accuracy": plain(self.accuracy),
             "rates": plain(self.rates),
+            "data_files": [dict(one) for one in self.data_files],
         }
 
     @classmethod
@@ -231,5 +235,6 @@ _FIELDS = schema.record(
             schema.record({"model": schema.TEXT, "group": NAME, "task": NAME}, rest=COUNT)
         ),
         "context": CONTEXT,
-    }
+    },
+    {"data_files": DATA_FILES},
 )

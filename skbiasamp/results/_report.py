@@ -329,6 +329,14 @@ CONTEXT = schema.record(
     },
     rest=listed,
 )
+DATA_FILES = schema.list_of(
+    schema.record(
+        {
+            **dict.fromkeys(("rows_are", "path", "sha256", "format"), schema.TEXT),
+            "rows": COUNT,
+        }
+    )
+)
 _FIELDS = schema.record(
     {
         "schema": schema.value(repr(REPORT_SCHEMA), lambda held: held == REPORT_SCHEMA),
@@ -345,13 +353,6 @@ _FIELDS = schema.record(
         "context": CONTEXT,
     },
     {
-        "data_files": schema.list_of(
-            schema.record(
-                {
-                    **dict.fromkeys(("rows_are", "path", "sha256", "format"), schema.TEXT),
-                    "rows": COUNT,
-                }
-            )
-        )
+        "data_files": DATA_FILES,
     },
 )
