@@ -109,7 +109,7 @@ def test_many_tasks_of_files_are_summed(rows, folder, source, trained):
         test[LABELS],
         test[PREDICTIONS].to_numpy(),
         sensitive_features=test["group"],
-        auditors=[],
+        auditors=skbiasamp.DirectionalAuditor(interval=None),
         random_state=0,
     )
     pd.testing.assert_frame_equal(found.rates, memory.rates)
@@ -128,7 +128,7 @@ def test_fractions_of_files_are_summed(rows, folder, column):
         test[columns["prediction"]],
         sensitive_features=test[ONE["sensitive"]],
         sample_weight=test["weight"] if column == "weight" else None,
-        auditors=[],
+        auditors=skbiasamp.DirectionalAuditor(interval=None),
     )
     pd.testing.assert_frame_equal(found.rates, memory.rates)
     pd.testing.assert_frame_equal(found.groups, memory.groups)

@@ -511,9 +511,12 @@ class BaseAuditor(ABC, BaseEstimator):
     def _result(self, test: Contingency) -> AuditResult:
         """Return the result of audited rows."""
 
-    @abstractmethod
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         """Compare the models of ordered cells with one of them."""
+        raise InputError(
+            "{metric} cannot compare models: derive it from CooccurrenceAuditor or AttackAuditor.",
+            metric=type(self).__name__,
+        )
 
     def _comparison(
         self, cells: Contingency, reference: str, models: list[dict[str, Any]], pairs: pd.DataFrame
