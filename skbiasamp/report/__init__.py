@@ -14,6 +14,7 @@ from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
+from skbiasamp.metrics._texts import filled
 from skbiasamp.report._auditors import allowed, checked, named, readied
 from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
@@ -48,58 +49,62 @@ def audit(
     model_name: str | None = None,
     data_name: str | None = None,
 ) -> AuditReport:
-    """Audit predictions with every metric that the inputs allow, and report a verdict.
+    """Audit the predictions of a model for bias amplification, with every metric that applies.
 
-    The report opens with the verdict of its primary metric: directional A->T (does the group
-    shift the predicted task?), or leakage if group and task are balanced in the labels.
+    The report opens with the verdict of its primary metric. This is directional A->T (group →
+    task: does the group shift the predicted task?), or leakage if the labels are balanced.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency, frame or path
-        Labels of the audited rows; or a data frame, lazy frame or query that has everything; or
-        the path of CSV or Parquet files (``"part-*.parquet"``, or a list). Queries and files are
-        counted where they are: by their engine, or by DuckDB or polars.
-    y_pred : array-like
-        Predicted labels, or probabilities.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The protected attribute.
-    sensitive_pred : array-like, optional
-        The attribute as predicted by the model: adds the direction T->A.
-    y_score : array-like, optional
-        Scores behind the predictions, such as logits: adds leakage from scores.
-    y_train : array-like, optional
-        Labels that the model was trained on (or their Contingency): signs then come from there.
-    sensitive_train : array-like, optional
-        The protected attribute of these.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights: whole numbers count as that many rows each, so divide sampling weights by their
+        Labels of the audited rows. Or a data frame, lazy frame or query with all columns. Or the
+        path of CSV or Parquet files (``"part-*.parquet"``, or a list); DuckDB or polars counts
+        their rows.
+    y_pred : array-like, default=None
+        Predicted labels or probabilities.
+    %(sensitive_features)s
+    sensitive_pred : array-like, default=None
+        The sensitive feature as predicted by the model. Adds direction T->A (task → group: does
+        the task shift the predicted group?).
+    y_score : array-like, default=None
+        Scores behind the predictions, such as logits. Adds leakage of the scores.
+    y_train : array-like, Contingency, frame or path, default=None
+        Labels of the training rows; they give the training correlations. None: the audited labels
+        give them.
+    sensitive_train : array-like, default=None
+        The sensitive feature of the training rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights. A whole number counts as that many rows, so divide sampling weights by their
         mean.
-    auditors : auditor or list of auditors, optional
-        Which to run, in place of those that the inputs allow. Without `y_train`, one that is
-        fitted keeps the training labels it has seen.
-    groups : {"intersection", "marginal", "indicator"}, default="intersection"
-        How several columns of `sensitive_features` make groups.
-    missing : {"error", "drop", "group"}, default="error"
-        What to do where the protected attribute is missing.
-    pos_label : class, optional
-        Which of two classes is the positive one, and so the task; probabilities and scores in one
-        column are of that class. By default the class that sorts last.
-    max_groups : int, optional
-        How many groups are allowed. By default 100, and 20 if groups have fewer than 20 rows on
-        average: more look like an identifier, or a number that was not binned.
+    auditors : auditor or list of auditors, default=None
+        The metrics to run. None: all that the inputs allow. A fitted auditor keeps its training
+        labels if `y_train` is None.
+    %(groups)s
+    %(missing)s
+    pos_label : label, default=None
+        The positive class of a binary label, which is the task. Probabilities and scores in one
+        column belong to it. None: the class that sorts last.
+    max_groups : int, default=None
+        Largest number of groups allowed; more groups raise an error. None: 100, or 20 if groups
+        have fewer than 20 rows on average. More look like an identifier or a number that was not
+        binned.
     random_state : int, RandomState, Generator or None, default=None
-        Where random numbers come from, for auditors that have none of their own.
+        Seed or generator for auditors that have no `random_state` of their own.
     target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
-        Where labels, predictions, attribute, its predictions and weights are, if `y_true` (and
-        `y_train`, where there is one) is a frame or a path.
+        Columns of labels, predictions, sensitive features, predicted sensitive features and
+        weights, if `y_true` (and `y_train`) is a frame or a path.
     model_name, data_name : str, default=None
         Names of the model and of the audited data, for the title of the report.
 
     Returns
     -------
     report : AuditReport
+
+    See Also
+    --------
+    skbiasamp.compare : Audit several models on the same rows.
 
     Examples
     --------
@@ -172,6 +177,9 @@ def audit(
     n_given = None if sample_weight is None else len(sample_weight)
     report.findings.extend(find(Seen(report, test, train, scored, n_given)))
     return report
+
+
+audit.__doc__ = filled(audit.__doc__ or "")
 
 
 def count_rows(

@@ -13,6 +13,7 @@ from skbiasamp._models import check_model, check_models, models_of, of_model
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
+from skbiasamp.metrics._texts import filled
 from skbiasamp.report._auditors import allowed, checked, named, readied
 from skbiasamp.report._evidence import call_of, context_of, described_files
 from skbiasamp.report._groups import describe_groups
@@ -43,46 +44,42 @@ def compare(
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
 
-    Is the new model worse than the old one? Both predict the same rows, so their difference is
-    known better than two separate intervals suggest: what they have in common cancels.
+    Use it to decide if a new model amplifies more than the old one. Both predict the same rows, so
+    the interval of their difference is narrower than two separate intervals suggest.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency, frame or path
-        Labels of the audited rows; or the predictions of an old model if there are no labels: then
-        the question is how far new models move from it. A frame, query or path of files has
-        everything, and options name its columns.
-    y_preds : dict of array-like
+        Labels of the audited rows. Without labels, pass the predictions of an old model: then
+        the metrics measure how far the new models move from it. Or a frame, query or path of
+        files with all columns.
+    y_preds : dict of str to array-like, default=None
         The predictions of each model, by its name.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
-        The sensitive feature, or several.
-    sensitive_preds : dict of array-like, default=None
-        The sensitive feature as each model predicts it: adds task → group (T→A).
+    %(sensitive_features)s
+    sensitive_preds : dict of str to array-like, default=None
+        The sensitive feature as predicted by each model. Adds direction T->A (task → group: does
+        the task shift the predicted group?).
     reference : str, default=None
-        The model that the others are compared with. None: the first.
-    y_train : array-like or Contingency, default=None
-        Labels that the models were trained on: signs then come from there.
+        Name of the model that the others are compared with. None: the first.
+    y_train : array-like, Contingency, frame or path, default=None
+        Labels of the training rows; they give the training correlations. None: the audited labels
+        give them.
     sensitive_train : array-like, default=None
-        The sensitive feature of these.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights. A whole number counts as that many rows.
+        The sensitive feature of the training rows.
+    %(sample_weight)s
     auditors : auditor or list of auditors, default=None
-        Which to run. None: those that the inputs allow.
-    groups : {"intersection", "marginal", "indicator"}, default="intersection"
-        How several columns of `sensitive_features` make groups.
-    missing : {"error", "drop", "group"}, default="error"
-        How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
-        out and reports how many, "group" makes them a group of their own.
-    pos_label : class, default=None
-        Which of two classes is the positive one. None: the class that sorts last.
+        The metrics to run. None: all that the inputs allow.
+    %(groups)s
+    %(missing)s
+    %(pos_label)s
     random_state : int, RandomState, Generator or None, default=None
-        Where random numbers come from, for auditors that have none of their own.
+        Seed or generator for auditors that have no `random_state` of their own.
     target, sensitive, weight : column name or list of names
-        Where labels, groups and weights are if `y_true` is a frame or a path.
-    prediction, sensitive_prediction : dict of column names
-        Where the predictions of each model are: ``{"champion": "p0", "challenger": "p1"}``.
+        Columns of labels, sensitive features and weights, if `y_true` is a frame or a path.
+    prediction, sensitive_prediction : dict of str to column name
+        Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``.
     data_name : str, default=None
         Name of the data, for the title of the report.
 
@@ -92,7 +89,7 @@ def compare(
 
     See Also
     --------
-    skbiasamp.audit : One model.
+    skbiasamp.audit : Audit one model.
 
     Examples
     --------
@@ -158,6 +155,9 @@ def compare(
     context = context_of(cells, train, {"data_name": data_name}, call)
     files = described_files(audited_files, training_files)
     return ComparisonReport(results, accuracy, rates, context, files)
+
+
+compare.__doc__ = filled(compare.__doc__ or "")
 
 
 def _described(cells: Contingency, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:
