@@ -540,7 +540,7 @@ def test_the_verdict_is_that_of_directional_amplification(amplified):
     assert amplified.verdict == amplified.sentences["directional A->T"]
     assert "different directions" not in topics(amplified)
     assert repr(amplified).split("\n\n")[1].startswith("Verdict (directional A->T)\n  The model")
-    assert amplified.to_markdown().split("\n\n")[1].startswith("The model amplifies the assoc")
+    assert amplified.to_markdown().split("\n\n")[2].startswith("The model amplifies the assoc")
     if find_spec("jinja2"):
         assert amplified.verdict in html.unescape(amplified._repr_html_())
 
@@ -1091,13 +1091,32 @@ def test_markdown_is_one_table_whatever_labels_hold():
     ).to_markdown()
     lines = text.splitlines()
     rows = [line for line in lines if line.startswith("|")]
-    assert len(rows) == 2 + 4
-    for row in rows:
-        assert len(re.findall(r"(?<!\\)\|", row)) == 6
+    # Rates of the picture, results, and rates by group.
+    columns = [len(re.findall(r"(?<!\\)\|", row)) - 1 for row in rows]
+    assert columns == [5] * (2 + 2) + [5] * (2 + 4) + [9] * (2 + 2)
     assert "<script" not in text
     assert r"a\|b \| c \| d\\ \*e\* \[f\](javascript:g)" in text
     assert "- No training labels were given" in text
     assert f"skbiasamp {skbiasamp.__version__}" in lines[-1]
+
+
+def test_markdown_has_the_sections_and_results_of_a_model_card(amplified):
+    yaml = pytest.importorskip("yaml")
+    text = amplified.to_markdown()
+    block, rest = text.removeprefix("---\n").split("---\n", 1)
+    ((model),) = yaml.safe_load(block)["model-index"]
+    assert model["name"] == "not named"
+    (found,) = model["results"]
+    assert set(found) == {"task", "dataset", "metrics"}
+    assert {one["type"]: one["value"] for one in found["metrics"]} == {
+        name: result.value for name, result in amplified.items()
+    }
+    assert re.findall("^#+ .*", rest, re.MULTILINE) == [
+        "## Bias, Risks, and Limitations", "### Recommendations", "### Not measured",
+        "## Evaluation", "### Testing Data, Factors & Metrics", "#### Testing Data",
+        "#### Factors", "#### Metrics", "### Results",
+    ]  # fmt: skip
+    assert "| f | 400 | 75.0 % | 80.0 % (75.8 to 83.6) | +5.0 | 1.00 |" in rest
 
 
 def test_text_and_notebook_say_the_same(amplified):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import math
-import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -223,7 +222,7 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         return cls(**read)
 
     def to_markdown(self, path: Any = None) -> str:
-        """Return a section for a model card.
+        """Return the sections of a Hugging Face model card, with its block of results.
 
         Parameters
         ----------
@@ -234,24 +233,9 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
         -------
         text : str
         """
-        lines = ["## Bias amplification", ""]
-        for text in self._opening:
-            lines += [_escaped(text), ""]
-        lines += [f"Audited: {_escaped(self.context.get('rows', 'the same rows'))}.", ""]
-        lines += ["| audit | verdict | value | interval | p |", "|---|---|---|---|---|"]
-        for name, *numbers, verdict in self._cells:
-            cells = (name, verdict, *numbers)
-            lines.append("| " + " | ".join(map(_escaped, cells)) + " |")
-        others = [name for name in self.results if name != self.primary]
-        if others:
-            lines += ["", "The other metrics:", ""]
-            lines += [f"- {_escaped(f'{name}: {self.results[name].sentence}')}" for name in others]
-        if self._rest:
-            lines += ["", "Before you use these numbers:", ""]
-            lines += [f"- {_escaped(text)}" for text in self._rest]
-        versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
-        lines += ["", _escaped(f"Made {self.context.get('date', '')} with {versions}.")]
-        return written("\n".join(lines) + "\n", path)
+        from skbiasamp.report.page import card
+
+        return written(card(self.to_dict()), path)
 
     def to_html(self, path: Any = None) -> str:
         """Return one self-contained page, and write it to a file if one is named.
@@ -272,14 +256,6 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
 
 def _wrapped(text: str, first: str) -> str:
     return textwrap.fill(text, 96, initial_indent=first, subsequent_indent="  ")
-
-
-def _escaped(text: str) -> str:
-    """Return text on one line that Markdown and the HTML in it leave as it is."""
-    text = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;")
-    text = re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
-    # What would begin a heading, a list or a quotation.
-    return re.sub(r"^(\d*)([.)#+-](?=[\s#-]|$)|[>=])", r"\1\\\2", text)
 
 
 def _frame_of(row: schema.Check) -> schema.Check:

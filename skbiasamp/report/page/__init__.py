@@ -1,12 +1,13 @@
-"""One self-contained HTML page from the plain content of a report."""
+"""What people read of a report, from its plain content: a page, a notebook, a model card."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from skbiasamp.report.page._card import card
 from skbiasamp.report.page._view import view
 
-__all__ = ["notebook", "page"]
+__all__ = ["card", "notebook", "page"]
 
 LARGEST = 2_000_000  # bytes
 # Rows of each long table; fewer where the page would grow too large.
