@@ -1,6 +1,7 @@
 """compare_mitigations and its Display: the same folds for all, and nothing hidden from remedies."""
 
 import re
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -38,6 +39,7 @@ from skbiasamp.mitigation import (
     compare_mitigations,
 )
 from skbiasamp.plotting import MitigationDisplay
+from skbiasamp.plotting._common import labels_of
 
 
 @pytest.fixture(scope="module")
@@ -494,7 +496,8 @@ def test_remedies_are_drawn_with_intervals_on_both_sides(comparison, plt):
         assert_allclose(along, [[x[0], y[1]], [x[0], y[2]]])
     assert display.zero_line_.get_ydata() == [0, 0]
     assert display.ax_.get_xlabel() == "accuracy"
-    assert display.ax_.get_ylabel() == "directional A→T"
+    assert display.ax_.get_ylabel() == "directional group → task"
+    assert display.ax_.get_title() == "directional group → task against accuracy"
 
 
 def test_the_line_of_noise_begins_at_the_baseline_and_grows(comparison, plt):
@@ -505,11 +508,13 @@ def test_the_line_of_noise_begins_at_the_baseline_and_grows(comparison, plt):
         for name in ("none", "noise 1", "noise 4")
     ]
     assert_allclose(points, expected)
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert texts == ["noise 1 to 4", "none", "groups"]
+    texts = {text.get_text() for text in display.texts_}
+    assert texts == {"noise 1 to 4", "none", "groups"}
 
 
 def test_remedies_look_different_and_nothing_is_cut_off(plt):
+    from matplotlib.text import Text
+
     names = [f"a remedy whose name is long, number {k}" for k in range(9)]
     table = pd.DataFrame(
         [
@@ -527,10 +532,35 @@ def test_remedies_look_different_and_nothing_is_cut_off(plt):
     }
     assert len(looks) == 9
     display.figure_.draw_without_rendering()
-    legend = display.ax_.get_legend()
-    assert display.figure_.bbox.contains(*legend.get_window_extent().min)
-    assert display.figure_.bbox.contains(*legend.get_window_extent().max)
-    assert len({text.get_text() for text in legend.get_texts()}) == 9
+    assert {text.get_text() for text in display.texts_} == set(labels_of(names, "").values())
+    boxes = [Text.get_window_extent(text) for text in display.texts_]
+    for box in boxes:
+        assert display.figure_.bbox.contains(*box.min)
+        assert display.figure_.bbox.contains(*box.max)
+    assert all(above.y0 >= below.y1 - 1 for above, below in pairwise(boxes))
+
+
+def test_points_that_coincide_are_drawn_side_by_side(plt):
+    rows = [(name, 0.5, 0.1) for name in "abc"] + [("d", 0.7, -0.1)]
+    table = pd.DataFrame(
+        [
+            (name, np.nan, measure, value, value - 0.05, value + 0.05)
+            for name, *both in rows
+            for measure, value in zip(("accuracy", "MALS"), both, strict=True)
+        ],
+        columns=["mitigation", "noise", "measure", "value", "low", "high"],
+    )
+    display = MitigationDisplay(table, score="accuracy", amplification="MALS").plot()
+    at = {
+        name: line.get_transform().transform(line.get_xydata())[0]
+        for name, (line, _, _) in display.points_.items()
+    }
+    width = 7 * display.figure_.dpi / 72
+    assert_allclose(at["b"] - at["a"], [width, 0], atol=1e-6)
+    assert_allclose(at["c"] - at["a"], [2 * width, 0], atol=1e-6)
+    assert_allclose(at["d"], display.ax_.transData.transform([0.7, -0.1]))
+    # Their data stay what they are.
+    assert {tuple(display.points_[name][0].get_xydata()[0]) for name in "abc"} == {(0.5, 0.1)}
 
 
 def test_axes_and_options_of_one_s_own(comparison, plt):

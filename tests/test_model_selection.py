@@ -8,6 +8,7 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
+from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
@@ -988,3 +989,25 @@ def test_options_of_a_curve_are_its_own():
     for threshold in ("high", np.nan, [0.1, np.nan]):
         with pytest.raises(InputError, match="threshold must be a number, or several"):
             curve.at(threshold)
+
+
+@pytest.mark.parametrize("weight", [None, "whole", "fractional"])
+def test_a_curve_has_the_standard_error_of_the_auditor_at_every_threshold(weight):
+    rng = np.random.default_rng(0)
+    group = rng.choice(["a", "b", "c"], 600)
+    y = pd.DataFrame({"x": rng.integers(0, 2, 600), "y": group == "a"}).astype(int)
+    score = np.round(rng.random((600, 2)) + 0.4 * y.to_numpy(), 1)
+    n = {None: None, "whole": rng.integers(1, 4, 600), "fractional": rng.random(600)}[weight]
+    labels = {"sensitive_features": group, "sample_weight": n}
+    curve = amplification_curve(y, score, **labels, interval="analytic", confidence_level=0.9)
+    auditor = DirectionalAuditor(reference="test", interval="analytic", confidence_level=0.9)
+    for threshold in (0.3, 0.5, 0.9):
+        at = np.searchsorted(curve.thresholds, threshold)
+        result = auditor.audit(y, (score > threshold).astype(int), **labels)
+        assert curve.values[at] == pytest.approx(result.value)
+        reach = stats.norm.isf(0.05) * result.statistics["standard_error"]
+        assert_allclose(
+            [curve.values[at] - curve.low[at], curve.high[at] - curve.values[at]], reach
+        )
+    assert list(curve.to_frame()) == ["threshold", "amplification", "low", "high"]
+    assert amplification_curve(y, score, **labels).low is None

@@ -171,6 +171,33 @@ def test_without_tests_and_intervals_nothing_is_called_insignificant():
     assert heatmap.significant is None
 
 
+def test_axes_and_title_name_the_feature_the_task_and_the_model():
+    result = replace(audited(DirectionalAuditor(interval=None)), group_columns=("sex",))
+    forest = AmplificationDisplay.from_result(result, model_name="tree $1")
+    assert forest.ax_.get_ylabel() == "sex: task"
+    assert forest.ax_.get_title().startswith("tree \\$1, directional, sex → task: not measured")
+    heatmap = AmplificationHeatmapDisplay.from_result(result)
+    assert heatmap.ax_.get_ylabel() == "sex"
+    assert heatmap.ax_.get_xlabel() == "task"
+    group, tasks, _ = labels(n_tasks=1)
+    X = tasks.assign(is_f=group == "f")
+    model = LogisticRegression().fit(X, tasks["task 0"])
+    drawn = AmplificationDisplay.from_estimator(
+        model, X, tasks["task 0"], sensitive_features=group, auditor=None
+    )
+    assert drawn.ax_.get_title().startswith("LogisticRegression, directional, ")
+
+
+def test_a_large_map_shows_colour_first():
+    values = np.tile([[0.01, 0.04, -0.1, 0.09]], (3, 14))
+    p_adjusted = np.tile([[0.001, 0.001, 0.001, 0.9]], (3, 14))
+    display = AmplificationHeatmapDisplay(pairs(values, "abc", p_adjusted)).plot()
+    assert {text.get_text() for text in display.texts_} == {"−0.10"}
+    assert len(display.texts_) == 3 * 14 == len(display.hatches_)
+    assert {mark.get_hatch() for mark in display.hatches_} == {""}
+    assert "pale: not significant" in display.ax_.get_xlabel()
+
+
 def test_it_says_how_many_pairs_were_left_out():
     values = np.linspace(-1, 1, 132).reshape(2, 66)
     display = AmplificationDisplay(pairs(values)).plot()
@@ -205,7 +232,8 @@ def test_when_all_is_undefined_nothing_is_drawn_but_that():
     assert len(forest.undefined_) == 4
     assert cells_of(heatmap.undefined_) == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert heatmap.texts_ == []
-    assert forest.ax_.get_title() == heatmap.ax_.get_title() == "directional A→T\nundefined"
+    title = "directional, group → task: not measured\nundefined"
+    assert forest.ax_.get_title() == heatmap.ax_.get_title() == title
 
 
 @pytest.mark.parametrize("display", PAIR_DISPLAYS)
@@ -218,10 +246,11 @@ def test_what_all_pairs_share_is_said_once():
     display = AmplificationDisplay(pairs([[0.1], [0.2]])).plot()
     assert y_labels(display) == ["m", "f"]
     assert display.ax_.get_ylabel() == "group"
-    assert display.ax_.get_xlabel().splitlines() == ["amplification", "task: task 0"]
+    sides = "← reduces  |  amplifies →"
+    assert display.ax_.get_xlabel().splitlines() == [sides, "task: task 0"]
     display = AmplificationDisplay(pairs([[0.1, 0.2]], groups=["f"])).plot()
     assert y_labels(display) == ["task 1", "task 0"]
-    assert display.ax_.get_xlabel().splitlines() == ["amplification", "group: f"]
+    assert display.ax_.get_xlabel().splitlines() == [sides, "group: f"]
     display = AmplificationDisplay(pairs([[0.1]], groups=["f"])).plot()
     assert y_labels(display) == ["f: task 0"]
 
@@ -271,9 +300,11 @@ def test_every_auditor_s_result_can_be_drawn(name):
             list(heatmap.values.index).index(group), list(heatmap.values.columns).index(task)
         ] == pytest.approx(rows["amplification"].item(), nan_ok=True)
     headline = forest.ax_.get_title().splitlines()
-    assert headline[0] == " ".join(filter(None, [result.metric, result.direction])).replace(
-        "->", "→"
-    )
+    directions = {"A->T": ", group → task", "T->A": ", task → group", None: ""}
+    assert headline[0] == f"{result.metric}{directions[result.direction]}: {result.verdict}"
+    sides = {"signed": "amplifies →", "attack": "reveals more →", "size": "size of the change →"}
+    assert forest.ax_.get_xlabel().splitlines()[0].endswith(sides[result.kind])
+    assert heatmap.colorbar_.ax.get_ylabel().endswith(sides[result.kind])
     assert headline[1].startswith(f"{result.value:+.4f}".replace("-", "−"))
     if auditor.interval is not None:
         assert f"{result.high:+.4f}]".replace("-", "−") in headline[1]
@@ -400,7 +431,7 @@ def test_cells_have_the_colours_of_their_values():
     assert red[0] > red[2]
     assert blue[2] > blue[0]
     assert display.image_.to_rgba(0.0)[:3] == pytest.approx((0.97, 0.97, 0.97), abs=0.02)
-    assert display.colorbar_.ax.get_ylabel() == "amplification"
+    assert display.colorbar_.ax.get_ylabel() == "← reduces  |  amplifies →"
 
 
 def test_cells_that_are_not_significant_are_hatched_and_undefined_ones_crossed():
@@ -433,7 +464,8 @@ def test_many_tasks_stand_below_each_other():
     assert_allclose(display.image_.get_array(), values.T)
     assert x_labels(display) == ["f", "m"]
     assert len(y_labels(display)) == 66
-    assert len(display.texts_) == 132
+    # So many cells show colour, and the numbers of the strongest.
+    assert len(display.texts_) == np.sum(np.abs(values) >= 0.5)
     upright = AmplificationHeatmapDisplay(pairs(values)).plot(transpose=False)
     assert_allclose(upright.image_.get_array(), values)
 
@@ -590,12 +622,32 @@ def test_the_curve_and_the_rates_are_what_was_given():
     assert len(styles) == 2  # lines differ in print too
 
 
+def test_the_curve_has_its_interval_and_the_operating_point():
+    options = CURVE | {"low": [-0.2, 0, -0.3], "high": [0, 0.1, -0.1]}
+    display = AmplificationCurveDisplay(**options, operating_point=1.5).plot()
+    box = display.band_.get_paths()[0].get_extents()
+    assert (box.y0, box.y1) == (-0.3, 0.1)
+    assert_allclose(display.operating_point_.get_xydata(), [[1.5, 0.05]])
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend[:2] == ["confidence interval", "operating point 1.5: +0.050"]
+    with pytest.raises(ValueError, match="low has 1 numbers but there are 3 thresholds"):
+        AmplificationCurveDisplay(**options | {"low": [0]})
+    group, y, score = scored()
+    drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
+    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
+    assert_allclose(drawn.low, curve.low)
+    none = AmplificationCurveDisplay.from_predictions(
+        y, score, sensitive_features=group, interval=None
+    )
+    assert none.band_ is none.operating_point_ is None
+
+
 def test_the_legend_names_every_group():
     display = AmplificationCurveDisplay(**CURVE).plot()
     legend = [text.get_text() for text in display.rates_ax_.get_legend().get_texts()]
     assert legend == ["FPR _f", r"FPR \$m\$"]
     legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert legend == ["as many positives as in the labels"]
+    assert legend == ["base rate: as many positives as in the labels"]
     groups = {f"g{i}": [1, 0, 0] for i in range(20)}
     display = AmplificationCurveDisplay([0, 1, 2], [0, 1, 0], rates=groups).plot()
     assert len(display.rates_ax_.get_legend().get_texts()) == 20
@@ -681,6 +733,8 @@ def test_an_estimator_s_scores_are_drawn():
     display = AmplificationCurveDisplay.from_estimator(model, X, y, sensitive_features=group)
     expected = amplification_curve(y, model.predict_proba(X)[:, 1], sensitive_features=group)
     assert_allclose(display.values, expected.values)
+    (point,) = display.operating_point_.get_xydata()
+    assert_allclose(point, [0.5, expected.at(0.5)])
     machine = LinearSVC().fit(X, y)
     display = AmplificationCurveDisplay.from_estimator(machine, X, y, sensitive_features=group)
     expected = amplification_curve(y, machine.decision_function(X), sensitive_features=group)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from skbiasamp._cells import labels_of
-from skbiasamp._compat import StrOptions, validate_params
+from skbiasamp._compat import Interval, StrOptions, validate_params
 from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
@@ -25,6 +27,8 @@ from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
 
+_EXACT = 200  # thresholds of a curve whose errors are computed
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AmplificationCurve:
@@ -38,6 +42,8 @@ class AmplificationCurve:
         BiasAmp→ A->T from that threshold up to the next.
     integral, limits : float, tuple of float
         The mean of the values over thresholds between the limits.
+    low, high : ndarray of shape (n_thresholds,) or None
+        Confidence interval of each value, None if none was asked for.
 
     Examples
     --------
@@ -55,6 +61,8 @@ class AmplificationCurve:
     values: Array
     limits: tuple[float, float]
     integral: float
+    low: Array | None = None
+    high: Array | None = None
 
     def at(self, threshold: Any) -> Any:
         """Return the value at a threshold, or at each of several.
@@ -83,7 +91,10 @@ class AmplificationCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return a frame with the columns ``threshold`` and ``amplification``."""
-        return pd.DataFrame({"threshold": self.thresholds, "amplification": self.values})
+        columns = {"threshold": self.thresholds, "amplification": self.values}
+        return pd.DataFrame(
+            columns if self.low is None else columns | {"low": self.low, "high": self.high}
+        )
 
 
 @validate_params(
@@ -91,6 +102,8 @@ class AmplificationCurve:
         "ties": [StrOptions({"zero", "negative"})],
         "groups": [StrOptions(set(GROUPS))],
         "missing": [StrOptions(set(MISSING_POLICIES))],
+        "interval": [StrOptions({"analytic"}), None],
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     }
 )
 def amplification_curve(
@@ -106,6 +119,8 @@ def amplification_curve(
     groups: str = "intersection",
     missing: str = "error",
     pos_label: Any = None,
+    interval: str | None = None,
+    confidence_level: float = 0.95,
 ) -> AmplificationCurve:
     r"""Compute directional amplification (BiasAmp→ A->T) at every threshold of a score.
 
@@ -139,6 +154,10 @@ def amplification_curve(
         makes them a group of their own.
     pos_label : label, default=None
         The positive class of a binary label. None: the class that sorts last.
+    interval : {"analytic", None}, default=None
+        "analytic": a confidence interval at every threshold, by the delta method. None: none.
+    confidence_level : float, default=0.95
+        Level of the intervals.
 
     Returns
     -------
@@ -197,8 +216,12 @@ def amplification_curve(
     thresholds = np.append(-np.inf, levels)
     values = _above(test, pairs, len(levels)) - np.nansum(pairs.gradient * pairs.base)
     widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
+    ends: list[Array] = []
+    if interval is not None:
+        reach = stats.norm.isf((1 - confidence_level) / 2) * _errors(test, pairs, len(levels))
+        ends = [values - reach, values + reach]
     return AmplificationCurve(
-        thresholds, values, (low, high), float(values @ widths / (high - low))
+        thresholds, values, (low, high), float(values @ widths / (high - low)), *ends
     )
 
 
@@ -220,6 +243,25 @@ def _above(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
     level = np.rint(ranks * n_levels - 0.5).astype(int)
     heights = np.bincount(level.ravel(), added.ravel(), minlength=n_levels)
     return np.append(np.cumsum(heights[::-1])[::-1], 0.0)
+
+
+def _errors(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
+    """Return the standard error of each value: how far rows are from the mean of their group."""
+    worth = np.divide(pairs.gradient, pairs.n, out=np.zeros_like(pairs.gradient), where=pairs.n > 0)
+    groups, labels, ranks = (
+        labels_of(test, side).dense(slice(None), float) for side in ("group", "task", "task_pred")
+    )
+    level = np.rint(ranks * n_levels - 0.5)
+    own, rows = groups @ worth, np.maximum(groups.T @ test.weight, 1e-300)
+    # Errors change slowly along the curve: between this many thresholds they are interpolated.
+    at = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
+    errors = []
+    for k in at:
+        change = (level >= k) - labels
+        mean = groups.T @ (test.weight[:, None] * change) / rows[:, None]
+        off = (own * change).sum(axis=1) - groups @ (worth * mean).sum(axis=1)
+        errors.append(np.sqrt((test.weight * test.row_weight) @ off**2))
+    return np.interp(np.arange(n_levels + 1), at, errors)
 
 
 def _limits(levels: Array, limits: Any) -> tuple[float, float]:

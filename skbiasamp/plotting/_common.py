@@ -37,6 +37,7 @@ class PairsDisplay:
         title: str | None = None,
         confidence_level: float = 0.95,
         group_columns: Sequence[Hashable] = (),
+        kind: str = "signed",
     ) -> None:
         lacking = {"group", "task", "amplification"} - set(getattr(table, "columns", ()))
         if lacking:
@@ -49,19 +50,24 @@ class PairsDisplay:
         self.title = title
         self.confidence_level = confidence_level
         self.group_columns = group_columns
+        self.kind = kind
         self._arrange()
 
     def _arrange(self) -> None:
         """Compute what is drawn from the table."""
 
     @classmethod
-    def from_result(cls, result: AuditResult, *, ax: Any = None, **options: Any) -> Self:
+    def from_result(
+        cls, result: AuditResult, *, model_name: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
         """Draw what an auditor found.
 
         Parameters
         ----------
         result : AuditResult
             What ``audit`` returned.
+        model_name : str, default=None
+            Name of the model, for the title.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
         **options : dict
@@ -80,9 +86,10 @@ class PairsDisplay:
         level = result.confidence_level
         display = cls(
             result.table,
-            title=_title(result),
+            title=_title(result, model_name),
             confidence_level=0.95 if level is None else level,
             group_columns=result.group_columns,
+            kind=result.kind,
         )
         return display.plot(ax, **options)
 
@@ -178,10 +185,16 @@ class PairsDisplay:
             The Display, drawn.
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        options.setdefault("model_name", type(getattr(estimator, "estimator", estimator)).__name__)
         if auditor is None and hasattr(estimator, "audit"):
             return cls.from_result(estimator.audit(X, y, **labels), ax=ax, **options)
         y_pred = estimator.predict(X)
         return cls.from_predictions(y, y_pred, auditor=auditor, ax=ax, **labels, **options)
+
+    @property
+    def _axis_names(self) -> dict[str, str]:
+        """Names of both axes: the sensitive feature, if its name is known, and the task."""
+        return {"group": _feature(self.group_columns), "task": "task"}
 
     def _names(self, role: str, names: Iterable[Hashable]) -> dict[Hashable, str]:
         """Return groups or tasks as labels."""
@@ -208,15 +221,29 @@ class PairsDisplay:
         return f"not significant (adjusted p ≥ {round(1 - self.confidence_level, 12):g})"
 
 
-def _title(result: AuditResult) -> str:
-    """Return the metric, and below it the value and its interval."""
-    name = result.name.replace("->", "→")
-    if math.isnan(result.value):
-        return f"{name}\nundefined"
-    value = f"{result.value:+.4f}"
+# What either side of 0 means, by the kind of the metric.
+SIDES = {
+    "signed": "← reduces  |  amplifies →",
+    "attack": "← reveals less  |  reveals more →",
+    "size": "size of the change →",
+}
+
+
+def _feature(columns: Sequence[Hashable]) -> str:
+    names = ", ".join(str(one) for one in columns)
+    return _cut(" ".join(names.split()), 40).replace("$", r"\$") or "group"
+
+
+def _title(result: AuditResult, model_name: str | None) -> str:
+    """Return model, metric and verdict, and below them the value and its interval."""
+    feature = _feature(result.group_columns)
+    directions = {"A->T": f"{feature} → task", "T->A": f"task → {feature}"}
+    model = None if model_name is None else _cut(model_name, 40).replace("$", r"\$")
+    names = ", ".join(filter(None, (model, result.metric, directions.get(result.direction or ""))))
+    value = "undefined" if math.isnan(result.value) else f"{result.value:+.4f}"
     if not math.isnan(result.low):
         value += f" [{result.low:+.4f}, {result.high:+.4f}]"
-    return f"{name}\n{value.replace('-', '−')}"
+    return f"{names}: {result.verdict}\n{value.replace('-', '−')}"
 
 
 def import_pyplot(caller: object) -> Any:

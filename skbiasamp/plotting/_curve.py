@@ -16,6 +16,7 @@ from skbiasamp.model_selection._responses import task_scores
 from skbiasamp.plotting._common import (
     JOINTS,
     LINES,
+    SIDES,
     as_floats,
     import_pyplot,
     labels_of,
@@ -48,6 +49,10 @@ class AmplificationCurveDisplay:
         False positive rates by group.
     base_rate_threshold : float, default=None
         The threshold at which as many rows are predicted positive as are labelled so.
+    low, high : array-like of shape (n_thresholds,), default=None
+        Confidence interval of the amplification at each threshold, drawn as a band.
+    operating_point : float, default=None
+        The threshold at which the model decides.
     title : str, default=None
         A title.
 
@@ -55,6 +60,10 @@ class AmplificationCurveDisplay:
     ----------
     line_ : Line2D
         The amplification.
+    band_ : artist or None
+        Its confidence interval.
+    operating_point_ : Line2D or None
+        The amplification at the threshold at which the model decides.
     rate_lines_ : dict of group to Line2D
         The false positive rates.
     zero_line_ : Line2D
@@ -92,12 +101,19 @@ class AmplificationCurveDisplay:
         *,
         rates: pd.DataFrame | Mapping[Hashable, Any] | None = None,
         base_rate_threshold: float | None = None,
+        low: Any = None,
+        high: Any = None,
+        operating_point: float | None = None,
         title: str | None = None,
     ) -> None:
         self.thresholds = np.asarray(thresholds)
         self.values = as_floats(values)
+        self.low, self.high = (None if end is None else as_floats(end) for end in (low, high))
+        self.operating_point = operating_point
         columns = {} if rates is None else {name: as_floats(rate) for name, rate in rates.items()}
         lengths = {"values": len(self.values)}
+        ends = {"low": self.low, "high": self.high}
+        lengths |= {name: len(end) for name, end in ends.items() if end is not None}
         lengths |= {f"rates[{group!r}]": len(rate) for group, rate in columns.items()}
         for name, length in lengths.items():
             if length != len(self.thresholds):
@@ -133,8 +149,8 @@ class AmplificationCurveDisplay:
                 "An AuditResult is drawn with AmplificationDisplay.from_result."
             )
         low, high = curve.limits
-        title = f"directional A→T\nmean {curve.integral:+.4f} over [{low:g}, {high:g}]"
-        options = {"title": title.replace("-", "−"), **options}
+        title = f"directional, group → task\nmean {curve.integral:+.4f} over [{low:g}, {high:g}]"
+        options = {"title": title.replace("-", "−"), "low": curve.low, "high": curve.high} | options
         return cls(curve.thresholds, curve.values, **options).plot(ax)
 
     @classmethod
@@ -149,6 +165,7 @@ class AmplificationCurveDisplay:
         missing: str = "error",
         pos_label: Any = None,
         rates: bool = True,
+        operating_point: float | None = None,
         ax: Any = None,
         **options: Any,
     ) -> Self:
@@ -174,10 +191,13 @@ class AmplificationCurveDisplay:
         rates : bool, default=True
             Whether to draw false positive rates by group too. They, and the base-rate threshold,
             are those of a single task.
+        operating_point : float, default=None
+            The threshold at which the model decides.
         ax : matplotlib Axes or two of them, default=None
             Where to draw; None makes a figure.
         **options : dict
-            Passed to `amplification_curve`, such as ``y_train`` and ``sensitive_train``.
+            Passed to `amplification_curve`, such as ``y_train`` and ``sensitive_train``;
+            ``interval=None`` draws no band.
 
         Returns
         -------
@@ -191,13 +211,14 @@ class AmplificationCurveDisplay:
             "missing": missing,
             "pos_label": pos_label,
         }
-        curve = amplification_curve(y_true, y_score, **labels, **options)
+        curve = amplification_curve(y_true, y_score, **{"interval": "analytic"} | labels | options)
         false_positives, threshold = _rates(y_true, y_score, curve.thresholds, labels)
         return cls.from_result(
             curve,
             ax=ax,
             rates=false_positives if rates else None,
             base_rate_threshold=threshold,
+            operating_point=operating_point,
         )
 
     @classmethod
@@ -229,7 +250,8 @@ class AmplificationCurveDisplay:
         ax : matplotlib Axes or two of them, default=None
             Where to draw; None makes a figure.
         **options : dict
-            Passed to `from_predictions`.
+            Passed to `from_predictions`. ``operating_point`` is by default that of ``predict``:
+            0.5 of probabilities, 0 of other scores.
 
         Returns
         -------
@@ -245,6 +267,7 @@ class AmplificationCurveDisplay:
             scores = scores[:, 0 if first else 1]
         elif first:
             scores = -scores
+        options.setdefault("operating_point", 0.5 if method == "predict_proba" else 0.0)
         options |= {"sensitive_features": sensitive_features, "pos_label": pos_label}
         return cls.from_predictions(y, scores, ax=ax, **options)
 
@@ -291,6 +314,19 @@ class AmplificationCurveDisplay:
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
         style["label"] = None if alone else "amplification"
         (self.line_,) = self.ax_.plot(at, self.values, **merged(style, line_kwargs))
+        self.band_ = self.operating_point_ = None
+        if self.low is not None and self.high is not None:
+            look: dict[str, Any] = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
+            look |= {"step": "post", "zorder": 0, "label": "confidence interval"}
+            self.band_ = self.ax_.fill_between(at, self.low, self.high, **look)
+        if self.operating_point is not None:
+            position = int(np.searchsorted(self.thresholds, [self.operating_point], "right")[0])
+            value = self.values[max(position - 1, 0)]
+            label = f"operating point {self.operating_point:g}: {value:+.3f}".replace("-", "−")
+            look = {"marker": "o", "markersize": 8, "linestyle": "none", "color": LINES[1]}
+            (self.operating_point_,) = self.ax_.plot(
+                [self.operating_point], [value], **look, label=label, zorder=4
+            )
         self.rate_lines_ = {}
         if self.rates is not None and self.rates_ax_ is not None:
             labels = labels_of(self.rates.columns, JOINTS["group"])
@@ -308,8 +344,8 @@ class AmplificationCurveDisplay:
                     at, rate.to_numpy(), **merged(style, rate_kwargs)
                 )
         axes = list(dict.fromkeys(axes))
-        look: dict[str, Any] = {"color": "0.5", "linestyle": (0, (1, 1)), "zorder": 1}
-        labelled = {"label": "as many positives as in the labels"}
+        look = {"color": "0.4", "linestyle": "--", "linewidth": 1, "zorder": 1}
+        labelled = {"label": "base rate: as many positives as in the labels"}
         self.base_rate_lines_ = [
             axis.axvline(self.base_rate_threshold, **look, **(labelled if axis is self.ax_ else {}))
             for axis in axes
@@ -320,8 +356,8 @@ class AmplificationCurveDisplay:
 
     def _annotate(self, axes: list[Any], *, beside: bool) -> None:
         together = self.rates_ax_ is self.ax_
-        self.ax_.set_ylabel("amplification, rate" if together else "amplification")
-        axes[-1].set_xlabel("threshold")
+        self.ax_.set_ylabel("amplification, rate" if together else SIDES["signed"])
+        axes[-1].set_xlabel("threshold: scores above it are predicted positive")
         if self.rates_ax_ is not None and not together:
             self.rates_ax_.set_ylabel("false positive rate")
         for axis in axes:
@@ -329,7 +365,9 @@ class AmplificationCurveDisplay:
             if axis.get_legend_handles_labels()[1]:
                 # Rates fall with the threshold, and amplification does towards both ends.
                 loc = "lower center" if axis is self.ax_ and not together else "upper right"
-                where = {"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {"loc": loc}
+                where: dict[str, Any] = {"loc": loc}
+                if beside:
+                    where = {"loc": "upper left", "bbox_to_anchor": (1, 1)}
                 axis.legend(fontsize="small", framealpha=0.6, **where)
 
 

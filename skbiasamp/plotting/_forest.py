@@ -12,6 +12,7 @@ from skbiasamp._input import Array
 from skbiasamp.plotting._common import (
     LESS,
     MORE,
+    SIDES,
     PairsDisplay,
     as_floats,
     axes_of,
@@ -43,6 +44,8 @@ class AmplificationDisplay(PairsDisplay):
     group_columns : sequence of str, default=()
         Names of the sensitive columns that make the groups, for labels such as
         "sex = Female, race = Black".
+    kind : {"signed", "size", "attack"}, default="signed"
+        Kind of the metric: what the sides of 0 mean.
 
     Attributes
     ----------
@@ -158,7 +161,7 @@ class AmplificationDisplay(PairsDisplay):
         ax.set(
             ylim=(n - 0.5, -0.5),
             ylabel=heading,
-            xlabel="\n".join(["amplification", *common, *notes]),
+            xlabel="\n".join([SIDES.get(self.kind, "amplification"), *common, *notes]),
         )
         if not defined.any():
             ax.set(xlim=(-1, 1), xticks=[0])
@@ -178,12 +181,12 @@ class AmplificationDisplay(PairsDisplay):
         common = []
         if len(self.table) > 1 and len(told) == 2:
             shared = [role for role, labels in told.items() if len(set(labels)) == 1]
-            common = [f"{role}: {told.pop(role)[0]}" for role in shared]
+            common = [f"{self._axis_names[role]}: {told.pop(role)[0]}" for role in shared]
         if not told:
             return ["(all)"] * len(self.table), "", common
         return (
             [": ".join(pair) for pair in zip(*told.values(), strict=True)],
-            ": ".join(told),
+            ": ".join(self._axis_names[role] for role in told),
             common,
         )
 

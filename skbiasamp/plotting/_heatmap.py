@@ -10,6 +10,7 @@ import pandas as pd
 from skbiasamp._input import Array
 from skbiasamp.plotting._common import (
     FONT,
+    SIDES,
     SMALLEST,
     PairsDisplay,
     as_floats,
@@ -20,6 +21,7 @@ from skbiasamp.plotting._common import (
 )
 from skbiasamp.results import label_index
 
+LARGE = 100  # cells: of more, colour is seen before any number
 MANY = 12  # tasks that still stand side by side
 NAME = 12  # points that a name needs, before labels and colour bar take their share
 CHARACTER = 0.65  # of a font size: how wide a character is
@@ -28,8 +30,9 @@ CHARACTER = 0.65  # of a font size: how wide a character is
 class AmplificationHeatmapDisplay(PairsDisplay):
     """Heat map of the amplification of every pair of group and task.
 
-    Colours diverge from white at 0. Cells that are not significant are hatched, undefined ones
-    grey and crossed.
+    Colours diverge from white at 0. Cells that are not significant are hatched (pale in a map of
+    more than 100 cells), undefined ones grey and crossed. Numbers stand in the cells if there is
+    room; in a map of more than 100 cells only in significant ones of at least half the maximum.
 
     .. versionadded:: 0.1
 
@@ -46,6 +49,8 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     group_columns : sequence of str, default=()
         Names of the sensitive columns that make the groups, for labels such as
         "sex = Female, race = Black".
+    kind : {"signed", "size", "attack"}, default="signed"
+        Kind of the metric: what the sides of 0 mean.
 
     Attributes
     ----------
@@ -142,7 +147,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         cells, told = values.to_numpy(), significant.to_numpy()
         if not cells.size:
             cells, told = np.full((1, 1), np.nan), np.full((1, 1), False)
-        axis_labels = ["group", "task"]
+        axis_labels = list(self._axis_names.values())
         if transpose:
             cells, told, names, axis_labels = cells.T, told.T, names[::-1], axis_labels[::-1]
         n_rows, n_columns = cells.shape
@@ -152,18 +157,25 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         reach = np.nanmax(np.abs(cells), initial=0, where=~np.isnan(cells)) or 1.0
         self.image_ = ax.imshow(cells, cmap=cmap, vmin=-reach, vmax=reach, aspect="auto")
         undefined = np.isnan(cells)
+        many = cells.size > LARGE
         self.hatches_ = [
-            self._mark(at, "////", "none", contrast(self.image_.to_rgba(cells[*at]), "0.4", "0.8"))
+            self._mark(at, "", (1, 1, 1, 0.75), "none")
+            if many
+            else self._mark(
+                at, "////", "none", contrast(self.image_.to_rgba(cells[*at]), "0.4", "0.8")
+            )
             for at in np.argwhere(~told & ~undefined)
         ]
         self.undefined_ = [self._mark(at, "xxxx", "0.85", "0.4") for at in np.argwhere(undefined)]
         self.colorbar_ = None
         if colorbar:
-            self.colorbar_ = self.figure_.colorbar(self.image_, ax=ax, label="amplification")
+            self.colorbar_ = self.figure_.colorbar(
+                self.image_, ax=ax, label=SIDES.get(self.kind, "amplification"), aspect=30
+            )
         if self.title is not None:
             ax.set_title(self.title, fontsize="medium")
         notes = [
-            f"hatched: {self._untold}" if self.hatches_ else "",
+            f"{'pale' if many else 'hatched'}: {self._untold}" if self.hatches_ else "",
             "crossed: undefined" if self.undefined_ else "",
             f"{values.shape[1]} strongest of {n_tasks:,} tasks" if len(values.T) < n_tasks else "",
         ]
@@ -174,7 +186,9 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         ax.set_xticks(range(len(names[1])), labels=names[1])
         ax.set_yticks(range(len(names[0])), labels=names[0])
         self._fit_labels(n_columns, n_rows, widest=down)
-        self._write(cells, values_format)
+        strong = np.abs(np.nan_to_num(cells)) >= reach / 2
+        worth = ~undefined & (told & strong if many else True)
+        self._write(cells, worth, values_format)
         return self
 
     def _laid_out(self, column: Array, otherwise: Any) -> pd.DataFrame:
@@ -195,8 +209,8 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         kept = np.sort(np.argsort(-strength, kind="stable")[:max_tasks])
         return self.values.iloc[:, kept], significant.iloc[:, kept]
 
-    def _mark(self, at: Array, hatch: str, facecolor: str, edgecolor: str) -> Any:
-        """Draw a hatched rectangle over a cell."""
+    def _mark(self, at: Array, hatch: str, facecolor: Any, edgecolor: str) -> Any:
+        """Draw a rectangle over a cell."""
         from matplotlib.patches import Rectangle
 
         look: dict[str, Any] = {
@@ -217,12 +231,12 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         for label in ax.get_xticklabels():
             label.set(rotation=45, ha="right", rotation_mode="anchor", fontsize=fitting(width))
 
-    def _write(self, cells: Array, values_format: str) -> None:
-        """Write numbers into the cells, if they all fit."""
+    def _write(self, cells: Array, worth: Array, values_format: str) -> None:
+        """Write numbers into the cells that are worth it, if they all fit."""
         self.texts_ = []
         written = [
             (row, column, format(cells[row, column], values_format))
-            for row, column in np.argwhere(~np.isnan(cells))
+            for row, column in np.argwhere(worth)
         ]
         longest = max((len(text) for _, _, text in written), default=1)
         width, height = room(self.ax_, *cells.shape[::-1]) if written else (0.0, 0.0)

@@ -1,4 +1,4 @@
-"""MitigationDisplay: what remedies take off amplification against what they cost."""
+"""MitigationDisplay: what mitigations take off amplification against what they cost."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from collections.abc import Mapping
 from itertools import cycle
 from typing import Any, Self
 
+import numpy as np
 import pandas as pd
 
 from skbiasamp._input import Array, quote
 from skbiasamp.mitigation import MitigationComparison
-from skbiasamp.plotting._common import LINES, as_floats, axes_of, labels_of, merged, tidy
+from skbiasamp.plotting._common import LINES, as_floats, axes_of, labels_of, merged, room, tidy
 
 MARKERS = "osD^vPX*<>"
 
 
 class MitigationDisplay:
-    """Show what remedies take off amplification, and what they cost.
+    """Show what mitigations take off amplification, and what they cost.
 
-    One point a remedy, with intervals on both sides; a line goes from the baseline through its
-    versions with growing noise. Remedies that are nearer zero than that line at the same score
+    One point a mitigation, with intervals on both sides; a line goes from the baseline through its
+    versions with growing noise. Mitigations that are nearer zero than that line at the same score
     do better than chance would.
 
     .. versionadded:: 0.1
@@ -27,24 +28,26 @@ class MitigationDisplay:
     Parameters
     ----------
     table : DataFrame
-        One row a remedy and a measure, as ``MitigationComparison.table`` has them: ``mitigation``,
-        ``noise``, ``measure``, ``value``, ``low``, ``high``.
+        One row a mitigation and a measure, as ``MitigationComparison.table`` has them:
+        ``mitigation``, ``noise``, ``measure``, ``value``, ``low``, ``high``.
     score : str
         The measure on the horizontal axis, such as "accuracy".
     amplification : str
         The measure on the vertical axis, such as "directional A->T".
     baseline : str, default=None
-        The remedy that is none, where the line begins.
+        The mitigation that is none, where the line begins.
 
     Attributes
     ----------
     points : DataFrame
-        One row a remedy: ``mitigation``, ``noise``, ``x``, ``x_low``, ``x_high``, ``y``, ``y_low``,
-        ``y_high``.
+        One row a mitigation: ``mitigation``, ``noise``, ``x``, ``x_low``, ``x_high``, ``y``,
+        ``y_low``, ``y_high``.
     points_ : dict of str to ErrorbarContainer
-        The remedies.
+        The mitigations.
     noise_line_ : ErrorbarContainer or None
         The baseline with growing noise.
+    texts_ : list of Annotation
+        The names of the points, each with a line to its point.
     zero_line_ : Line2D
         Where nothing is amplified.
     ax_, figure_ : Axes, Figure
@@ -79,6 +82,9 @@ class MitigationDisplay:
     Where matplotlib is installed, ``display.plot()`` draws them.
     """
 
+    ax_: Any
+    figure_: Any
+
     def __init__(
         self, table: pd.DataFrame, *, score: str, amplification: str, baseline: str | None = None
     ) -> None:
@@ -87,7 +93,7 @@ class MitigationDisplay:
         )
         if lacking:
             raise ValueError(
-                "table must be a data frame with one row a remedy and a measure, as "
+                "table must be a data frame with one row a mitigation and a measure, as "
                 f"MitigationComparison.table is, and lacks the columns {quote(sorted(lacking))}. A "
                 "whole comparison is drawn with MitigationDisplay.from_result(comparison)."
             )
@@ -159,14 +165,14 @@ class MitigationDisplay:
         point_kwargs: Mapping[str, Any] | None = None,
         noise_kwargs: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Draw the remedies.
+        """Draw the mitigations.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
         point_kwargs, noise_kwargs : dict, default=None
-            Passed to ``Axes.errorbar`` for remedies, and for the line of noise.
+            Passed to ``Axes.errorbar`` for mitigations, and for the line of noise.
 
         Returns
         -------
@@ -176,11 +182,11 @@ class MitigationDisplay:
         ax = axes_of(self, ax, (7.2, 4.2))
         self.zero_line_ = ax.axhline(0, color="0.3", linewidth=1, zorder=1)
         noisy = self.points["noise"].notna()
-        remedies = self.points[~noisy]
+        mitigations = self.points[~noisy]
         self.noise_line_ = None
         if noisy.any():
             line = self.points[noisy].sort_values("noise")
-            start = remedies[remedies["mitigation"] == self.baseline]
+            start = mitigations[mitigations["mitigation"] == self.baseline]
             least, most = line["noise"].iloc[[0, -1]]
             label = f"noise {least:g}" + (f" to {most:g}" if most > least else "")
             look = {"color": "0.6", "marker": ".", "linestyle": "--", "linewidth": 1.2}
@@ -188,17 +194,74 @@ class MitigationDisplay:
             # Not with its empty column of noise, which pandas would have a say about.
             whole = pd.concat([start.drop(columns="noise"), line.drop(columns="noise")])
             self.noise_line_ = _errorbar(ax, whole, look, noise_kwargs)
-        labels = labels_of(remedies["mitigation"], ", ")
+        labels = labels_of(mitigations["mitigation"], ", ")
+        ax.set(
+            xlabel=self.score,
+            ylabel=_spelled(self.amplification),
+            title=f"{_spelled(self.amplification)} against {self.score}",
+        )
+        ax.title.set_fontsize("medium")
+        tidy(ax)
+        ax.margins(x=0.08)
         self.points_ = {}
         looks = zip(cycle(LINES), cycle(MARKERS))
-        for (colour, marker), (_, row) in zip(looks, remedies.iterrows(), strict=False):
+        for (colour, marker), (_, row) in zip(looks, mitigations.iterrows(), strict=False):
             look = {"color": colour, "marker": marker, "linestyle": "none", "markersize": 7}
             look |= {"elinewidth": 1.4, "zorder": 3, "label": labels[row["mitigation"]]}
             self.points_[row["mitigation"]] = _errorbar(ax, row.to_frame().T, look, point_kwargs)
-        ax.set(xlabel=self.score, ylabel=self.amplification.replace("->", "→"))
-        tidy(ax)
-        ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize="small")
+        self._separate()
+        self._label()
         return self
+
+    def _separate(self) -> None:
+        """Move markers that coincide apart, sidewards by their width; their data stay."""
+        from matplotlib.transforms import ScaledTranslation
+
+        room(self.ax_, 1, 1)
+        inch = self.figure_.canvas.figure.dpi
+        taken: list[Array] = []
+        for line, caps, bars in self.points_.values():
+            width = line.get_markersize() / 72
+            at, moved = self.ax_.transData.transform(line.get_xydata())[0], 0.0
+            while any(np.abs(at - one).max() < width * inch for one in taken):
+                at, moved = at + np.array([width * inch, 0]), moved + width
+            taken.append(at)
+            shift = ScaledTranslation(moved, 0, self.figure_.canvas.figure.dpi_scale_trans)
+            for artist in (line, *caps, *bars) if moved else ():
+                artist.set_transform(self.ax_.transData + shift)
+
+    def _label(self) -> None:
+        """Write the name of each point beside it, from top to bottom without overlap."""
+        size = 9.0
+        height = 1.25 * size * self.figure_.canvas.figure.dpi / 72
+        to_axes = self.ax_.transAxes.inverted().transform
+        lines = [one[0] for one in self.points_.values()]
+        names = [str(one.get_label()) for one in self.points_.values()]
+        if self.noise_line_ is not None:
+            lines.append(self.noise_line_[0])
+            names.append(str(self.noise_line_.get_label()))
+        ends = [line.get_transform().transform(line.get_xydata())[-1] for line in lines]
+        self.texts_, above = [], np.inf
+        for i in sorted(range(len(lines)), key=lambda i: (-ends[i][1], ends[i][0])):
+            above = min(ends[i][1], above - height)
+            look = {"arrowstyle": "-", "color": lines[i].get_color(), "linewidth": 0.8}
+            text = self.ax_.annotate(
+                names[i],
+                xy=to_axes(ends[i]),
+                xytext=(1.03, to_axes((0, above))[1]),
+                xycoords="axes fraction",
+                textcoords="axes fraction",
+                color="0.15",
+                fontsize=size,
+                va="center",
+                arrowprops=look,
+            )
+            self.texts_.append(text)
+
+
+def _spelled(name: str) -> str:
+    """Return a metric's name with its direction in words."""
+    return name.replace("A->T", "group → task").replace("T->A", "task → group")
 
 
 def _errorbar(
