@@ -124,8 +124,6 @@ for column, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_ta
         ax = axes[row, column]
         MitigationDisplay.from_result(comparison, amplification=measure, ax=ax)
         ax.set_title(name)
-        if (row, column) != (0, 1):
-            ax.get_legend().remove()
 
 # %%
 # What they show
