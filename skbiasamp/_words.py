@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -110,3 +111,11 @@ def side_of(value: float | None, low: float | None, high: float | None) -> str:
     if low > 0:
         return "above"
     return "below" if high < 0 else "across"
+
+
+def escaped(text: str) -> str:
+    """Return text on one line that Markdown and the HTML in it leave as it is."""
+    text = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;")
+    text = re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
+    # What would begin a heading, a list or a quotation.
+    return re.sub(r"^(\d*)([.)#+-](?=[\s#-]|$)|[>=])", r"\1\\\2", text)

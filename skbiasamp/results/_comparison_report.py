@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp import _schema as schema
-from skbiasamp._words import NOT_MEASURED, name_of, points, printable, rate
+from skbiasamp._words import NOT_MEASURED, escaped, name_of, points, printable, rate
 from skbiasamp._writing import written
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._report import CONTEXT, DATA_FILES, _escaped, _frame_of, _wrapped
+from skbiasamp.results._report import CONTEXT, DATA_FILES, _frame_of, _wrapped
 from skbiasamp.results._result import COUNT, NAME, NUMBER, Stored, plain
 
 COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
@@ -188,19 +188,19 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
         -------
         text : str
         """
-        lines = [f"## Bias amplification compared with {_escaped(name_of(self.reference))}", ""]
+        lines = [f"## Bias amplification compared with {escaped(name_of(self.reference))}", ""]
         for text in self.verdicts.values():
-            lines += [_escaped(text), ""]
+            lines += [escaped(text), ""]
         lines += ["| metric | model | verdict | difference | interval | p |"]
         lines += ["|---|---|---|---|---|---|"]
         for row in self.summary.to_dict("records"):
             ends = f"{row['difference_low']:+.4f} to {row['difference_high']:+.4f}"
             cells = (row["metric"], name_of(row["model"]), row["verdict"])
             numbers = (f"{row['difference']:+.4f}", ends, f"{row['p_adjusted']:.2g}")
-            lines.append("| " + " | ".join(map(_escaped, (*cells, *numbers))) + " |")
-        lines += ["", _escaped(f"Compared: {self.context.get('rows', 'the same rows')}.")]
+            lines.append("| " + " | ".join(map(escaped, (*cells, *numbers))) + " |")
+        lines += ["", escaped(f"Compared: {self.context.get('rows', 'the same rows')}.")]
         versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
-        lines += ["", _escaped(f"Made {self.context.get('date', '')} with {versions}.")]
+        lines += ["", escaped(f"Made {self.context.get('date', '')} with {versions}.")]
         return written("\n".join(lines) + "\n", path)
 
     def to_html(self, path: Any = None) -> str:

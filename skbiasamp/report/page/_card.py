@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from skbiasamp._words import printable
+from skbiasamp._words import escaped, printable
 from skbiasamp.report.page._view import view
 
 
@@ -17,7 +17,7 @@ def card(content: dict[str, Any]) -> str:
     primary, picture, rates = (seen[key] for key in ("primary", "picture", "rates"))
     lines = [*_evaluation_results(seen), "## Bias, Risks, and Limitations", ""]
     if primary:
-        lines += [_escaped(primary["sentence"]), ""]
+        lines += [escaped(primary["sentence"]), ""]
     if picture:
         titles = ("group", f"labelled {picture['task']}", "predicted so", "change", "")
         cells = ("group", "before", "after", "change", "verdict")
@@ -47,8 +47,8 @@ def card(content: dict[str, Any]) -> str:
         lines += [*_table((rates.first, *rates.columns), rows), ""]
     context = seen["context"]
     versions = ", ".join(f"{k} {v}" for k, v in context.get("versions", {}).items())
-    lines += [_escaped(f"Made {context.get('date', '')} by {context.get('call', '')}"), ""]
-    return "\n".join([*lines, _escaped(f"Versions: {versions}.")]) + "\n"
+    lines += [escaped(f"Made {context.get('date', '')} by {context.get('call', '')}"), ""]
+    return "\n".join([*lines, escaped(f"Versions: {versions}.")]) + "\n"
 
 
 def _evaluation_results(seen: dict[str, Any]) -> list[str]:
@@ -84,18 +84,10 @@ def _spelled(text: str) -> str:
 
 
 def _list(texts: Iterable[str]) -> list[str]:
-    items = [f"- {_escaped(text)}" for text in texts]
+    items = [f"- {escaped(text)}" for text in texts]
     return [*items, ""] if items else []
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    head, *body = ("| " + " | ".join(map(_escaped, cells)) + " |" for cells in (titles, *rows))
+    head, *body = ("| " + " | ".join(map(escaped, cells)) + " |" for cells in (titles, *rows))
     return [head, "|" + "---|" * len(re.findall(r"(?<!\\)\|", head)[1:]), *body]
-
-
-def _escaped(text: str) -> str:
-    """Return text on one line that Markdown and the HTML in it leave as it is."""
-    text = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;")
-    text = re.sub(r"([\\`*_\[\]|~])", r"\\\1", text)
-    # What would begin a heading, a list or a quotation.
-    return re.sub(r"^(\d*)([.)#+-](?=[\s#-]|$)|[>=])", r"\1\\\2", text)
