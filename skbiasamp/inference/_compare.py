@@ -14,7 +14,7 @@ from skbiasamp._input import Array, Codes, common
 from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp._sums import chunks, generator, pair_sums
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._influence import pair_influence, value_scores, variance_of
+from skbiasamp.inference._influence import pair_variances, value_scores, variance_of
 from skbiasamp.inference._intervals import (
     Bounds,
     Drawn,
@@ -251,16 +251,8 @@ def _scores(view: Contingency, pairs: Pairs, *, centred: bool) -> Array:
 
 def _pair_variances(views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]) -> Array:
     """Return the variance of the difference of every pair's change."""
-    held = [one.seen_in(view) for one, view in zip(pairs, views, strict=True)]
-    variances = np.full(pairs[0].delta.shape, np.nan)
-    defined = ~(np.isnan(pairs[0].delta) | np.isnan(pairs[1].delta))
-    for group, task in zip(*np.where(defined), strict=True):
-        parts = [
-            pair_influence(cells, one, group, task, task)
-            for cells, one in zip(held, pairs, strict=True)
-        ]
-        variances[group, task] = variance_of(held[0], parts[0] - parts[1])
-    return variances
+    held = (one.seen_in(view) for one, view in zip(pairs, views, strict=True))
+    return pair_variances(*zip(held, pairs, strict=True))
 
 
 def _normal_pairs(views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]) -> Array:

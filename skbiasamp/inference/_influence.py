@@ -2,46 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from skbiasamp._cells import Cells, column, column_scores, pair_scores
+from skbiasamp._cells import Cells, SideName, column, column_scores, labels_of, pair_scores
 from skbiasamp._input import Array
-from skbiasamp._task_sums import TaskSums, of_one_task
+from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
 
-
-def pair_variances(cells: Contingency, pairs: Pairs) -> Array:
-    """Return the variance of every pair's change, NaN where it is undefined."""
-    variances = np.full(pairs.delta.shape, np.nan)
-    for group, task in zip(*np.where(~np.isnan(pairs.delta)), strict=True):
-        held, position = of_one_task(cells, task)
-        influence = pair_influence(held, pairs, group, task, position)
-        variances[group, task] = variance_of(held, influence)
-    return variances
+# Numbers held at once: rows of a condition × pairs.
+_BLOCK = 1 << 21
 
 
-def pair_influence(cells: Cells, pairs: Pairs, group: int, task: int, position: int) -> Array:
-    """Return how much one more row of each cell would move a pair's change, times n.
+def pair_variances(*models: tuple[Contingency, Pairs]) -> Array:
+    """Return the variance of every pair's change, NaN where it is undefined.
 
-    The task of the pair is at `position` in the cells.
+    Of two models that predict the same rows, it is that of the difference of their changes.
     """
+    (cells, pairs), *_ = models
+    if isinstance(cells, TaskSums):
+        every = [
+            _variances([(cells.of_task(task), pairs)], slice(task, task + 1))
+            for task in range(len(pairs.tasks))
+        ]
+        variances = np.concatenate(every, axis=1)
+    else:
+        variances = _variances(models, slice(None))
+    undefined = np.any([np.isnan(one.delta) for _, one in models], axis=0)
+    return np.where(undefined, np.nan, variances)
+
+
+def _variances(models: Sequence[tuple[Cells, Pairs]], tasks: slice) -> Array:
+    """Return the variances of the pairs of some tasks, which are all that the cells have."""
+    (cells, pairs), *_ = models
     assert pairs.rates is not None
+    by_group = pairs.rates.observed[1].startswith("group")
+    delta = pairs.delta[:, tasks] if by_group else pairs.delta[:, tasks].T
+    terms = [(held, term) for held, one in models for term in _terms(held, one, tasks)]
+    squared = cells.weight * cells.row_weight
+    variances = np.empty(delta.shape)
+    # One condition (a group of A→T, a task of T→A) at a time: most cells do not meet it.
+    for condition, into in enumerate(variances):
+        met = [column(held, given, condition) for held, ((_, given), *_) in terms]
+        rows = np.flatnonzero(np.any(met, axis=0))
+        size = max(1, _BLOCK // max(1, len(rows)))
+        for low in range(0, len(into), size):
+            block = np.arange(low, min(low + size, len(into)))
+            parts = []
+            for (held, ((side, _), rates, factor, times)), y in zip(terms, met, strict=True):
+                x = labels_of(held, side).take(rows).select(block).dense(slice(None), float)
+                rate = (rates if by_group else rates.T)[condition, block]
+                whole = y * times
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    part = (y[rows, None] * x - whole[rows, None] * rate) / (held.weight @ whole)
+                parts.append(factor * part)
+            # Model by model, so that what two predict alike cancels exactly.
+            own, *others = np.split(np.stack(parts), len(models))
+            influence = own.sum(axis=0) - sum(one.sum(axis=0) for one in others)
+            into[block] = squared[rows] @ influence**2
+    return variances if by_group else variances.T
 
-    def term(rate: tuple[Any, Any], value: float) -> Array:
-        side, given = rate
-        at = {"group": group, "task": position}
-        x = column(cells, side, at[side.partition("_")[0]])
-        y = column(cells, given, at[given.partition("_")[0]])
-        whole = y * _times_counted(cells, pairs, side)
-        return (y * x - whole * value) / (cells.weight @ whole)
 
-    influence = term(pairs.rates.observed, pairs.observed[group, task])
-    if pairs.rates.base is not None:
-        influence = influence - term(pairs.rates.base, pairs.base[group, task])
-    return influence
+def _terms(
+    cells: Cells, pairs: Pairs, tasks: slice = slice(None)
+) -> Iterator[tuple[tuple[SideName, SideName], Array, float, Any]]:
+    """Return the rates that a change is made of: sides, values, factor, how often rows count."""
+    assert pairs.rates is not None
+    for sides, rates, factor in (
+        (pairs.rates.observed, pairs.observed, 1.0),
+        (pairs.rates.base, pairs.base, -1.0),
+    ):
+        if sides is not None:
+            yield sides, rates[:, tasks], factor, _times_counted(cells, pairs, sides[0])
 
 
 def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
@@ -57,14 +92,9 @@ def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
 
 def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
     """Return each row's part in the value; centred, its influence on it."""
-    assert pairs.rates is not None
     scores = np.zeros(cells.n_cells)
-    terms = [(pairs.rates.observed, pairs.observed, 1.0)]
-    if pairs.rates.base is not None:
-        terms.append((pairs.rates.base, pairs.base, -1.0))
-    for (side, given), rates, factor in terms:
+    for (side, given), rates, factor, times in _terms(cells, pairs):
         by_group = given.startswith("group")
-        times = _times_counted(cells, pairs, side)
         if np.ndim(times):
             count = cells.joint(side, given).sum(axis=0)[None, :]
         else:

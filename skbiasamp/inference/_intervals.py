@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
 def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bounds:
     """Delta-method intervals from the influence of each row."""
     z = float(stats.norm.isf((1 - confidence_level) / 2))
-    half = z * np.sqrt(pair_variances(cells, pairs)) * np.abs(pairs.slopes)
+    half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
     error = value_variance(cells, pairs) ** 0.5
     statistics: dict[str, Any] = {"standard_error": error}
     if pairs.size:

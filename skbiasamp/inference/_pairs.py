@@ -25,8 +25,8 @@ class Rates(NamedTuple):
     observed : tuple of two str
         The rate in the predictions: ``("task_pred", "group")`` is P(predicted task | group).
     base : tuple of two str, or None
-        The rate that it is compared with, ``("task", "group")`` for example. None: a rate that is
-        not from the audited rows.
+        The rate that it is compared with, ``("task", "group")`` for example, given groups or tasks
+        as the observed one is. None: a rate that is not from the audited rows.
 
     See Also
     --------

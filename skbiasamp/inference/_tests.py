@@ -182,7 +182,7 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
 
 def normal_p_values(cells: Contingency, pairs: Pairs) -> Array:
     """Test for every pair that the model does not move it, by the delta method."""
-    p_values: Array = normal_test(pairs.delta, pair_variances(cells, pairs))
+    p_values: Array = normal_test(pairs.delta, pair_variances((cells, pairs)))
     return p_values
 
 
