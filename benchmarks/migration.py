@@ -156,7 +156,7 @@ def measure(peer):
 
 
 def table(found):
-    lines = ["| rows | class | formula | it gives | ours |", "|---|---|---|---|---|"]
+    lines = ["| rows | class | formula | bias-amplification | skbiasamp |", "|---|---|---|---|---|"]
     for what, name, *values in found:
         cells = ["" if np.isnan(value) else f"{value + 0.0:.4f}" for value in values]
         lines.append(f"| {what} | `{name}` | {' | '.join(cells)} |")

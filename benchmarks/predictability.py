@@ -244,7 +244,7 @@ this page.
 def peer_page(beside, *, judged):
     values = "\n".join(f"- {name}: {value}" for name, value in beside.values.items())
     return f"""
-## Beside bias-amplification
+## Comparison with bias-amplification
 
 bias-amplification {beside.version}, called as its README shows, without `model_acc`: this version
 has no such parameter and takes the accuracy from the data.
