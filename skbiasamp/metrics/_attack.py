@@ -253,13 +253,12 @@ class AttackAuditor(BaseAuditor):
             nothing = dict.fromkeys(MODEL_COLUMNS[2:], np.nan)
             rows.append({"model": model, "value": float(amplified[model].mean()), **nothing})
             if self.interval is not None:
-                again = [
-                    found.redrawn(self.n_resamples, np.random.default_rng(seeds[1]), perturb=one)
-                    for one in (True, False)
-                ]
-                drawn, redrawn[model] = (self._amplified(one) for one in again)
-                ends = np.quantile(drawn.mean(axis=1), self._tails)
-                rows[-1]["low"], rows[-1]["high"] = map(float, ends)
+                again = found.redrawn(
+                    self.n_resamples, np.random.default_rng(seeds[1]), perturb=False
+                )
+                redrawn[model] = self._amplified(again)
+                both = [one.mean(axis=1)[:, None] for one in (amplified[model], redrawn[model])]
+                rows[-1]["low"], rows[-1]["high"], _ = (float(e[0]) for e in self._narrow(*both))
         tables = []
         for row in rows:
             model = row["model"]
@@ -283,9 +282,9 @@ class AttackAuditor(BaseAuditor):
             if self.interval is not None:
                 drawn = redrawn[model] - redrawn[reference]
                 names = ("difference_low", "difference_high", "p_value")
-                mean = self._gap_interval(gap.mean(axis=1)[:, None], drawn.mean(axis=1)[:, None])
+                mean = self._narrow(gap.mean(axis=1)[:, None], drawn.mean(axis=1)[:, None])
                 row |= {name: float(one[0]) for name, one in zip(names, mean, strict=True)}
-                table["low"], table["high"], table["p_value"] = self._gap_interval(gap, drawn)
+                table["low"], table["high"], table["p_value"] = self._narrow(gap, drawn)
                 table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
             tables.append(table)
         return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
@@ -294,8 +293,8 @@ class AttackAuditor(BaseAuditor):
     def _tails(self) -> tuple[float, float]:
         return (1 - self.confidence_level) / 2, (1 + self.confidence_level) / 2
 
-    def _gap_interval(self, seen: Array, drawn: Array) -> tuple[Array, Array, Array]:
-        """Return the interval of differences (draws, targets), and the p-value that they are 0.
+    def _narrow(self, seen: Array, drawn: Array) -> tuple[Array, Array, Array]:
+        """Return the interval of estimates (draws, targets), and the p-value that they are 0.
 
         `drawn` varies as rows do. What the draws of folds and perturbations add is known from
         `seen`, whose mean is the estimate.

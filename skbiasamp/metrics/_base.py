@@ -524,29 +524,24 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return the result of a comparison; `models` has a row for each of them."""
         rows = {row["model"]: row for row in models}
         others = [model for model in cells.models if model != reference]
-        churn = []
+        churn: dict[str, list[Any]] = {"model": [], "group": [], "n": [], "changed": []}
+        churn |= {"share": [], "p_value": []}
         for model in others:
             found = churn_of(cells, model, reference)
             rows[model]["changed"] = found.share
-            churn.append(
-                pd.DataFrame(
-                    {
-                        "model": model,
-                        "group": label_index(cells.groups),
-                        "n": found.n,
-                        "changed": found.changed,
-                        "share": np.divide(
-                            found.changed,
-                            found.n,
-                            out=np.full(len(found.n), np.nan),
-                            where=found.n > 0,
-                        ),
-                        "p_value": found.p_value,
-                    }
-                )
-            )
-        table = pd.DataFrame([rows[model] for model in (reference, *others)])
-        table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
+            n_groups = len(cells.groups)
+            churn["model"] += [model] * n_groups
+            churn["group"] += cells.groups
+            churn["n"] += found.n.tolist()
+            churn["changed"] += found.changed.tolist()
+            churn["share"] += found.shares.tolist()
+            churn["p_value"] += [found.p_value] * n_groups
+        p_values = [rows[model]["p_value"] for model in (reference, *others)]
+        adjusted = adjust_p_values(p_values, self.adjust)
+        table = pd.DataFrame(
+            {**rows[model], "p_adjusted": one}
+            for model, one in zip((reference, *others), adjusted, strict=True)
+        )
         order = [*MODEL_COLUMNS, *(name for name in table if name not in MODEL_COLUMNS)]
         return ComparisonResult(
             metric=self.metric,
@@ -554,7 +549,7 @@ class BaseAuditor(ABC, BaseEstimator):
             reference=reference,
             table=table[order],
             pairs=pairs,
-            churn=pd.concat(churn, ignore_index=True),
+            churn=pd.DataFrame(churn),
             confidence_level=None if self.interval is None else self.confidence_level,
             n_samples=int(cells.total) if cells.whole else cells.total,
             params=self.get_params(deep=False),

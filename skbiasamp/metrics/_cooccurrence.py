@@ -24,7 +24,14 @@ from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, labels_of, pair_table
+from skbiasamp.results import (
+    MODEL_COLUMNS,
+    AuditResult,
+    ComparisonResult,
+    labels_of,
+    pair_names,
+    pair_table,
+)
 
 BASES = ("test", "train")
 LABEL_OF: dict[SideName, SideName] = {"task_pred": "task", "group_pred": "group"}
@@ -239,10 +246,10 @@ class CooccurrenceAuditor(BaseAuditor):
                     row["signed_difference"] = gap.signed
                     row["signed_low"] = gap.bounds.value_low
                     row["signed_high"] = gap.bounds.value_high
-                table = pair_table(pairs.groups, pairs.tasks, n=pairs.n, sign=pairs.sign)
-                table = table[["group", "task", "n", "sign"]]
-                table.insert(0, "model", model)
+                named = pair_names(pairs.groups, pairs.tasks)
                 columns = {
+                    "n": pairs.n,
+                    "sign": pairs.sign,
                     "base": pairs.base,
                     "reference": before.observed,
                     "observed": pairs.observed,
@@ -255,9 +262,8 @@ class CooccurrenceAuditor(BaseAuditor):
                     "low": gap.bounds.low,
                     "high": gap.bounds.high,
                 }
-                tables.append(
-                    table.assign(**{name: np.ravel(one) for name, one in columns.items()})
-                )
+                flat = {name: np.ravel(one) for name, one in columns.items()}
+                tables.append(pd.DataFrame({"model": model, **named, **flat}))
             rows.append(row)
         return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
 

@@ -3,7 +3,14 @@
 from skbiasamp.results._comparison import MODEL_COLUMNS, ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._report import AuditReport, Finding
-from skbiasamp.results._result import COLUMNS, AuditResult, label_index, pair_table, uncounted
+from skbiasamp.results._result import (
+    COLUMNS,
+    AuditResult,
+    label_index,
+    pair_names,
+    pair_table,
+    uncounted,
+)
 from skbiasamp.results._sentences import conclusion, labels_of
 
 __all__ = [
@@ -17,6 +24,7 @@ __all__ = [
     "conclusion",
     "label_index",
     "labels_of",
+    "pair_names",
     "pair_table",
     "uncounted",
 ]

@@ -458,23 +458,25 @@ def label_index(names: Names) -> pd.Index[Any]:
     return pd.Index(list(names), tupleize_cols=False)
 
 
-def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
-    """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`."""
+def pair_names(groups: Names, tasks: Names) -> dict[str, Any]:
+    """Return group and task of every pair, one row a pair."""
 
     def repeated(names: tuple[Hashable, ...], positions: Array) -> Any:
         column = pd.Series(index=range(len(names)), dtype=object)
         column[:] = names
         return column.infer_objects().take(positions).array
 
-    shape = (len(groups), len(tasks))
-    rows, cols = np.indices(shape).reshape(2, -1)
-    data: dict[str, Any] = {
-        "group": repeated(groups, rows),
-        "task": repeated(tasks, cols),
-    }
+    rows, cols = np.indices((len(groups), len(tasks))).reshape(2, -1)
+    return {"group": repeated(groups, rows), "task": repeated(tasks, cols)}
+
+
+def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
+    """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`."""
+    data = pair_names(groups, tasks)
+    n_pairs = len(groups) * len(tasks)
     for name in COLUMNS[2:]:
         column = columns.get(name)
-        data[name] = np.full(rows.shape, np.nan) if column is None else np.ravel(column)
+        data[name] = np.full(n_pairs, np.nan) if column is None else np.ravel(column)
     counts = data["n"]
     if np.array_equal(counts, np.rint(counts)):
         data["n"] = counts.astype(np.int64)
