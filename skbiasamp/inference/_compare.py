@@ -16,16 +16,24 @@ from skbiasamp._sums import chunks, generator, pair_sums
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import pair_variances, value_scores, variance_of
 from skbiasamp.inference._intervals import (
+    FEW,
     Bounds,
     Drawn,
     Measure,
     analytic,
+    change_reach,
     percentiles,
     resampled,
     widen_degenerate,
 )
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._tests import changed_rows, flip_p_value, normal_test, paired_p_values
+from skbiasamp.inference._tests import (
+    changed_rows,
+    flip_p_value,
+    normal_test,
+    paired_p_values,
+    redrawn_p_values,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +175,7 @@ def _difference(
                 _subtract(*drawn, between, own),
                 _subtract(Drawn.of(own), Drawn.of(other), between, own),
                 between,
-                (gained, lost) if whole and not _moves(own) else None,
+                (gained, lost) if whole else None,
                 rows_per_weight=cells.rows_per_weight,
                 **how,
             )
@@ -322,7 +330,59 @@ def _p_value(
     return (1 + extreme) / (1 + options["n_draws"])
 
 
+# --------------------------------------------------------------------------- attackers
+
+
+def of_draws(
+    seen: Array,
+    drawn: Array,
+    *,
+    confidence_level: float,
+    n_changed: float | None = None,
+    n_rows: int = 0,
+) -> tuple[Array, Array, Array]:
+    """Return intervals of the means of draws (draws, targets), and p-values that they are 0.
+
+    `drawn` varies as rows do. What the draws of folds and perturbations add is known from `seen`.
+    Of two models `n_changed` of `n_rows` predictions differ.
+    """
+    value, n_draws = seen.mean(axis=0), len(seen)
+    tail = (1 - confidence_level) / 2
+    rows = drawn.var(axis=0, ddof=1)
+    noise = seen.var(axis=0, ddof=1) / n_draws if n_draws > 1 else np.zeros(value.shape)
+    scale = np.sqrt(1 + np.divide(noise, rows, out=np.zeros(rows.shape), where=rows > 0))
+    if n_draws > 1:
+        # Few draws know their own variance badly: Welch and Satterthwaite's degrees of freedom.
+        squared = noise**2 / (n_draws - 1)
+        most = np.full(rows.shape, 1e6)
+        df = np.divide((rows + noise) ** 2, squared, out=most, where=squared > 0)
+        scale *= stats.t.isf(tail, np.minimum(df, 1e6)) / stats.norm.isf(tail)
+    centred = value + (drawn - drawn.mean(axis=0)) * scale
+    low, high = np.quantile(centred, (tail, 1 - tail), axis=0)
+    p_values = redrawn_p_values(centred)
+    if n_changed is not None and n_changed < FEW:
+        # Resamples know of no other changes than were seen: bounds of their number instead.
+        unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)
+        reach = n_rows * change_reach(n_changed, 0.0, n_rows, confidence_level=confidence_level)
+        low = np.minimum(low, value - unit * reach.max())
+        high = np.maximum(high, value + unit * reach.max())
+    if n_changed is not None:
+        # If models are alike, each of these rows may as well be the other way round.
+        p_values = np.maximum(p_values, min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0))
+    return low, high, p_values
+
+
 # --------------------------------------------------------------------------- changed predictions
+
+
+def n_changed(cells: Contingency, model: str, reference: str) -> float:
+    """Return the number of rows that two models predict differently, of task or of group."""
+    return float(cells.rows @ _differ(cells, model, reference))
+
+
+def _differ(cells: Contingency, model: str, reference: str) -> Array:
+    held = side_of_model("task_pred", model) in sides_of(cells)
+    return differ(cells, "task_pred" if held else "group_pred", model, reference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,8 +405,7 @@ class Churn:
 
 def churn_of(cells: Contingency, model: str, reference: str) -> Churn:
     """Count the rows whose prediction changed, of the task or else of the group."""
-    held = side_of_model("task_pred", model) in sides_of(cells)
-    changed = differ(cells, "task_pred" if held else "group_pred", model, reference)
+    changed = _differ(cells, model, reference)
     groups = labels_of(cells, "group")
     one = Codes(np.where(changed, 0, -1), 1)
     n, moved = cells.count("group"), pair_sums(one, groups, cells.weight)[0]

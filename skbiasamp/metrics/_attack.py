@@ -22,7 +22,8 @@ from skbiasamp.attackers._pair import Qualities
 from skbiasamp.attackers._qualities import QUALITIES
 from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference import adjust_p_values
+from skbiasamp.inference._compare import n_changed, of_draws
+from skbiasamp.inference._tests import adjust_p_values, redrawn_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, conclusion, label_index
 
@@ -258,7 +259,8 @@ class AttackAuditor(BaseAuditor):
                 )
                 redrawn[model] = self._amplified(again)
                 both = [one.mean(axis=1)[:, None] for one in (amplified[model], redrawn[model])]
-                rows[-1]["low"], rows[-1]["high"], _ = (float(e[0]) for e in self._narrow(*both))
+                ends = of_draws(*both, confidence_level=self.confidence_level)
+                rows[-1]["low"], rows[-1]["high"], _ = (float(end[0]) for end in ends)
         tables = []
         for row in rows:
             model = row["model"]
@@ -281,10 +283,15 @@ class AttackAuditor(BaseAuditor):
             table[["low", "high", "p_value", "p_adjusted"]] = np.nan
             if self.interval is not None:
                 drawn = redrawn[model] - redrawn[reference]
+                how: dict[str, Any] = {
+                    "confidence_level": self.confidence_level,
+                    "n_changed": n_changed(cells, model, reference),
+                    "n_rows": int(cells.rows.sum()),
+                }
                 names = ("difference_low", "difference_high", "p_value")
-                mean = self._narrow(gap.mean(axis=1)[:, None], drawn.mean(axis=1)[:, None])
+                mean = of_draws(*(one.mean(axis=1)[:, None] for one in (gap, drawn)), **how)
                 row |= {name: float(one[0]) for name, one in zip(names, mean, strict=True)}
-                table["low"], table["high"], table["p_value"] = self._narrow(gap, drawn)
+                table["low"], table["high"], table["p_value"] = of_draws(gap, drawn, **how)
                 table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
             tables.append(table)
         return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
@@ -292,20 +299,6 @@ class AttackAuditor(BaseAuditor):
     @property
     def _tails(self) -> tuple[float, float]:
         return (1 - self.confidence_level) / 2, (1 + self.confidence_level) / 2
-
-    def _narrow(self, seen: Array, drawn: Array) -> tuple[Array, Array, Array]:
-        """Return the interval of estimates (draws, targets), and the p-value that they are 0.
-
-        `drawn` varies as rows do. What the draws of folds and perturbations add is known from
-        `seen`, whose mean is the estimate.
-        """
-        value, n_draws = seen.mean(axis=0), len(seen)
-        rows = drawn.var(axis=0, ddof=1)
-        noise = seen.var(axis=0, ddof=1) / n_draws if n_draws > 1 else np.zeros(value.shape)
-        scale = np.sqrt(1 + np.divide(noise, rows, out=np.zeros(rows.shape), where=rows > 0))
-        centred = value + (drawn - drawn.mean(axis=0)) * scale
-        low, high = np.quantile(centred, self._tails, axis=0)
-        return low, high, _p_values(centred)
 
     @np.errstate(invalid="ignore")  # the quality of attackers without any error is infinite
     def _result(self, test: Contingency) -> AuditResult:
@@ -336,9 +329,9 @@ class AttackAuditor(BaseAuditor):
             statistics["above_chance_low"], statistics["above_chance_high"] = map(float, above)
             statistics["standard_error"] = float(values.std(ddof=1))
             found["low"], found["high"] = (float(end) for end in np.quantile(values, tails))
-            found["p_value"] = float(_p_values(values))
+            found["p_value"] = float(redrawn_p_values(values))
             columns["low"], columns["high"] = np.quantile(redrawn, tails, axis=0)
-            columns["p_value"] = _p_values(redrawn)
+            columns["p_value"] = redrawn_p_values(redrawn)
             columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
         statistics |= self._more_statistics(done, test, rng)
         table = pd.DataFrame(
@@ -373,9 +366,3 @@ def above_chance(qualities: Qualities) -> Array:
     model, chance = qualities.model, qualities.chance
     # Without any error both are infinite.
     return np.subtract(model, chance, out=np.zeros(model.shape), where=model != chance)
-
-
-def _p_values(redrawn: Array) -> Array:
-    """Return how rarely other samples fall on the other side of 0: two-sided, never 0."""
-    rarer = np.minimum((redrawn <= 0).sum(axis=0), (redrawn >= 0).sum(axis=0))
-    return np.minimum(2 * (1 + rarer) / (1 + len(redrawn)), 1.0)
