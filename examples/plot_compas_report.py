@@ -51,7 +51,8 @@ print(report.summary[["value", "low", "high"]].rename_axis(None).round(3))
 # %%
 # Rates behind it:
 
-print(report.rates.round(3).to_string(index=False))
+columns = ["group", "base_rate", "predicted_rate", "true_positive_rate", "false_positive_rate"]
+print(report.rates[columns].round(3).to_string(index=False))
 
 # %%
 # In words
