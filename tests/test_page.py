@@ -20,7 +20,7 @@ import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
 from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of, task_of
 from skbiasamp.report.page import page
-from skbiasamp.report.page._view import TAGS, Axis, how_sure, look_next, view
+from skbiasamp.report.page._view import TAGS, Axis, look_next, view
 
 pytest.importorskip("jinja2")
 
@@ -279,35 +279,6 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
 )
 def test_the_side_of_an_interval(numbers, side):
     assert side_of(*numbers) == side
-
-
-def audit_of(name, low, high, kind="signed", level="95 %", unreliable=0):
-    return {
-        "name": name, "numbers": {"value": 0.1, "low": low, "high": high}, "kind": kind,
-        "level": level, "unreliable": unreliable, "n": 4,
-    }  # fmt: skip
-
-
-def test_intervals_that_include_0_are_named():
-    said = how_sure(
-        [
-            audit_of("a", 0.1, 0.2),
-            audit_of("b", -0.1, 0.2, unreliable=3),
-            audit_of("c", -0.2, -0.1),
-            audit_of("d", 0.1, 0.2, kind="size"),
-            audit_of("e", None, None, level=""),
-        ]
-    )
-    assert said == [
-        "The 95 % confidence intervals of a and c exclude 0.",
-        "The 95 % confidence interval of b includes 0.",
-        "3 of 4 pairs of b have fewer than 10 rows.",
-        "e: no interval, so chance cannot be ruled out.",
-        "p-values are adjusted for the pairs of one audit, not for the number of audits.",
-    ]
-    undefined = audit_of("a", None, None, level="")
-    undefined["numbers"]["value"] = None
-    assert how_sure([undefined]) == []
 
 
 def test_look_next_are_the_findings_that_change_what_to_do():

@@ -16,12 +16,10 @@ from skbiasamp._words import (
     REVEALS_MORE,
     group_of,
     level_of,
-    listed,
     name_of,
     number,
     p_value,
     rate,
-    side_of,
     task_of,
 )
 from skbiasamp.inference._tests import significant
@@ -100,7 +98,7 @@ TERMS = {
     "Confidence interval": "Range of values that agree with the audited rows. If it includes 0, "
     "the rows do not show an effect.",
     "p-value": "How often a model without an effect would show one this large by chance. Adjusted: "
-    "for the number of pairs that were tested.",
+    "for the number of pairs of one metric, not for the number of metrics.",
     "Equally accurate random labels": "The labels with random errors, as many as the model makes. "
     "What an attacker guesses from them is what errors alone would reveal.",
     "Selection rate": "Share of a group's rows for which the task is predicted.",
@@ -144,7 +142,6 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "first": first,
         "limits": [one for one in findings if one not in first],
         "sections": sections,
-        "sure": how_sure(audits),
         "groups": _groups(groups, len(context.get("tasks", ())), columns, most),
         "rates": _rates(rates, groups, columns, most) if rates else None,
         "not_measured": {
@@ -233,8 +230,6 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "p": p_value(result["p_value"]),
         "n_samples": count(result["n_samples"]),
         "table": _pairs(f"pairs-{i}", title, result, most) if table else None,
-        "n": len(table),
-        "unreliable": sum(row.get("reliable") is False for row in table),
         "parameters": [(key, _short(one)) for key, one in result["params"].items()],
         "statistics": [(key, _short(one)) for key, one in statistics.items()],
     }
@@ -331,35 +326,6 @@ def _read(row: dict[str, Any]) -> dict[str, Any]:
 
 
 # --------------------------------------------------------------------------- in short
-
-
-def how_sure(audits: list[dict[str, Any]]) -> list[str]:
-    """Return which intervals include 0, and how many pairs have few rows."""
-    said = []
-    levels = sorted({one["level"] for one in audits if one["level"]})
-    # A size is always above 0.
-    signed = [one for one in audits if one["kind"] != "size"]
-    sides = [(one["name"], side_of(*list(one["numbers"].values())[:3])) for one in signed]
-    for wanted, verb in ((("above", "below"), "exclude"), (("across", "zero"), "include")):
-        names = [name for name, side in sides if side in wanted]
-        if names:
-            said.append(
-                f"The {' or '.join(levels)} confidence interval{'s' * (len(names) > 1)} of "
-                f"{listed(names)} {verb}{'s' * (len(names) == 1)} 0."
-            )
-    few = max(audits, key=lambda one: one["unreliable"], default=None)
-    if few and few["unreliable"]:
-        said.append(
-            f"{few['unreliable']:,} of {few['n']:,} pairs of {few['name']} have fewer than 10 rows."
-        )
-    lacking = [name for name, side in sides if side == "unknown"]
-    if lacking:
-        said.append(f"{listed(lacking)}: no interval, so chance cannot be ruled out.")
-    if len(audits) > 1:
-        said.append(
-            "p-values are adjusted for the pairs of one audit, not for the number of audits."
-        )
-    return said
 
 
 def look_next(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
