@@ -45,6 +45,7 @@ _REPLACED = dict.fromkeys("\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN 
 
 def group_of(name: Any, columns: Sequence[Any] = ()) -> str:
     """Return a group's name: 'sex = Female, race = Black' if the columns are known."""
+    name = [name] if len(columns) == 1 and not isinstance(name, tuple | list) else name
     if isinstance(name, tuple | list) and len(name) == len(columns):
         return name_of([f"{name_of(c)} = {name_of(v)}" for c, v in zip(columns, name, strict=True)])
     return name_of(name)

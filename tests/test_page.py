@@ -459,7 +459,7 @@ def test_groups_of_two_columns_are_named_with_them(plain):
         (name_of(("f", 30, None)), "f, 30, missing"),
         (group_of(("f", None), ("sex", "race")), "sex = f, race = missing"),
         (group_of(["f", 30], ["sex"]), "f, 30"),
-        (group_of("f", ("sex",)), "f"),
+        (group_of("f", ("sex",)), "sex = f"),
         (task_of(["cook", "wash"]), "cook + wash"),
         (name_of(" a\n\tb\x07\ud800 "), "a b\ufffd\ufffd"),
     ],

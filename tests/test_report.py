@@ -713,7 +713,7 @@ def test_a_metric_of_ones_own_can_be_drawn():
 
     result = report_of(AMPLIFIED, auditors=[OddsAuditor()])["odds"]
     drawn = AmplificationDisplay.from_result(result)
-    assert drawn.ax_.get_title().startswith("odds\n")
+    assert drawn.ax_.get_title().startswith("odds: ")
     assert len(drawn.points_.get_offsets()) == 2
     heat = AmplificationHeatmapDisplay.from_result(result)
     assert heat.values.to_numpy().ravel().tolist() == result.table["amplification"].tolist()
