@@ -105,7 +105,7 @@ class Contingency(Cells):
         y_pred : array-like, or dict of them, optional
             Predicted labels, or probabilities of the tasks. A dict holds those of several models
             for the same rows, by name.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature.
         sensitive_pred : array-like, or dict of them, optional
             The sensitive feature as the model predicts it.

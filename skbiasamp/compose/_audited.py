@@ -44,31 +44,31 @@ def cannot_amplify(auditor: Any, value: float) -> bool:
 
 
 class AuditedClassifier(SensitiveWrapper):
-    """A classifier that can be audited against its own training rows.
+    """Classifier that is audited for bias amplification against its own training rows.
 
-    It fits a classifier and, on the same rows, an auditor. In a cross-validation or a search,
-    every model is audited against the correlations of its own training fold. Without a sensitive
-    feature it is the classifier it wraps.
+    `fit` fits a classifier and, on the same rows, an auditor. Use it in cross-validation or a
+    search: each model is then audited against the correlations of its own training fold. Without a
+    sensitive feature, it predicts like the classifier that it wraps and cannot audit.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     estimator : classifier
-        The classifier: binary, multiclass, multilabel; a pipeline; a skorch net.
+        The classifier: binary, multiclass or multilabel, a pipeline, or a skorch net.
     auditor : auditor or list of auditors, default=None
-        The metrics; None is ``DirectionalAuditor()``.
+        The metrics. A list makes `audit` return a report. None: ``DirectionalAuditor()``.
     sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name or position; several of them; or a
-        function of `X`, such as ``lambda X: X["age"] > 40``. None: pass ``sensitive_features``,
-        also by metadata routing, where it is requested by default.
+        The column of `X` with the sensitive feature, by name (str) or position (int); several of
+        them (list or tuple); or a function of `X`, such as ``lambda X: X["age"] > 40``. None: pass
+        ``sensitive_features``; metadata routing requests it by default.
     drop_sensitive : bool, default=False
-        True hides these columns from the classifier, as most need if they hold text. Data frames
-        to predict may then lack them.
+        True hides these columns from the classifier; data frames to predict may then lack them.
+        False passes them on, which fails for text unless the classifier encodes it.
     sensitive_estimator : classifier, default=None
-        A classifier that learns to predict the sensitive feature from `X` without the columns of
-        `sensitive`, for auditors of direction "T->A". Use it to measure models that predict the
-        sensitive feature anyway; do not build one for the measurement's sake [1]_ (Sec. 5.1).
+        Classifier that learns to predict the sensitive feature from `X`, without the columns of
+        `sensitive`. Auditors of direction "T->A" need it. Use it only if your model predicts the
+        sensitive feature anyway [1]_ (Sec. 5.1). None: direction "T->A" raises an error.
 
     Attributes
     ----------
@@ -87,14 +87,14 @@ class AuditedClassifier(SensitiveWrapper):
 
     See Also
     --------
-    amplification_scorer : Selects models by their amplification.
-    cross_audit : Audits over the folds of a cross-validation.
+    amplification_scorer : Scorer for selecting models by their amplification.
+    cross_audit : Audit over the folds of a cross-validation.
 
     Notes
     -----
-    Under metadata routing ``sample_weight`` is requested by the classifier inside
-    (``LogisticRegression().set_fit_request(sample_weight=True)``); the auditor weights rows as
-    the classifier does.
+    With metadata routing, the classifier inside requests ``sample_weight``
+    (``LogisticRegression().set_fit_request(sample_weight=True)``). The auditor uses the same
+    weights.
 
     References
     ----------
@@ -182,7 +182,7 @@ class AuditedClassifier(SensitiveWrapper):
     def audit(
         self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> AuditResult | AuditReport:
-        """Measure the amplification of the classifier's predictions.
+        """Audit the classifier's predictions for bias amplification.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class AuditedClassifier(SensitiveWrapper):
             Rows to predict.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Their labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             Their sensitive feature, if `sensitive` does not name it.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.

@@ -1,4 +1,4 @@
-"""LeakageProbe: how well the sensitive feature can be predicted at one place of a pipeline."""
+"""LeakageProbe: how well the sensitive feature can be predicted at one point of a pipeline."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from skbiasamp.attackers._attack import Settings
 from skbiasamp.attackers._features import attack_features
 from skbiasamp.attackers._qualities import QUALITIES
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
+from skbiasamp.metrics._texts import filled
 
 _MEASURED = ("leakage_", "chance_", "interval_", "attacker_")
 # Missing numbers and sparse matrices pass, as everything does.
@@ -24,45 +25,48 @@ _PASS: dict[str, Any] = {"accept_sparse": True, "dtype": None, "ensure_all_finit
 class LeakageProbe(SensitiveColumns, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Measure how well the sensitive feature can be predicted from X at this point of a pipeline.
 
-    X is passed on unchanged. Two probes show how much a step adds or removes: before and after
-    an encoder, a selector, an embedding. Attackers are cross-fitted on the rows that `fit` gets.
+    X is passed on unchanged. Use one probe before and one after a step, such as an encoder or a
+    feature selector, to measure what the step adds or removes. Attackers are cross-fitted on the
+    rows that `fit` gets.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     attacker : {"auto", "exact", "mlp"} or estimator, default="auto"
-        Classifier that tries to predict the sensitive feature. "auto" is the best table if X has
-        few distinct rows (20 or more alike on average), else a logistic regression of
-        standardised columns.
+        Classifier that tries to predict the sensitive feature. "auto": "exact" if each distinct
+        row of X occurs 20 times or more on average, else a logistic regression of standardised
+        columns. "exact": the best table of inputs, `ExactAttacker`. "mlp": a small network,
+        `MLPAttacker`. An estimator: any classifier, cloned for every draw and fold.
     sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name or position; several of them; or a
-        function of `X`. Attackers do not see named columns. None: pass ``sensitive_features``.
+        The column of `X` with the sensitive feature, by name (str) or position (int); several of
+        them (list or tuple); or a function of `X`. Attackers do not see named columns. None: pass
+        ``sensitive_features``.
     cv : int, default=5
         Number of folds.
     quality : {"accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss"} or \
 callable, default="accuracy"
-        How the attacker's predictions are scored.
+        %(quality)s
     balanced : bool, default=True
-        True weights all groups equally, so that chance is 1 / number of groups.
+        True weights all groups equally, so that the most frequent group scores an accuracy of
+        1 / number of groups. False leaves rows with equal weights.
     n_draws : int, default=1
         Number of random splits into folds that are averaged.
     missing : {"error", "drop", "group"}, default="error"
-        Rows with a missing sensitive feature: "error" raises, "drop" leaves them out, "group"
-        makes them a group of their own.
+        How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them
+        out. "group": make them a group of their own.
     confidence_level : float, default=0.95
-        Level of the interval.
+        Level of the confidence interval.
     n_resamples : int, default=199
-        Number of resamples for the interval.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed.
-    n_jobs : int, default=None
-        Number of attackers that are trained in parallel.
+        Number of resamples for the confidence interval.
+    %(random_state)s
+    %(n_jobs)s
 
     Attributes
     ----------
     leakage_ : float
-        Score of the attacker. This and the next three exist if `fit` had the sensitive feature.
+        Score of the attacker. This and the next three attributes exist if `fit` got the sensitive
+        feature.
     chance_ : float
         Score of always predicting the most frequent group.
     interval_ : tuple of float
@@ -74,7 +78,7 @@ callable, default="accuracy"
 
     See Also
     --------
-    skbiasamp.LeakageAuditor : What a model's predictions add.
+    skbiasamp.LeakageAuditor : Audit leakage amplification of predictions.
 
     Examples
     --------
@@ -132,7 +136,7 @@ callable, default="accuracy"
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
-        """Measure how well the sensitive feature can be predicted, if there is one.
+        """Measure how well the sensitive feature can be predicted from X.
 
         Parameters
         ----------
@@ -180,7 +184,7 @@ callable, default="accuracy"
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return X as it is.
+        """Return X unchanged.
 
         Parameters
         ----------
@@ -213,3 +217,6 @@ callable, default="accuracy"
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+LeakageProbe.__doc__ = filled(LeakageProbe.__doc__ or "")

@@ -158,7 +158,7 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
             Training data.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature, if `sensitive` does not name it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the rows, for all that is fitted.

@@ -1,4 +1,4 @@
-"""Data to try an audit on."""
+"""Data sets for audits: public records, images and synthetic data."""
 
 from skbiasamp.datasets._biased_classification import make_biased_classification
 from skbiasamp.datasets._compas import load_compas, load_compas_counts

@@ -27,56 +27,57 @@ def make_biased_classification(
     group_sep: float = 2.0,
     random_state: Any = None,
 ) -> Bunch:
-    """Make labels, groups and predictions with a known bias amplification.
+    """Make synthetic labels, groups and predictions with a known bias amplification.
 
-    Groups are drawn first, then for each task, independently of the others, a label and its
-    prediction. Even groups (the first, third, ...) have even tasks more often and odd tasks less
-    often; odd groups the other way round.
+    Use it to check an audit against the true value. Each row gets a group, then a label and a
+    prediction for each task, independently of other tasks. Groups g0, g2, ... have tasks 0, 2, ...
+    more often and tasks 1, 3, ... less often. For groups g1, g3, ... it is the reverse.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     n_samples : int, default=1000
-        How many rows to draw.
+        Number of rows.
     n_groups : int, default=2
-        How many groups there are, named "g0", "g1" and so on.
+        Number of groups, named "g0", "g1" and so on.
     n_tasks : int, default=1
-        How many binary tasks there are, at most 6.
+        Number of binary tasks, at most 6.
     group_weights : sequence of float, default=None
-        The groups' shares of the population; by default equal.
+        Shares of the groups in the population. None: equal shares.
     base_rate : float, default=0.5
-        P(t) halfway between the groups in which task t is more and those in which it is less
-        frequent.
+        Rate of each task, halfway between the groups that have it more and less often.
     bias : float, default=0.2
-        How far P(t|a) is apart between them; 0 makes task and group independent.
+        Difference of a task's rate between these groups. 0 makes task and group independent.
     amplification : float, default=0.05
-        How far P(t̂|a) is from P(t|a), in the direction of the group's association. With a bias
-        above 0, the directional amplification A→T of the population is this number. Below 0
-        predictions tone the bias down.
+        Difference between the rate of a task in predictions and in labels, within a group. Above
+        0, predictions strengthen the association; below 0, they weaken it. If `bias` is above 0,
+        this is the directional amplification group → task (A→T) of the population.
     accuracy : float, default=0.8
-        How often label and prediction of a task agree, in every group.
+        Share of rows whose prediction equals the label, in every group and task.
     class_sep : float, default=1.0
-        How far the features shift with the labels, in standard deviations.
+        Shift of the ``signal_*`` features with the labels, in standard deviations. Larger: labels
+        are easier to predict.
     group_sep : float, default=2.0
-        How far the features shift with the group: how well it can be guessed by proxies.
+        Shift of the ``proxy_*`` features with the group, in standard deviations. Larger: the group
+        is easier to predict.
     random_state : int, RandomState instance or None, default=None
-        Seed of the draw.
+        Seed of the rows.
 
     Returns
     -------
     data : Bunch
-        ``target`` and ``prediction``, Series for one task, else DataFrames of indicators;
-        ``sensitive``; ``joint``, the population: the probability ``n`` of each cell of group,
-        labels and predictions, as `Contingency.from_counts` reads it; ``data``, a DataFrame of
-        features to train a model of one's own on, with a normal column ``signal_*`` a task and
-        ``proxy_*`` a group; ``feature_names``.
+        ``target`` and ``prediction``: Series for one task, else DataFrames of indicators.
+        ``sensitive``: the groups. ``joint``: the population, with the probability ``n`` of each
+        cell of group, labels and predictions, for `Contingency.from_counts`. ``data``: features
+        for training a model, one normal column ``signal_*`` per task and one ``proxy_*`` per
+        group. ``feature_names``: their names.
 
     Notes
     -----
-    Any metric of `joint` is the true value of that metric of `prediction`. The features have no
-    part in `prediction`: a model trained on them has an amplification of its own, the larger the
-    better the proxies predict the group (`group_sep`) and the weaker the signal (`class_sep`).
+    A metric of `joint` is the true value of that metric for `prediction`. `prediction` does not
+    depend on the features. A model trained on the features has a different amplification: it grows
+    with `group_sep` and falls with `class_sep`.
 
     Examples
     --------
@@ -87,7 +88,7 @@ def make_biased_classification(
     >>> round(auditor.score(data.target, data.prediction, sensitive_features=data.sensitive), 3)
     0.044
 
-    What that sample estimates:
+    The true value, from the population:
 
     >>> data.joint.head(3)
       group  task  task_pred       n

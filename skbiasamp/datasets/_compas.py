@@ -16,8 +16,8 @@ _DESCRIPTION = """\
 COMPAS risk scores and rearrests, Broward County, Florida
 ---------------------------------------------------------
 
-5,278 people who were arrested in 2013 and 2014 and given a COMPAS risk score, one row a person,
-and whether they were charged again.
+5,278 people who were arrested in 2013 and 2014 and got a COMPAS risk score, one row per person, and
+whether they were charged again.
 
 Columns of `frame`, under ProPublica's names:
 
@@ -39,7 +39,7 @@ is_violent_recid
 late_screening
     1 if screened after 1 April 2014, less than two years before the data end (767 rows).
 
-`data` holds the five numbers age to priors_count. Race, sex and the score are no features.
+`data` holds age and the four counts of offences. Race, sex and the score are not features.
 
 Provenance: compas-scores-two-years.csv of github.com/propublica/compas-analysis (Larson, Mattu,
 Kirchner, Angwin: How we analyzed the COMPAS recidivism algorithm, ProPublica, 2016). Rows are those
@@ -56,13 +56,13 @@ Known problems:
 
 - An arrest or a charge is not an offence. The labels are what police and courts recorded, and
   policing differs by neighbourhood and race.
-- Two years were cut off for some people only. People who were not charged again are in the file
-  only if they were screened until 1 April 2014; people who were charged again are in it whenever
-  they were screened. All rows with late_screening = 1 have two_year_recid = 1, so the rate of
-  recidivism is too high: in the whole file 45.1 % instead of 36.2 % (Barenstein: ProPublica's
+- Late screenings are included for some people only. People who were not charged again are in the
+  file only if they were screened until 1 April 2014. People who were charged again are in it
+  whenever they were screened. All rows with late_screening = 1 have two_year_recid = 1, so the rate
+  of recidivism is too high: in the whole file 45.1 % instead of 36.2 % (Barenstein: ProPublica's
   COMPAS data revisited, 2019). Rates among people of one label change little. To correct it, use
   the rows with late_screening = 0.
-- Race was recorded by the county, in a few categories; it is not what people said of themselves.
+- The county recorded race, in a few categories. People did not choose their category.
 - Scores were used in decisions about release before trial, which change who can be charged again.
 - The data are one county and two years. Do not train a model for use on them.
 """
@@ -99,10 +99,10 @@ _COUNTS = {
 
 @validate_params({"target": [StrOptions(_TARGETS)], "as_frame": ["boolean"]})
 def load_compas(*, target: str = "two_year_recid", as_frame: bool = True) -> Bunch:
-    """Load COMPAS risk scores and rearrests, one row a defendant.
+    """Load the COMPAS data set: risk scores and rearrests, one row per defendant.
 
-    The 5,278 rows come with the package. ``DESCR`` says where they come from and what is known to
-    be wrong with them; read it before you use a number.
+    The 5,278 rows come with the package. Before you use a number, read ``DESCR``: it describes
+    their origin and their known problems.
 
     .. versionadded:: 0.1
 
@@ -118,14 +118,14 @@ def load_compas(*, target: str = "two_year_recid", as_frame: bool = True) -> Bun
     Returns
     -------
     data : Bunch
-        ``data``, five features that a model may use; ``target``, 0 or 1; ``sensitive_features``,
-        the race; ``decile_score``, the COMPAS score (1 to 10); ``frame``, all columns, with sex,
-        degree of the charge and all three labels; ``feature_names``; ``target_name``; ``DESCR``.
+        ``data``: five features that a model may use. ``target``: 0 or 1. ``sensitive_features``:
+        the race. ``decile_score``: the COMPAS score (1 to 10). ``frame``: all columns, with sex,
+        degree of the charge and all three labels. ``feature_names``, ``target_name``, ``DESCR``.
         All have the same rows.
 
     Examples
     --------
-    Does the score, cut where the publisher calls a risk medium or high, amplify?
+    Does the score amplify, if a medium or high risk counts as a prediction?
 
     >>> from skbiasamp.datasets import load_compas
     >>> from skbiasamp.metrics import directional_amplification
@@ -161,7 +161,7 @@ def load_compas(*, target: str = "two_year_recid", as_frame: bool = True) -> Bun
 
 @validate_params({"subset": [StrOptions(set(_COUNTS))]})
 def load_compas_counts(subset: str = "unbalanced") -> Bunch:
-    """Load published counts of COMPAS predictions.
+    """Load published counts of a model's predictions on COMPAS.
 
     .. versionadded:: 0.1
 
@@ -174,9 +174,9 @@ def load_compas_counts(subset: str = "unbalanced") -> Bunch:
     Returns
     -------
     data : Bunch
-        Three DataFrames of counts: ``labels``, races in rows and labels in columns;
-        ``predictions``, races by predicted labels; ``predicted_groups``, labels in rows and
-        predicted races in columns. ``DESCR`` says what they are.
+        Three DataFrames of counts. ``labels``: races in rows, labels in columns. ``predictions``:
+        races in rows, predicted labels in columns. ``predicted_groups``: labels in rows, predicted
+        races in columns. ``DESCR`` describes them.
 
     Examples
     --------

@@ -21,26 +21,26 @@ ties it to the digit, and a model that reads the colour instead of the shape amp
 
 
 def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -> Bunch:
-    """Load handwritten digits in two colours, the colour correlated with the digit.
+    """Load handwritten digits in two colours; the colour correlates with the digit.
 
-    Made from scikit-learn's `load_digits`, so nothing is downloaded.
+    The images are scikit-learn's `load_digits`, so nothing is downloaded.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     correlation : float, default=0.9
-        How often an image has the usual colour of its digit (red if it is even, else green):
-        1 always, 0.5 no more often than the other, 0 never.
+        Share of images with the usual colour of their digit (red for even digits, green for odd).
+        1: all images. 0.5: colour and digit are independent. 0: no image.
     random_state : int, RandomState instance or None, default=None
         Seed of the colours.
 
     Returns
     -------
     data : Bunch
-        ``images``, red, green and blue in [0, 1], of shape (1797, 8, 8, 3); ``data``, their red and
-        green channels as 128 columns; ``target``, the digit; ``sensitive``, "red" or "green";
-        ``DESCR``.
+        ``images``: red, green and blue in [0, 1], of shape (1797, 8, 8, 3). ``data``: the red and
+        green channels as 128 columns. ``target``: the digit. ``sensitive``: "red" or "green".
+        ``DESCR``: a description.
 
     References
     ----------

@@ -43,30 +43,30 @@ def fetch_imsitu_annotations(
     alpha: int | None = None,
     data_home: str | os.PathLike[str] | None = None,
 ) -> Bunch:
-    """Load verb and gender annotations of the imSitu images, one row an image.
+    """Load verb and gender annotations of the imSitu images, one row per image.
 
-    The files ``imsitu_train.csv.gz``, ``imsitu_val.csv.gz`` and ``imsitu_test.csv.gz`` are looked
-    for in the folder that the environment variable ``SKBIASAMP_DATA`` names, then in `data_home`.
-    Their checksums must be right.
+    The files ``imsitu_train.csv.gz``, ``imsitu_val.csv.gz`` and ``imsitu_test.csv.gz`` must be in
+    the folder that the environment variable ``SKBIASAMP_DATA`` names, or in `data_home`. Files
+    with another checksum raise an error.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     subset : {"train", "val", "test", "all"}, default="train"
-        The split to load.
+        The split to load. "all": the three splits together.
     alpha : {None, 3, 2, 1}, default=None
-        Keep the images of Wang et al.'s subset in which no verb has more than `alpha` times as
-        many images of one gender as of the other. None keeps all.
+        A number keeps the images of Wang et al.'s subset in which no verb has more than `alpha`
+        times as many images of one gender as of the other. None keeps all images.
     data_home : path, default=None
-        The folder with the files; by default ``skbiasamp`` in scikit-learn's data home.
+        The folder with the files. None: ``skbiasamp`` in scikit-learn's data home.
 
     Returns
     -------
     data : Bunch
-        ``target``, the verb; ``sensitive``, "man" or "woman"; ``frame``, both with the image's
+        ``target``: the verb. ``sensitive``: "man" or "woman". ``frame``: both, with the image's
         name, the split (``subset``) and 0/1 membership of the subsets (``ratio_1``, ``ratio_2``,
-        ``ratio_3``); ``DESCR``.
+        ``ratio_3``). ``DESCR``: a description.
 
     References
     ----------

@@ -22,21 +22,23 @@ ADJUSTMENTS = ("holm", "fdr", None)
 
 
 def paired_p_values(gained: Any, lost: Any) -> Any:
-    """Test whether predictions move a label in rows that have both: McNemar's exact test.
+    """Compute p-values of McNemar's exact test of labels against predictions on the same rows.
+
+    Use it to test if a model predicts a label more or less often than it occurs.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     gained : array-like of int
-        Rows that have the label in the predictions only.
+        Number of rows with the label in the predictions only.
     lost : array-like of int
-        Rows that have it in the truth only.
+        Number of rows with the label in the true labels only.
 
     Returns
     -------
     p_values : ndarray or float
-        Two-sided; 1 where no row differs.
+        Two-sided p-values; 1 if no row differs.
 
     Examples
     --------
@@ -73,17 +75,18 @@ def _numbers(name: str, value: Any) -> Array:
 
 
 def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
-    """Adjust p-values for their number.
+    """Adjust p-values for multiple tests.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     p_values : array-like
-        Undefined ones (NaN) stay so and do not count.
+        p-values. Undefined ones (NaN) stay NaN and do not count.
     method : {"holm", "fdr", None}, default="holm"
-        Holm's step-down bound of any false rejection, Benjamini and Hochberg's bound of their
-        expected share, or none.
+        "holm": Holm's method, which controls the probability of any false rejection. "fdr":
+        Benjamini and Hochberg's method, which controls the expected share of false rejections.
+        None: no adjustment.
 
     Returns
     -------

@@ -52,34 +52,36 @@ class AdversarialClassifier(
     TransformerMixin,
     BaseEstimator,
 ):
-    """Train a network against adversaries that predict the sensitive feature from its layers.
+    """Adversarial training: a network that learns to hide the sensitive feature from adversaries.
 
-    The network learns its task and to make the adversary fail, so that its representation
-    reveals less about the group [1]_. The sensitive feature is needed in training only.
+    Adversaries learn to predict the sensitive feature from layers of the network. The network
+    learns its task and learns to make them fail, so that it reveals less about the group [1]_. The
+    sensitive feature is needed in training only.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     adversary_weight : float, default=1.0
-        λ, the weight of the adversaries' loss. 0 trains the network alone, without a sensitive
-        feature.
+        λ, the weight of the adversaries' loss. A larger value hides more and costs more accuracy.
+        0 trains the network alone, without a sensitive feature.
     module : torch.nn.Module or callable, default=None
-        The network. A module is copied with its weights; a callable, such as a class, is called
-        as ``module(n_features, n_outputs)`` and returns one. It takes float32 rows of `X`, which
-        may have more than two dimensions, and returns logits: one for each class (also of two),
-        or for each task of a multilabel `y`. None is an MLP of ``encoder`` and ``head``.
+        The network. A module is copied with its weights. A callable, such as a class, is called
+        as ``module(n_features, n_outputs)`` and returns a module. It takes float32 rows of `X`,
+        which may have more than two dimensions. It returns logits: one for each class (also of
+        two), or for each task of a multilabel `y`. None: an MLP of ``encoder`` and ``head``.
     layer : str or list of str, default=None
-        The submodule whose output the adversary sees, such as "encoder" or "layers.3"; several
-        get an adversary each. None is "encoder"; with a `mask`, the masked inputs.
+        The submodule whose output is the adversary's input, such as "encoder" or "layers.3". Each
+        layer of a list gets its own adversary. None: "encoder", or the masked inputs if there is a
+        `mask`.
     adversary : torch.nn.Module, callable or list of these, default=None
-        One adversary for each layer: modules, or called as ``adversary(n_inputs, n_groups)``.
-        They take the layer's output and return logits of the groups. None is an MLP with 64
-        hidden units that standardises its inputs.
+        One adversary for each layer: a module, or a callable that is called as
+        ``adversary(n_inputs, n_groups)``. It takes the layer's output and returns logits of the
+        groups. None: an MLP with 64 hidden units that standardises its inputs.
     mask : bool, torch.nn.Module or callable, default=False
-        A network whose output is multiplied with the inputs: adversarial training in the space of
-        images. True is an autoencoder; a callable is called as ``mask(shape)`` with the shape of
-        a row.
+        A network whose output is multiplied with the inputs, for adversarial training on images.
+        True: an autoencoder. A callable is called as ``mask(shape)`` with the shape of a row.
+        False: no mask.
     reconstruction_weight : float, default=1.0
         β, the weight of the mean absolute difference between inputs and masked inputs.
     hidden_layer_sizes : tuple of int, default=(64,)
@@ -87,8 +89,8 @@ class AdversarialClassifier(
     learning_rate : float, default=1e-2
         Learning rate of Adam, for network and adversaries.
     batch_size : int, default=128
-        Minimum number of rows in a step. If there are at most so many distinct rows, every step
-        takes all of them, weighted.
+        Minimum number of rows in a step. If there are no more distinct rows than this, every step
+        uses all of them, weighted.
     pretrain_epochs, adversary_epochs : int, default=30, 10
         Epochs of the network alone, and then of the adversaries alone.
     max_epochs : int, default=50
@@ -96,18 +98,20 @@ class AdversarialClassifier(
     adversary_steps : int, default=2
         Steps of the adversaries for each step of the network.
     balance : {"group", "class"}, default="group"
-        "group" weights all groups equally, as in the paper; a label that is associated with the
-        group must then be hidden too. "class" weights them equally within each class, so that
-        only what reveals more than the label does must be hidden.
+        How adversaries weight the groups. "group": equally, as in the paper; the network must then
+        also hide a label that is associated with the group. "class": equally within each class;
+        the network then hides only what reveals more than the label does.
     sensitive : str, int, list, tuple or callable, default=None
         The column of `X` with the sensitive feature, by name or position; several of them; or a
         function of `X`. None: pass ``sensitive_features``.
     drop_sensitive : bool, default=False
-        True hides these columns from the network. Data frames to predict may then lack them.
+        True hides these columns from the network; data frames to predict may then lack them.
+        False uses them as features.
     device : {"auto", "cpu", "cuda"}, default="auto"
-        Where to train; "auto" takes a GPU if there is one.
+        Device that trains. "auto": a GPU if there is one, else the CPU.
     random_state : int, RandomState instance or None, default=None
-        Seeds initial weights, the order of rows and dropout. torch's own random state is kept.
+        Seed of initial weights, the order of rows and dropout. The state of torch's own random
+        numbers does not change.
 
     Attributes
     ----------
@@ -123,33 +127,34 @@ class AdversarialClassifier(
         Their layers; empty for masked inputs.
     history_ : DataFrame
         One row for each epoch: ``phase`` ("predictor", "adversary" or "alternating"), the mean
-        ``loss`` of the task and the mean ``adversary_loss``; a chance adversary has
-        ``log(len(groups_))``.
+        ``loss`` of the task and the mean ``adversary_loss``. An adversary that ignores its input
+        has a loss of ``log(len(groups_))``.
     n_iter_ : int
         Epochs of the network.
     n_features_in_, feature_names_in_
-        Those of the columns that the network sees.
+        Those of the network's columns.
 
     See Also
     --------
-    NoiseRandomizer : The baseline to beat.
-    skbiasamp.LeakageProbe : Measures how much the representation reveals.
+    NoiseRandomizer : Noise on features, the baseline for comparison.
+    skbiasamp.LeakageProbe : Measure how much the representation reveals about the group.
 
     Notes
     -----
-    Adversaries minimise the cross-entropy ``L_c(c(h), g)``; the network minimises
+    Adversaries minimise the cross-entropy ``L_c(c(h), g)``. The network minimises
     ``L(p(x), y) − λ Σ L_c``. Adversaries' batches have equally many rows of each group, and the
-    groups weigh the same in the network's. With a mask M, ``x̂ = M(x) · x`` replaces x and
-    ``β |x − x̂|`` is added. A mask can only darken: what is left may still reveal the group.
+    groups have equal weight in the network's batches. With a mask M, ``x̂ = M(x) · x`` replaces x
+    and ``β |x − x̂|`` is added. A mask can only darken an image: the rest may still reveal the
+    group.
 
-    The cost is accuracy, more with greater λ and with a stronger association of label and group.
-    Stronger attackers may still predict the group: measure with a fresh one (`transform` gives
-    the representation, `decision_function` the logits). Results vary between seeds, since training
-    in turns need not converge. An adversary whose loss in `history_` stays near 0 gives the
-    network no gradient: try a greater λ or `learning_rate`, another layer or another network.
+    The cost is accuracy. It grows with λ and with the association of label and group. Stronger
+    attackers may still predict the group. Measure with a new attacker: `transform` returns the
+    representation, `decision_function` the logits. Results vary between seeds, because training in
+    turns may not converge. An adversary whose loss in `history_` stays near 0 gives the network no
+    gradient: try a greater λ or `learning_rate`, another layer or another network.
 
-    Scale features that are not near 0 and 1. Equal rows are one row with a weight, so repeating
-    rows and weighting them is the same. Small networks are faster with
+    Scale features that are not near 0 and 1. Equal rows become one row with a weight, so repeating
+    and weighting rows have the same effect. Small networks are faster with
     ``torch.set_num_threads(1)``.
 
     References
@@ -251,7 +256,7 @@ class AdversarialClassifier(
             Labels: classes, or 0/1 indicator columns.
         sample_weight : array-like of shape (n_samples,), optional
             Weights, for network and adversaries; rows of weight 0 are left out.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature, if `sensitive` does not name it.
 
         Returns
@@ -349,7 +354,7 @@ class AdversarialClassifier(
         return softmax(logits, axis=1) if self._one_label else expit(logits)
 
     def decision_function(self, X: Any) -> Array:
-        """Return logits; of two classes, how much greater that of the second is.
+        """Return logits; for two classes, the second minus the first.
 
         Parameters
         ----------
@@ -365,7 +370,7 @@ class AdversarialClassifier(
         return logits[:, 1] - logits[:, 0] if binary else logits
 
     def transform(self, X: Any) -> Array:
-        """Return the representation that adversaries see.
+        """Return the representation, which is the adversaries' input.
 
         Parameters
         ----------

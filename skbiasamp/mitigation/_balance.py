@@ -19,24 +19,25 @@ _TINY = 1e-9  # below any difference between a count and alpha times another
 
 
 class RatioBalancer(Sampler):
-    """Drop rows until no group has a task more than `alpha` times as often as another.
+    """Undersample: drop rows until no group has a task more than `alpha` times as often as another.
 
     For every task, ``max_a n(a, t) ≤ alpha · min_a n(a, t)``, and as many rows stay as possible.
-    With `alpha=1` every task is equally frequent in every group [1]_ (eq. 2).
+    With `alpha=1`, every task has as many rows in each group [1]_ (eq. 2).
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     alpha : float, default=1.0
-        The largest ratio that is left, at least 1.
+        Largest ratio between groups, at least 1. 1: groups have each task equally often.
     sensitive : str, int, list, tuple or callable, default=None
         The column of `X` with the sensitive feature, by name or position; several of them; or a
         function of `X`. It stays in `X`. None: pass ``sensitive_features``.
     unpaired : {"error", "drop"}, default="error"
-        Tasks that some group never has: "error" raises, "drop" drops all of their rows.
+        How tasks that some group never has are handled. "error": raise. "drop": drop all of their
+        rows.
     random_state : int, RandomState instance or None, default=None
-        Seeds which rows stay of those with equal group and labels.
+        Seed of the choice between rows with equal group and labels.
 
     Attributes
     ----------
@@ -51,19 +52,19 @@ class RatioBalancer(Sampler):
 
     See Also
     --------
-    GroupOverSampler : Repeats rows instead.
-    DataRepair : Drops a given share of rows.
+    GroupOverSampler : Repeat rows instead.
+    DataRepair : Drop a given share of rows.
 
     Notes
     -----
-    With one label a row the result is optimal: each class is cut on its own. With several labels a
-    row, a linear program over the distinct label sets is rounded, and stays a few rows below
-    `n_upper_` (tens, of tens of thousands).
+    With one label per row, the result is optimal. With several labels per row, a linear program
+    over the distinct label sets is rounded, which keeps a few rows less than `n_upper_` (tens, of
+    tens of thousands).
 
-    The cost is rows, and with them accuracy: the more, the rarer the rarest pair. With `alpha=1`,
-    14,684 of 24,301 images remain of imSitu, and the paper's model loses 5 percentage points of
-    F1. Features that reveal the group stay unbalanced, and models go on using them: bias
-    amplification was hardly reduced in the paper.
+    The cost is rows, and therefore accuracy. It is larger if a pair of group and task is rarer.
+    With `alpha=1`, 14,684 of 24,301 imSitu images remain, and the paper's model loses 5 percentage
+    points of F1. Features can still reveal the group, and models use them: the paper found hardly
+    less bias amplification.
 
     References
     ----------

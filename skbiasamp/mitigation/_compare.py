@@ -37,21 +37,21 @@ from skbiasamp.model_selection._rows import RowClassifier, RowData
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MitigationComparison:
-    """Mitigations side by side, as returned by `compare_mitigations`.
+    """Comparison of mitigations, as returned by `compare_mitigations`.
 
     Attributes
     ----------
     table : DataFrame
-        One row for each mitigation and measure: ``mitigation``, ``noise`` (its scale, NaN if it is
-        not noise), ``measure``, the mean over folds ``value`` with its interval ``low`` and
-        ``high``, the difference from the baseline on the same folds ``change`` with its interval
-        ``change_low`` and ``change_high``, ``rows_changed`` (share of held-out rows predicted
-        otherwise than by the baseline: 0 if the mitigation changed nothing), and ``error`` (why
-        the mitigation could not be trained, else None).
+        One row for each mitigation and measure. ``mitigation``; ``noise``: its scale, NaN if it is
+        not noise; ``measure``; ``value``, ``low``, ``high``: mean over folds and its confidence
+        interval; ``change``, ``change_low``, ``change_high``: difference from the baseline on the
+        same folds and its confidence interval; ``rows_changed``: share of held-out rows whose
+        prediction differs from the baseline's; ``error``: why the mitigation could not be trained,
+        else None.
     scores, amplifications : list of str
-        Which measures are scores, and which are amplifications.
+        Names of the measures that are scores, and of those that are amplifications.
     baseline : str
-        The model without mitigation.
+        Name of the model without mitigation.
     confidence_level : float
         Level of the intervals.
     audits : dict of str to dict of str to CrossAuditResult
@@ -145,10 +145,10 @@ def compare_mitigations(
     verbose: int = 0,
     random_state: Any = None,
 ) -> MitigationComparison:
-    """Compare mitigations: how much they reduce amplification, and what they cost.
+    """Compare mitigations by their effect on bias amplification and by their cost.
 
     All models are trained and audited on the same folds. Noise on the features reduces
-    amplification too, and costs accuracy; a mitigation should do better than that [1]_.
+    amplification too, and costs accuracy. A mitigation should do better than noise [1]_.
 
     .. versionadded:: 0.1
 
@@ -158,54 +158,54 @@ def compare_mitigations(
         Data.
     y : array-like of shape (n_samples,) or (n_samples, n_tasks)
         Labels.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The sensitive feature. It is passed to every estimator and pipeline step that requests it
-        and has no ``sensitive=`` of its own.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+        The sensitive feature. Every estimator and pipeline step gets it that requests it and has
+        no ``sensitive=`` of its own.
     estimators : dict of str to classifier
         The classifier without mitigation, and the mitigations, by name. A pair
         ``(sampler, classifier)`` resamples the training rows; so do pipelines of imbalanced-learn.
     auditors : auditor or list of auditors, default=None
-        The metrics; None is ``DirectionalAuditor()``. Direction "T->A" cannot be compared, since
+        The metrics. None: ``DirectionalAuditor()``. Direction "T->A" raises an error, because
         mitigations do not predict the sensitive feature.
     cv : int, cross-validation splitter or iterable of splits, default=5
-        The folds. An integer makes shuffled ones.
+        The folds. An integer is a number of shuffled folds.
     baseline : str, default=None
-        Name of the classifier without mitigation; None is the first.
+        Name of the classifier without mitigation. None: the first.
     noise : sequence of float, default=(0.25, 0.5, 1, 2, 4)
         Scales of `NoiseRandomizer`, put before the last step of the baseline. Empty: no noise.
     scoring : str, callable, list or dict, default=None
-        Scores on the held-out rows, as for `cross_audit`. None is accuracy (of several tasks, of
-        whole label sets) and F1 (the mean over classes or tasks).
+        Scores on the held-out rows, as for `cross_audit`. None: accuracy (for several tasks, the
+        share of rows with all labels right) and F1 (the mean over classes or tasks).
     stratify : {"task", "joint"}, default="task"
-        "task" gives folds equal shares of each class of `y`; "joint", of each pair of group and
-        class.
+        What folds have equal shares of. "task": each class of `y`. "joint": each pair of group
+        and class.
     groups : array-like of shape (n_samples,), default=None
-        For splitters that keep rows together, such as ``GroupKFold``.
+        Groups of rows for splitters that keep them together, such as ``GroupKFold``.
     confidence_level : float, default=0.95
-        Level of the intervals.
+        Level of the confidence intervals.
     n_jobs : int, default=None
-        Number of folds that are trained in parallel.
+        Number of folds that are trained in parallel. Results do not depend on it.
     verbose : int, default=0
-        1 prints a line after each mitigation.
+        1 prints a line after each mitigation. 0 prints nothing.
     random_state : int, RandomState instance or None, default=None
-        Seeds folds and estimators. The numbers do not depend on `n_jobs`.
+        Seed of folds, estimators and auditors.
 
     Returns
     -------
     comparison : MitigationComparison
-        A mitigation that raises an error gets a ``FitFailedWarning`` and rows with its ``error``;
-        the others are kept. An error of the baseline is raised.
+        If a mitigation raises an error, its rows hold the ``error``, a ``FitFailedWarning`` says
+        so, and the other mitigations are kept. An error of the baseline is raised.
 
     See Also
     --------
-    skbiasamp.cross_audit : What is done with each of them.
-    skbiasamp.plotting.MitigationDisplay : Draws it.
+    skbiasamp.cross_audit : Audit one model over folds.
+    skbiasamp.plotting.MitigationDisplay : Draw the comparison.
 
     Notes
     -----
-    Intervals are those of `cross_audit`, for models trained on other samples of this size. On the
-    same folds, the difference between two models is known better than either value: ``change``
-    has an interval of its own.
+    Intervals are those of `cross_audit`, for models trained on other samples of this size. All
+    models share the folds, so ``change`` is more precise than ``value``: it has a confidence
+    interval of its own.
 
     References
     ----------
@@ -213,7 +213,7 @@ def compare_mitigations(
 
     Examples
     --------
-    Men are hired more often. Of skill little is known, but height reveals the sex:
+    Men are hired more often. The features measure skill poorly, and height correlates with sex:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression

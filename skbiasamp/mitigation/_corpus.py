@@ -27,7 +27,7 @@ _CERTAIN = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ConstrainedPredictions:
-    """Predictions of a batch, and how they were changed.
+    """Predictions of a batch and their changes, as returned by `CorpusConstraintClassifier`.
 
     Attributes
     ----------
@@ -38,10 +38,10 @@ class ConstrainedPredictions:
         training), its share of the task's predictions ``before`` and ``after`` (NaN if nothing is
         predicted), and whether the bounds of the task are ``met``.
     shifts : DataFrame
-        Groups × tasks: added to scores (log-odds of binary labels and of several a row,
-        log-probabilities of classes); below 0 for a group that had too many predictions.
+        Groups × tasks: the numbers added to scores (log-odds of binary and of several labels per
+        row, log-probabilities of classes). Below 0 for a group that had too many predictions.
     n_changed : int
-        Number of rows predicted otherwise than by the classifier alone.
+        Number of rows whose prediction differs from that of the classifier alone.
     """
 
     y_pred: Array
@@ -51,25 +51,27 @@ class ConstrainedPredictions:
 
 
 class CorpusConstraintClassifier(SensitiveWrapper):
-    """Predict so that each group has its training share of every task's predictions.
+    """Corpus-level constraints (RBA): keep each group's training share of every task's predictions.
 
-    Reducing bias amplification (RBA) by corpus-level constraints [1]_: of all predictions of a
-    batch that keep every group's share of every task within `margin` of its share in training,
-    choose those with the best sum of scores. Lagrangian multipliers shift the scores.
+    "Reducing bias amplification" [1]_: among all predictions of a batch that keep every group's
+    share of every task within `margin` of its training share, it chooses those with the best sum
+    of scores. Lagrangian multipliers shift the scores.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     estimator : classifier
-        The classifier, with ``predict_proba``: binary, multiclass, multilabel.
+        The classifier, with ``predict_proba``: binary, multiclass or multilabel.
     margin : float, default=0.05
         Largest difference between a group's share of a task's predictions and its training share.
+        A smaller margin changes more predictions.
     sensitive : str, int, list, tuple or callable, default=None
         The column of `X` with the sensitive feature, by name or position; several of them; or a
         function of `X`. None: pass ``sensitive_features``, to `fit` and to `predict`.
     drop_sensitive : bool, default=False
-        True hides these columns from the classifier inside, as most need if they hold text.
+        True hides these columns from the classifier. False passes them on, which fails for text
+        unless the classifier encodes it.
 
     Attributes
     ----------
@@ -84,23 +86,23 @@ class CorpusConstraintClassifier(SensitiveWrapper):
 
     See Also
     --------
-    DomainIndependentClassifier : Does not need the sensitive feature to predict.
+    DomainIndependentClassifier : Mitigation that does not need the sensitive feature to predict.
 
     Notes
     -----
     With ``k(a, t)`` predictions of task `t` in group `a` and the training share ``r(a, t)``, the
-    constraints are ``|k(a, t) − r(a, t) Σ_b k(b, t)| ≤ margin Σ_b k(b, t)``. Binary labels and
-    several a row are solved exactly, task by task. For exclusive classes, the Lagrangian dual is
-    minimised with a smoothed maximum, and the few undecided rows are moved one by one if that
-    costs least score: more than 95 % of random problems with a solution are solved
-    (``tests/test_mitigation_classifiers.py``). If not, as when a group is not in the batch, a
-    ``ConvergenceWarning`` names the tasks, and `constrain` returns the shares reached. A task
-    that is never predicted breaks no bound, so rare ones may vanish.
+    constraints are ``|k(a, t) − r(a, t) Σ_b k(b, t)| ≤ margin Σ_b k(b, t)``. The solution is exact
+    for binary labels and for several labels per row, task by task. For exclusive classes, the
+    Lagrangian dual is minimised with a smoothed maximum, and the few undecided rows are changed
+    one by one if that costs least score. This solves more than 95 % of random problems that have a
+    solution (``tests/test_mitigation_classifiers.py``). If it fails, for example because a group
+    is not in the batch, a ``ConvergenceWarning`` names the tasks, and `constrain` returns the
+    shares reached. A task that is never predicted meets its constraints, so rare tasks may vanish.
 
-    The cost is accuracy, if labels of the batch differ from those of training. People of
-    different groups with the same scores are treated differently, which may be forbidden. A row's
-    prediction depends on the rest of its batch: larger batches are better. The constraints concern
-    shares of groups in tasks, as in [1]_; other amplifications may rise.
+    The cost is accuracy, if the labels of the batch differ from the training labels. People of
+    different groups with the same scores are treated differently, which the law may forbid. A
+    prediction depends on the other rows of its batch: larger batches are better. The constraints
+    concern shares of groups in tasks, as in [1]_; other amplifications may increase.
 
     References
     ----------
@@ -109,8 +111,8 @@ class CorpusConstraintClassifier(SensitiveWrapper):
 
     Examples
     --------
-    Two thirds of those who were hired are men. Of those whom a model with a poor test of skill
-    hires, four in five are:
+    Two thirds of the people hired are men. A model with a noisy measure of skill hires 79 % men;
+    the constraint reduces this to 72 %:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
@@ -174,13 +176,13 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         self.groups_ = pairs.groups
 
     def constrain(self, X: Any, *, sensitive_features: Any = None) -> ConstrainedPredictions:
-        """Predict, and return what was changed.
+        """Predict a batch, and return the predictions with their changes.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to predict: a batch.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             Their sensitive feature, if `sensitive` does not name it.
 
         Returns
@@ -226,7 +228,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
             Rows to predict: a batch.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             Their sensitive feature, if `sensitive` does not name it.
 
         Returns
@@ -249,7 +251,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
     def score(
         self, X: Any, y: Any, sample_weight: Any = None, *, sensitive_features: Any = None
     ) -> float:
-        """Return the accuracy of a batch; of several tasks, that of whole label sets.
+        """Return the accuracy of a batch; for several tasks, a row counts if all labels are right.
 
         Parameters
         ----------
@@ -259,7 +261,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
             Their labels.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             Their sensitive feature, if `sensitive` does not name it.
 
         Returns

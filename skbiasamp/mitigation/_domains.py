@@ -28,33 +28,34 @@ _CERTAIN = 1e-9
 
 
 class DomainIndependentClassifier(SensitiveClassifier):
-    """Train a classifier for each group, and combine their predictions for everybody.
+    """Domain-independent training: one classifier for each group, and the sum of their predictions.
 
-    Inside a group, a classifier cannot learn how often the groups have a task. The sum of all
-    needs no sensitive feature to predict [1]_.
+    Within one group, a classifier cannot learn how task frequencies differ between groups. The sum
+    of all classifiers predicts without the sensitive feature [1]_.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     estimator : classifier
-        The classifier trained in each group, with ``predict_proba``: binary, multiclass,
-        multilabel. A representation that all groups share is a step before, in a pipeline.
+        The classifier trained in each group, with ``predict_proba``: binary, multiclass or
+        multilabel. Put a representation that all groups share before it, in a pipeline.
     sensitive : str, int, list, tuple or callable, default=None
         The column of `X` with the sensitive feature, by name or position; several of them; or a
         function of `X`. Named columns are always hidden from the classifiers, and data frames to
         predict may lack them. None: pass ``sensitive_features`` to `fit`.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
-        How the classifiers' probabilities are made comparable, by cross-validation in each group
-        (of several tasks, each on its own). None takes them as they are.
+        How the classifiers' probabilities are made comparable, by cross-validation within each
+        group and task. "sigmoid": Platt's logistic regression. "isotonic": isotonic regression,
+        for many rows. None: not at all.
     combine : {"score", "probability"}, default="score"
-        "score" sums log-probabilities (of several tasks: log-odds), as in the paper;
-        "probability" sums probabilities.
+        What is summed. "score": log-probabilities (for several tasks, log-odds), as in the paper.
+        "probability": probabilities.
     group_prior : {"uniform", "training"} or dict, default="uniform"
-        Weights of the classifiers: "uniform" are equal ones, as in the paper; "training" the
-        group's share of the training rows; a dict has a number for each group.
+        Weights of the classifiers. "uniform": equal weights, as in the paper. "training": each
+        group's share of the training rows. A dict: a number for each group.
     n_jobs : int, default=None
-        Number of groups that are trained in parallel.
+        Number of groups that are trained in parallel. Results do not depend on it.
 
     Attributes
     ----------
@@ -71,7 +72,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
 
     See Also
     --------
-    CorpusConstraintClassifier : Keeps the groups' training shares; needs the group to predict.
+    CorpusConstraintClassifier : Keep the groups' training shares; needs the group to predict.
 
     Notes
     -----
@@ -79,8 +80,8 @@ class DomainIndependentClassifier(SensitiveClassifier):
     prediction is the task with the largest ``Σ_a w_a log p_a(t | x)``, or
     ``Σ_a w_a p_a(t | x)``.
 
-    The cost: each classifier has only its group's rows, so rare groups and tasks are learned
-    worse, and what the group itself says about the label is not used. Predictions still differ
+    The cost is accuracy: each classifier has only its group's rows, so rare groups and tasks are
+    learned less well, and the association of group and label is not used. Predictions still differ
     between groups whose features differ.
 
     References
@@ -90,8 +91,8 @@ class DomainIndependentClassifier(SensitiveClassifier):
 
     Examples
     --------
-    With equal skill, men are hired more often. Height only reveals the sex; one classifier for all
-    learns to hire the tall:
+    With equal skill, men are hired more often. Height only correlates with sex. A single classifier
+    learns to hire tall people:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression

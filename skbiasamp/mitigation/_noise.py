@@ -1,4 +1,4 @@
-"""NoiseRandomizer: the baseline that a mitigation has to beat."""
+"""NoiseRandomizer: noise on features, the baseline for mitigations."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": 
 
 
 class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Add noise to features, in training and in prediction.
+    """Add random noise to features, in training and in prediction.
 
-    With more noise a model reveals less about the group, and predicts worse. A mitigation is
-    useful if it does better than this trade-off, which costs nothing to make [1]_ (Fig. 5).
+    With more noise, a model reveals less about the group and is less accurate. A mitigation is
+    useful if it has a better trade-off than noise [1]_ (Fig. 5).
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     scale : float, default=1.0
-        Standard deviation of the Gaussian noise, in standard deviations of each feature. Values
-        of text, categories, booleans and sparse matrices are replaced by random training values
-        of the same feature instead, as often as makes the correlation with the original the
-        same: with probability ``1 - 1 / sqrt(1 + scale**2)``.
+        Standard deviation of the Gaussian noise, in standard deviations of each feature. 0 adds no
+        noise. Values of text, categories, booleans and sparse matrices are replaced by random
+        training values of the same feature, with probability ``1 - 1 / sqrt(1 + scale**2)``. The
+        correlation with the original is then the same as for numbers.
     random_state : int, RandomState instance or None, default=None
         Seed of the noise.
 
@@ -47,13 +47,12 @@ class NoiseRandomizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    compare_mitigations : Draws mitigations beside this line.
+    compare_mitigations : Compare mitigations with noise and with each other.
 
     Notes
     -----
-    The same data get the same noise again, so that predictions can be repeated; other data get
-    other noise, and so does a part of them. Equal rows get different noise. Sparse matrices stay
-    sparse.
+    The same data get the same noise again, so predictions can be repeated. Other data, or a part
+    of the data, get other noise. Equal rows get different noise. Sparse matrices stay sparse.
 
     References
     ----------

@@ -12,7 +12,7 @@ from skbiasamp.mitigation._samplers import Sampler
 
 
 class GroupOverSampler(Sampler):
-    """Repeat rows at random until every pair of group and class has equally many.
+    """Oversample: repeat random rows until all pairs of group and class are equally frequent.
 
     imbalanced-learn does the sampling (``pip install 'skbiasamp[mitigation]'``).
 
@@ -24,7 +24,7 @@ class GroupOverSampler(Sampler):
         The column of `X` with the sensitive feature, by name or position; several of them; or a
         function of `X`. It stays in `X`. None: pass ``sensitive_features``.
     random_state : int, RandomState instance or None, default=None
-        Seeds which rows are repeated.
+        Seed of the choice of repeated rows.
 
     Attributes
     ----------
@@ -35,16 +35,16 @@ class GroupOverSampler(Sampler):
 
     See Also
     --------
-    RatioBalancer : Drops rows instead; also for several labels a row.
+    RatioBalancer : Drop rows instead; also for several labels per row.
 
     Notes
     -----
-    The cost is longer training, and that flexible models memorise the few rows of a rare pair.
-    Classes become equally frequent too: probabilities and base rates are no longer those of the
-    data, and rare classes are predicted more often.
+    Training takes longer, and flexible models memorise the few rows of a rare pair. Classes become
+    equally frequent too: probabilities and base rates differ from those of the data, and rare
+    classes are predicted more often.
 
-    Under metadata routing, import imbalanced-learn before any ``set_fit_request``: its import
-    (seen with 0.14.2) makes scikit-learn lose the requests made until then when it clones.
+    With metadata routing, import imbalanced-learn before any ``set_fit_request``. When imported
+    later (seen with 0.14.2), it makes scikit-learn's `clone` lose earlier requests.
 
     Examples
     --------

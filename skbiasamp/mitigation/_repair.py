@@ -16,45 +16,45 @@ _AT_ONCE = 0.002  # share of all rows that is dropped before counts are looked a
 
 
 class DataRepair(Sampler):
-    """Drop the rows that make tasks occur unequally often in the groups, up to a given share.
+    """Undersample: drop a share of rows so that task frequencies differ less between groups.
 
-    It lowers the coefficient of variation of how often a task occurs in each group, averaged over
-    tasks [1]_; 0 if every task is equally frequent in all groups.
+    It lowers the coefficient of variation of a task's frequency over groups, averaged over tasks
+    [1]_. This is 0 if every task is equally frequent in all groups.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     min_share : float, default=0.5
-        The minimum share of rows that stays. More stay if the variation cannot be lowered further.
+        Minimum share of rows that stays. More rows stay if the variation cannot be lowered further.
     sensitive : str, int, list, tuple or callable, default=None
         The column of `X` with the sensitive feature, by name or position; several of them; or a
         function of `X`. It stays in `X`. None: pass ``sensitive_features``.
     random_state : int, RandomState instance or None, default=None
-        Seeds which rows stay of those with equal group and labels.
+        Seed of the choice between rows with equal group and labels.
 
     Attributes
     ----------
     sample_indices_ : ndarray of shape (n_kept,)
         Positions of the rows that stay, in order.
     variation_before_, variation_ : float
-        The average coefficient of variation of all rows, and of those that stay.
+        Average coefficient of variation of all rows, and of the rows that stay.
     n_features_in_, feature_names_in_
         As of any estimator.
 
     See Also
     --------
-    RatioBalancer : Guarantees a ratio for every task, and keeps as many rows as it can.
+    RatioBalancer : Guarantee a ratio for every task, and keep as many rows as possible.
 
     Notes
     -----
-    The variation of a task is ``std(n_a) / mean(n_a)`` over the groups ``a``, if ``n_a`` rows of
-    the group have it. Both classes of a binary label are tasks. Rows are dropped greedily, a few
+    The variation of a task is ``std(n_a) / mean(n_a)`` over the groups ``a``; ``n_a`` rows of the
+    group have the task. Both classes of a binary label are tasks. Rows are dropped greedily, a few
     at a time, and never the last row of a pair.
 
     The cost is up to ``1 - min_share`` of the rows, rare tasks first. In [1]_ and in benchmarks of
-    multi-attribute amplification it costs about 5 percentage points of average precision, lowers
-    some amplifications and raises others.
+    multi-attribute amplification, average precision falls by about 5 percentage points. Some
+    amplifications decrease and others increase.
 
     References
     ----------

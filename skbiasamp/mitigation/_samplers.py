@@ -31,7 +31,7 @@ class Sampler(SensitiveColumns, BaseEstimator):
     }
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> Self:
-        """Choose rows.
+        """Choose the rows to keep or repeat.
 
         Parameters
         ----------
@@ -39,7 +39,7 @@ class Sampler(SensitiveColumns, BaseEstimator):
             Training data of any kind.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: classes, or 0/1 indicator columns.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature, if `sensitive` does not name it.
 
         Returns
@@ -62,7 +62,7 @@ class Sampler(SensitiveColumns, BaseEstimator):
             Training data of any kind.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: classes, or 0/1 indicator columns.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature, if `sensitive` does not name it.
 
         Returns

@@ -31,18 +31,19 @@ STRATIFY = ("task", "joint")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CrossAuditResult:
-    """Amplification over the folds of a cross-validation, as returned by `cross_audit`.
+    """Bias amplification over the folds of a cross-validation, as returned by `cross_audit`.
 
     Attributes
     ----------
     folds : list of AuditResult
         One for each fold of each repeat.
     pooled : AuditResult
-        All held-out predictions together, audited against the correlations of all labels. Its
-        interval is that of the rows; of several repeats, that of the mean over repeats, which
-        splits and seeds move but the rows do not.
+        Audit of all held-out predictions together, against the correlations of all labels. Its
+        interval describes the choice of rows. With several repeats, value and interval are those
+        of the mean over repeats.
     value, low, high : float
-        The mean over folds, and its interval for models trained on other samples of this size.
+        Mean over folds, and its confidence interval for models trained on other samples of this
+        size.
     confidence_level : float
         Level of the interval.
     table : DataFrame
@@ -128,11 +129,11 @@ def cross_audit(
     n_jobs: int | None = None,
     random_state: Any = None,
 ) -> CrossAuditResult | dict[str, CrossAuditResult]:
-    """Audit a classifier over the folds of a cross-validation.
+    """Audit a classifier for bias amplification over the folds of a cross-validation.
 
-    The classifier is trained on every training fold, and its predictions of the held-out rows are
-    audited against the correlations of that fold's training labels. The result shows how much the
-    amplification depends on the data that a model was given.
+    The classifier is trained on each training fold. Its predictions for the held-out rows are
+    audited against the correlations of that fold's training labels. Use it to find out how much
+    the amplification varies with the training rows.
 
     .. versionadded:: 0.1
 
@@ -144,31 +145,31 @@ def cross_audit(
         Data.
     y : array-like of shape (n_samples,) or (n_samples, n_tasks)
         Labels.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-        The sensitive feature; not needed if an `AuditedClassifier` finds it in `X`.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+        The sensitive feature. Not needed if an `AuditedClassifier` finds it in `X`.
     auditor : auditor or list of auditors, default=None
-        The metrics; None is that of the `AuditedClassifier`, or ``DirectionalAuditor()``.
+        The metrics. None: that of the `AuditedClassifier`, or ``DirectionalAuditor()``.
         Direction "T->A" needs an `AuditedClassifier` with a ``sensitive_estimator``.
     cv : int, cross-validation splitter or iterable of splits, default=5
-        The folds. An integer makes shuffled ones.
+        The folds. An integer is a number of shuffled folds.
     n_repeats : int, default=1
-        Number of repetitions with other seeds: of the folds that an integer `cv` makes, and of
-        those ``random_state`` parameters of the estimator that are None.
+        Number of repetitions with other seeds, for the folds of an integer `cv` and for each
+        ``random_state`` of the estimator that is None.
     stratify : {"task", "joint"}, default="task"
-        "task" gives folds equal shares of each class of `y`, as in scikit-learn; "joint", of each
-        pair of group and class, so that small groups are in all folds.
+        What folds have equal shares of. "task": each class of `y`, as in scikit-learn. "joint":
+        each pair of group and class, so that small groups are in all folds.
     groups : array-like of shape (n_samples,), default=None
-        For splitters that keep rows together, such as ``GroupKFold``.
+        Groups of rows for splitters that keep them together, such as ``GroupKFold``.
     scoring : str, callable, list or dict, default=None
-        Further scores on the held-out rows; None is the estimator's own score.
-    sample_weight : array-like of shape (n_samples,), optional
+        Further scores on the held-out rows. None: the estimator's own score.
+    sample_weight : array-like of shape (n_samples,), default=None
         Weights, in training and in the audit.
     params : dict, default=None
         Further metadata, for estimators that request it.
     n_jobs : int, default=None
-        Number of folds that are trained in parallel.
+        Number of folds that are trained in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seed. The numbers do not depend on `n_jobs`.
+        Seed of folds, estimators and auditors.
 
     Returns
     -------
@@ -177,18 +178,18 @@ def cross_audit(
 
     See Also
     --------
-    amplification_scorer : For scikit-learn's own cross-validation and searches.
+    amplification_scorer : Scorer for scikit-learn's own cross-validation and searches.
 
     Notes
     -----
     The interval over folds is Student's, from the variance between the folds of a repeat. Repeats
-    make that variance better known but bring no new rows: the interval does not shrink as that of
-    independent runs would, whose nominal 95 % would cover about 67 %.
+    estimate that variance better but bring no new rows, so the interval does not shrink with their
+    number. If it did, a nominal 95 % interval would cover about 67 %.
 
     Estimators that need the sensitive feature to predict, such as `CorpusConstraintClassifier`, get
-    it whether metadata routing is enabled or not. Scorers then see row numbers in place of `X`.
+    it with and without metadata routing. Scorers then get row numbers in place of `X`.
 
-    If test folds overlap, as with `ShuffleSplit`, the variance is widened as by Nadeau and
+    If test folds overlap, as with `ShuffleSplit`, the variance is corrected as by Nadeau and
     Bengio [1]_, and the pooled result has no interval.
 
     References
@@ -197,7 +198,7 @@ def cross_audit(
 
     Examples
     --------
-    A tree without the sex cannot keep all of its correlation with the label:
+    A tree that does not use the sex weakens the label's correlation with it:
 
     >>> import numpy as np
     >>> from sklearn.tree import DecisionTreeClassifier
@@ -335,8 +336,8 @@ def over_folds(
 ) -> tuple[float, float, float]:
     """Return the mean of a column over folds and its interval.
 
-    Folds of one repeat have rows of their own. Repeats make their variance better known, but
-    bring no further rows.
+    Folds of one repeat have different rows. Repeats estimate their variance better, but bring no
+    further rows.
     """
     values = table[measure].to_numpy().reshape(table["repeat"].nunique(), -1)
     mean, (n_repeats, n_folds) = float(values.mean()), values.shape

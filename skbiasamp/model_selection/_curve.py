@@ -25,6 +25,7 @@ from skbiasamp._input import (
 )
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
+from skbiasamp.metrics._texts import filled
 from skbiasamp.metrics.directional import DirectionalAuditor
 
 _EXACT = 200  # thresholds of a curve whose errors are computed
@@ -32,7 +33,7 @@ _EXACT = 200  # thresholds of a curve whose errors are computed
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AmplificationCurve:
-    """Amplification at every threshold, as returned by `amplification_curve`.
+    """Bias amplification at every threshold, as returned by `amplification_curve`.
 
     Attributes
     ----------
@@ -132,28 +133,24 @@ def amplification_curve(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
-        Labels of two classes, or a 0/1 column a task.
+        Labels of two classes, or a 0/1 column per task.
     y_score : array-like of shape (n_samples,) or (n_samples, n_tasks)
-        Scores, larger for the positive class; several tasks share a threshold.
-    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        Scores, larger for the positive class. All tasks have the same threshold.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
         The sensitive feature.
-    y_train, sensitive_train : array-like, optional
-        Labels the model was trained on, which give the sign of each correlation. By default
-        `y_true` does.
-    sample_weight : array-like of shape (n_samples,), optional
-        Weights.
+    %(y_train)s
+    %(sample_weight)s
     ties : {"zero", "negative"}, default="zero"
-        The sign of a pair that is exactly independent in training.
+        Sign of a pair that is exactly independent in the training labels. "zero": 0, so that it
+        cannot amplify. "negative": −1, as in the printed formula [1]_.
     limits : tuple of float, default=None
-        Limits of the integral; by default 0 and 1 if all scores lie between, else the smallest
-        and the largest score.
-    groups : {"intersection", "marginal", "indicator"}, default="intersection"
-        How several columns make groups.
+        Lower and upper limit of the integral. None: 0 and 1 if all scores are between them, else
+        the smallest and the largest score.
+    %(groups)s
     missing : {"error", "drop", "group"}, default="error"
-        Rows with a missing sensitive feature: "error" raises, "drop" leaves them out, "group"
-        makes them a group of their own.
-    pos_label : label, default=None
-        The positive class of a binary label. None: the class that sorts last.
+        How rows with a missing sensitive feature are handled. "error": raise. "drop": leave them
+        out. "group": make them a group of their own.
+    %(pos_label)s
     interval : {"analytic", None}, default=None
         "analytic": a confidence interval at every threshold, by the delta method. None: none.
     confidence_level : float, default=0.95
@@ -166,15 +163,15 @@ def amplification_curve(
 
     See Also
     --------
-    BaseRateThresholdClassifier : Predicts with the threshold that keeps the base rate.
-    skbiasamp.metrics.directional_amplification : The value of labels.
+    BaseRateThresholdClassifier : Classifier with the threshold that keeps the base rate.
+    skbiasamp.metrics.directional_amplification : The amplification of predicted labels.
 
     Notes
     -----
     The integral is divided by its width. Over all thresholds from 0 to 1 it is BiasAmp→ of the
     scores read as probabilities, since
-    :math:`\int_0^1 P(S > \theta \mid a)\, d\theta = E(S \mid a)`: a value without a choice of
-    threshold [1]_ (Sec. 3.3).
+    :math:`\int_0^1 P(S > \theta \mid a)\, d\theta = E(S \mid a)`. This value does not depend on
+    a threshold [1]_ (Sec. 3.3).
 
     References
     ----------
@@ -223,6 +220,9 @@ def amplification_curve(
     return AmplificationCurve(
         thresholds, values, (low, high), float(values @ widths / (high - low)), *ends
     )
+
+
+amplification_curve.__doc__ = filled(amplification_curve.__doc__ or "")
 
 
 def _numbers(y_score: Any) -> Array:

@@ -45,30 +45,32 @@ def amplification_scorer(
     objective: str = "closest_to_zero",
     response_method: str = "predict",
 ) -> AmplificationScorer:
-    """Make a scorer of a model's bias amplification, for ``scoring=``.
+    """Make a scikit-learn scorer of bias amplification, for ``scoring=``.
 
-    In a search or cross-validation over an `AuditedClassifier`, every model is audited against
-    the correlations of its own training fold. Score accuracy beside it: alone it rewards a bad
-    model that reproduces the labels' correlations.
+    Use it in a search or cross-validation over an `AuditedClassifier`: each model is audited
+    against the correlations of its own training fold. Score accuracy as well. Alone, this score
+    can prefer an inaccurate model that reproduces the labels' correlations.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
     auditor : auditor, default=None
-        The metric. None takes that of the `AuditedClassifier`. Training correlations come from
-        the fitted `AuditedClassifier`, wherever it is: at the end of a pipeline, inside a search,
-        a calibrated or a thresholded classifier. Without one, the auditor must be fitted or have
+        The metric. None: that of the `AuditedClassifier`. The training correlations come from the
+        fitted `AuditedClassifier`: at the end of a pipeline, or inside a search, a calibrated or a
+        thresholded classifier. Without one, the auditor must be fitted or have
         ``reference="test"``.
     sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, as for `AuditedClassifier`. None: pass
-        ``sensitive_features`` by metadata routing, where it is requested by default; else the
-        column of the `AuditedClassifier` is taken.
+        The column of `X` with the sensitive feature, as for `AuditedClassifier`. None: the
+        ``sensitive_features`` that metadata routing passes (requested by default), else the
+        column of the `AuditedClassifier`.
     objective : {"closest_to_zero", "lowest"}, default="closest_to_zero"
-        Greater scores are better: "closest_to_zero" returns minus the absolute value; "lowest"
-        minus the value, which also rewards a model that reverses the labels' correlations.
+        How the value becomes a score; greater scores are better. "closest_to_zero": minus the
+        absolute value. "lowest": minus the value, which also rewards a model that reverses the
+        labels' correlations.
     response_method : {"predict", "predict_proba", "decision_function"}, default="predict"
-        The predictions that are audited.
+        Method of the estimator whose output is audited. "predict": labels. "predict_proba":
+        probabilities. "decision_function": scores, for leakage.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def amplification_scorer(
 
     See Also
     --------
-    AuditedClassifier : Keeps the correlations of its training rows.
+    AuditedClassifier : Classifier that keeps the correlations of its training rows.
 
     Examples
     --------
@@ -148,7 +150,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
             Rows to predict.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Their labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             Their sensitive feature, if `sensitive` does not name it.
         sample_weight : array-like of shape (n_samples,), optional
             Their weights.

@@ -20,11 +20,11 @@ from skbiasamp.model_selection._responses import task_scores
 
 
 class BaseRateThresholdClassifier(ClassifierWrapper):
-    """A classifier that predicts a task as often as it occurs in training.
+    """Classifier with decision thresholds that keep the base rate of the training labels.
 
-    A model that predicts 1 above a score of one half often predicts common tasks too often and
-    rare ones too rarely, and metrics of bias see that too. Here, as many rows are above the
-    threshold of a task as were positive in training [1]_ (Sec. 3.3).
+    A threshold of 0.5 often predicts common tasks too often and rare tasks too rarely, which
+    changes bias metrics. This classifier predicts each task as often as it occurs in the training
+    labels [1]_ (Sec. 3.3).
 
     .. versionadded:: 0.1
 
@@ -34,7 +34,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         The classifier: binary or multilabel, with ``predict_proba`` or ``decision_function``.
     cv : int, cross-validation splitter, iterable or "prefit", default=5
         Folds whose held-out scores give the thresholds; the classifier is then fitted on all rows.
-        "prefit" keeps a fitted classifier, and takes scores and base rates of the rows in `fit`.
+        "prefit": `estimator` is fitted already, and the rows passed to `fit` give the scores and
+        the base rates.
     n_jobs : int, default=None
         Number of folds that are trained in parallel.
 
@@ -45,8 +46,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
     base_rates_ : ndarray of shape (n_tasks,)
         The share of positive labels.
     thresholds_ : ndarray of shape (n_tasks,)
-        A score of at least this is positive. Equal scores stay together, so the share of
-        positives is the nearest possible one.
+        Thresholds: a score of at least this value is positive. Equal scores get the same
+        prediction, so the share of positives is the nearest possible.
     classes_, n_features_in_, feature_names_in_
         Those of the fitted classifier.
 
@@ -56,9 +57,10 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
     Notes
     -----
-    Base rates that are right overall can be wrong in every group: this is no reliable mitigation.
-    It took MALS from 0.040 to 0.001 in one published model [1]_; a logistic regression on COMPAS
-    amplifies slightly more with it than without (``examples/plot_base_rate_thresholds.py``).
+    This is not a reliable mitigation, because a base rate that is right overall can be wrong in
+    every group. It reduced MALS from 0.040 to 0.001 in one published model [1]_. On COMPAS, a
+    logistic regression amplifies slightly more with it
+    (``examples/plot_base_rate_thresholds.py``).
 
     References
     ----------
@@ -66,7 +68,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
     Examples
     --------
-    Nobody's probability of being hired exceeds one half, but three in ten are hired:
+    No predicted probability exceeds 0.5, but three in ten people are hired:
 
     >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
@@ -108,7 +110,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels of two classes, or 0/1 indicator columns.
         sample_weight : array-like of shape (n_samples,), optional
-            Weights, for classifier, base rates and thresholds.
+            Weights for classifier, base rates and thresholds.
         **params : dict
             Metadata that the classifier inside has requested.
 

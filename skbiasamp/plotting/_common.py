@@ -60,7 +60,7 @@ class PairsDisplay:
     def from_result(
         cls, result: AuditResult, *, model_name: str | None = None, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw what an auditor found.
+        """Draw a result.
 
         Parameters
         ----------
@@ -106,7 +106,7 @@ class PairsDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Audit predictions and draw what was found.
+        """Audit predictions and draw the result.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class PairsDisplay:
             Labels.
         y_pred : array-like
             Predicted labels or probabilities.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature.
         sensitive_pred : array-like, optional
             The sensitive feature as predicted by the model.
@@ -157,7 +157,7 @@ class PairsDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Audit a fitted classifier and draw what was found.
+        """Audit a fitted classifier and draw the result.
 
         Parameters
         ----------
@@ -168,8 +168,8 @@ class PairsDisplay:
             Rows to predict.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Their labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
-            Their protected attribute; an `AuditedClassifier` may know where it is in `X`.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+            Their sensitive feature. Not needed if an `AuditedClassifier` finds it in `X`.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
         auditor : auditor, default=None

@@ -243,7 +243,7 @@ class AmplificationCurveDisplay:
             Rows to score.
         y : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Their labels.
-        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_attributes)
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             Their sensitive feature, or several.
         pos_label : label, default=None
             The positive class of a binary label. None: the class that sorts last.
