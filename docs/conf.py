@@ -47,7 +47,10 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 # An example whose file is not at hand is shown, but not run: nothing is downloaded.
 EXAMPLES = HERE.parent / "examples"
-FILES = {"fetch_imsitu_annotations": "imsitu_train.csv.gz"}
+FILES = {
+    "fetch_imsitu_annotations": "imsitu_train.csv.gz",
+    "fetch_acs_predictions": "acs_income_predictions.parquet",
+}
 FOLDERS = [Path(os.environ.get("SKBIASAMP_DATA", HERE)), Path(get_data_home()) / "skbiasamp"]
 
 

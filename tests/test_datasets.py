@@ -14,6 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.datasets import (
+    fetch_acs_predictions,
     fetch_imsitu_annotations,
     load_colored_digits,
     load_compas,
@@ -389,3 +390,22 @@ def test_the_page_about_data_sets_is_true():
     done = doctest.testfile(str(page), module_relative=False)
     assert done.attempted > 0
     assert done.failed == 0
+
+
+# --------------------------------------------------------------------------- ACS
+
+
+@needs("acs_income_predictions.parquet", "acs_income_train_counts.csv")
+def test_acs_predictions_are_complete():
+    acs = fetch_acs_predictions()
+    assert acs.predictions.shape == (332_900, 6)
+    assert set(acs.sensitive_features) == {"male", "female"}
+    assert set(acs.target) == {0, 1}
+    train = Contingency.from_counts(acs.train_counts, target="income", sensitive="sex")
+    assert (train.rate("task", given="group")[:, 0].round(3) == [0.289, 0.442]).all()
+
+
+def test_acs_predictions_say_where_they_come_from(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKBIASAMP_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="aequitas"):
+        fetch_acs_predictions()

@@ -1,11 +1,13 @@
 """Data sets for audits: public records, images and synthetic data."""
 
+from skbiasamp.datasets._acs import fetch_acs_predictions
 from skbiasamp.datasets._biased_classification import make_biased_classification
 from skbiasamp.datasets._compas import load_compas, load_compas_counts
 from skbiasamp.datasets._digits import load_colored_digits
 from skbiasamp.datasets._imsitu import fetch_imsitu_annotations
 
 __all__ = [
+    "fetch_acs_predictions",
     "fetch_imsitu_annotations",
     "load_colored_digits",
     "load_compas",
