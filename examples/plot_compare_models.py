@@ -2,13 +2,13 @@
 Comparing models on the same rows
 =================================
 
-Six models predict the income of 332,900 people of the American Community Survey: two LightGBM models, and
-four that were made to treat women and men more equally. Which of them amplifies less than LightGBM, who
-gains, who loses, and what does it cost in accuracy?
+Six models predict the income of 332,900 people of the American Community Survey: two LightGBM
+models, and four that were made to treat women and men more equally. Which of them amplifies less
+than LightGBM, who gains, who loses, and what does it cost in accuracy?
 
 **What to look at:** the two LightGBM models have the same amplification, and so have over- and
-undersampling. The constraint (exponentiated gradient) amplifies a little less. Thresholds of each group
-amplify more.
+undersampling. The constraint (exponentiated gradient) amplifies a little less. Thresholds of each
+group amplify more.
 """
 
 # %%
@@ -30,8 +30,8 @@ print(pd.Series(train.rate("task", given="group")[:, 0], train.groups).round(3))
 # %%
 # Differences, with intervals
 # ---------------------------
-# All models are measured on the same resamples. Their separate intervals overlap, and the intervals of
-# their differences do not.
+# All models are measured on the same resamples. Their separate intervals overlap, and the
+# intervals of their differences do not.
 
 auditor = DirectionalAuditor(random_state=0).fit(train)
 result = auditor.compare(
@@ -52,8 +52,8 @@ print((paired / apart**0.5).set_axis(table["model"][1:]).round(2))
 # %%
 # Who gains, who loses
 # --------------------
-# For each group: how the predicted rate of a high income differs from LightGBM's, and the rows gained and
-# lost.
+# For each group: how the predicted rate of a high income differs from LightGBM's, and the rows
+# gained and lost.
 
 pairs = result.pairs
 print(
@@ -75,9 +75,7 @@ left.errorbar(
     fmt="o",
     color="black",
 )
-left.set(
-    xlabel="← amplifies less | amplifies more →", title="Difference to lgbm_a, 95 % intervals"
-)
+left.set(xlabel="← amplifies less | amplifies more →", title="Difference to lgbm_a, 95 % intervals")
 for group, marker in (("female", "o"), ("male", "s")):
     mine = pairs[pairs["group"] == group]
     right.plot(mine["difference"] * 100, mine["model"], marker, label=group)
@@ -103,8 +101,8 @@ print(report.accuracy.round(4).to_string(index=False))
 print(report.summary.drop(columns="p_adjusted").round(4).to_string(index=False))
 
 # %%
-# The metrics disagree about the constraint. Directional amplification compares each group's predicted rate
-# with its labelled rate: the constraint lowers both, the men's a little more. MALS compares shares: among
-# those predicted to have a high income there are fewer women than before. Leakage and DPA ask what an
-# attacker can tell from the predictions. A difference of a thousandth can be certain and still not matter:
-# the interval says how large it is at most.
+# The metrics disagree about the constraint. Directional amplification compares each group's
+# predicted rate with its labelled rate: the constraint lowers both, the men's a little more. MALS
+# compares shares: among those predicted to have a high income there are fewer women than before.
+# Leakage and DPA ask what an attacker can tell from the predictions. A difference of a thousandth
+# can be certain and still not matter: the interval says how large it is at most.
