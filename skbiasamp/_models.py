@@ -198,8 +198,11 @@ def decided(side: Side) -> Side:
     if not side.soft:
         return side
     matrix = side.labels.dense(slice(None), float)
-    if side.one_label:
+    if side.one_label and matrix.shape[1] > 1:
         return replace(side, labels=Codes(matrix.argmax(axis=1), matrix.shape[1]))
+    if side.one_label:  # one column, of the class that sorts last
+        last = len(side.names) - 1
+        return replace(side, labels=Codes(last - (matrix[:, 0] < 0.5), len(side.names)))
     return replace(side, labels=Members(matrix >= 0.5))
 
 

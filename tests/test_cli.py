@@ -524,7 +524,7 @@ def test_a_gate_must_have_something_to_check(folder, capsys):
     gate = ["audit", "test.csv", *NAMES, "--fail-above", "0", "--on"]
     assert main([*gate, "directional A>T"]) == 2
     error = capsys.readouterr().err
-    assert "--on: there is no audit 'directional A>T'" in error
+    assert "--on: there is no result 'directional A>T'" in error
     assert "did you mean 'directional A->T'?" in error
     for option in (["--on", "MALS"], ["--allow-undefined"]):
         with pytest.raises(SystemExit, match="2"):

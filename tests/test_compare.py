@@ -241,6 +241,20 @@ def test_probabilities_are_compared_as_they_are(rows):
     assert 0 < result.table["p_value"][1] <= 1
 
 
+@BY_NAME
+def test_labels_of_one_model_beside_probabilities_of_another(auditor, rows):
+    """The champion's labels are stored, the challenger passes scores."""
+    likely = np.where(rows["new"] == 1, 0.75, 0.25)
+    hard, soft = (rows.assign(new=one) for one in (rows["new"], likely))
+    found, expected = (compared(auditor, one).table.set_index("model") for one in (soft, hard))
+    assert found["p_value"].drop("old").between(0, 1).all()
+    assert list(found["changed"]) == pytest.approx(list(expected["changed"]), nan_ok=True)
+    turned = compared(auditor, soft, reference="new").table.set_index("model")
+    value = found.loc["new", "difference"]
+    if auditor.kind != "attack":
+        assert turned.loc["old", "difference"] == pytest.approx(-value, abs=1e-12)
+
+
 def test_several_labels_and_sets_of_them():
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, (600, 3))

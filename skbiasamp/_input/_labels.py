@@ -172,7 +172,10 @@ Labels = Codes | Members
 
 
 def stack(parts: Sequence[Labels]) -> Labels:
-    """Return the rows of several parts, which have the same columns and are of the same type."""
+    """Return the rows of several parts, which have the same columns."""
+    if len({type(part) for part in parts}) > 1:  # labels of one model, probabilities of another
+        kind = float if any(part.soft for part in parts) else bool
+        parts = [Members(part.dense(slice(None), kind)) for part in parts]
     return type(parts[0]).stack(parts)  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``skbiasamp audit`` of files, ``skbiasamp demo`` of embedded data."""
+"""The command line: ``skbiasamp audit`` and ``compare`` of files, ``demo`` of embedded data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import shlex
 import sys
 from ast import literal_eval
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -19,12 +19,21 @@ from skbiasamp._files import find, opened
 from skbiasamp._input import PARAMETER_OF, InputError, Said, Spoken, speaking
 from skbiasamp._words import printable
 from skbiasamp.cli._demo import demo
-from skbiasamp.cli._files import as_arguments, check_gaps, check_outputs, check_roles
+from skbiasamp.cli._files import (
+    Named,
+    as_arguments,
+    check_gaps,
+    check_outputs,
+    labels_of,
+    named_columns,
+)
 from skbiasamp.cli._gate import check
 from skbiasamp.cli._parser import parser
-from skbiasamp.cli._terminal import filled, say, say_files, say_summary
+from skbiasamp.cli._terminal import say, say_audit, say_comparison, say_files
+from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import read_train
 from skbiasamp.report import count_rows, described_files
+from skbiasamp.results import AuditReport, ComparisonReport
 
 _FEW_ROWS = 1_000_000
 
@@ -40,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 if the audit was made, 1 if an interval lies above ``--fail-above``, 2 if the input was
+        0 if the report was made, 1 if an interval lies above ``--fail-above``, 2 if the input was
         bad or there is no result to check.
     """
     for name in ("stdout", "stderr"):
@@ -52,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     command_line = parser()
     options = command_line.parse_args(arguments)
-    if options.command == "audit" and options.fail_above is None:
+    if options.command != "demo" and options.fail_above is None:
         for option, given in (("--on", options.on), ("--allow-undefined", options.allow_undefined)):
             if given:
                 command_line.error(
@@ -60,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 )
     try:
         call = sys.argv[1:] if arguments is None else arguments
-        code = _audit(options, call) if options.command == "audit" else demo(options.folder)
+        code = demo(options.folder) if options.command == "demo" else _report(options, call)
         say(end="", flush=True)
         return code
     except (InputError, OSError, ImportError) as error:  # anything else is a bug, and shows where
@@ -68,19 +77,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _options_named(options: argparse.Namespace) -> dict[str, Spoken]:
+def _names_of(options: argparse.Namespace, named: list[Named]) -> dict[str, Spoken]:
     """Return the names that roles have on the command line: --target income, --missing drop."""
     names: dict[str, Spoken] = {
         "y_train and sensitive_train": "--train",
         "the training data": "--train",
     }
     for option, parameter in PARAMETER_OF.items():
-        columns = getattr(options, option) or []
-        columns = [columns] if isinstance(columns, str) else columns
+        mine = [one for one in named if one.side == option]
         flag = f"--{option.replace('_', '-')}"
         for role in (option, parameter):
-            names[role] = " ".join([flag, *columns])
-            names |= {f"{role} column {column!r}": f"{flag} {column}" for column in columns}
+            names[role] = flag
+            for one in mine:
+                whole = one.said(*one.columns)
+                names[role if one.model is None else f"{role}[{one.model!r}]"] = whole
+                names |= {f"{role} column {each!r}": one.said(each) for each in one.columns}
     for role, flag in (
         ("missing", "--missing"),
         ("groups", "--groups"),
@@ -88,6 +99,7 @@ def _options_named(options: argparse.Namespace) -> dict[str, Spoken]:
         ("delimiter", "--delimiter"),
         ("encoding", "--encoding"),
         ("max_groups", "--max-groups"),
+        ("reference", "--reference"),
     ):
         names[role] = partial(_option_named, flag)
     return names
@@ -105,75 +117,103 @@ def _named(text: str, names: dict[str, Spoken]) -> str:
     return text.named(names) if isinstance(text, Said) else text
 
 
-def _together(named: dict[str, list[str]]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(named.values())))
-
-
-def _audit(options: argparse.Namespace, call: Sequence[str]) -> int:
+def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
+    """Make the report that a command asks for, print it, write it, and check its limit."""
     wanted = {"html": options.html, "json": options.json, "markdown": options.markdown}
     outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
     check_outputs(outputs, find(options.test) + find(options.train or []))
-    given = {side: getattr(options, side) for side in PARAMETER_OF}
-    named = {side: columns for side, columns in given.items() if columns}
-    check_roles(named)
-    # One column is a column of classes; several are indicators, or combined attributes.
-    labels = {side: columns[0] if len(columns) == 1 else columns for side, columns in named.items()}
-    how: dict[str, Any] = {
-        "groups": options.groups,
-        "missing": options.missing,
-        "pos_label": options.positive,
-        "max_groups": options.max_groups,
-    }
-    written = {"delimiter": options.delimiter, "encoding": options.encoding}
-    names = _options_named(options)
-    with speaking(names):
-        train, training_files = None, list[dict[str, Any]]()
-        if options.train is not None:
-            on = {k: named[k] for k in ("target", "sensitive")}
-            with opened(options.train, _together(on), **written) as (rows, training_files):
-                check_gaps(rows, on, training_files, options.missing)
-                train = read_train(rows, None, {k: labels[k] for k in on}, **how)
-        with opened(options.test, _together(named), **written) as (rows, files):
-            n_rows = check_gaps(rows, named, files, options.missing)
-            if options.score is None and options.weight is None:
-                # Of few rows all is kept; of more, what may not fit into memory is summed.
-                joint = True if n_rows <= _FEW_ROWS else None
-                cells = count_rows(rows, {}, labels, train, joint, **how)
-                arguments: dict[str, Any] = {"y_true": cells}
-            else:
-                # Scores and weights belong to single rows: these are read, not counted.
-                arguments = how | as_arguments(rows, labels)
-        report = skbiasamp.audit(
-            **arguments,
-            y_train=train,
-            auditors=options.auditor,
-            random_state=options.seed,
-            model_name=options.model_name,
-            data_name=options.data_name or ", ".join(options.test),
-        )
-    report.data_files.extend(described_files(files, training_files))
+    named = named_columns(options)
+    with speaking(_names_of(options, named)):
+        report = (_audited if options.command == "audit" else _compared)(options, named)
     report.context["call"] = shlex.join(["skbiasamp", *call])
-    # Findings name the options of this command, on the page and in files too.
-    report.findings[:] = [
-        replace(one, text=_named(one.text, names), action=_named(one.action, names))
-        for one in report.findings
-    ]
     for kind, path in outputs.items():
         getattr(report, f"to_{kind}")(path)
-    say(filled(f"Audit of {', '.join(options.test)}: {report.context['rows']}"))
-    say(f"\nVerdict ({report.primary})")
-    for text in report._opening:
-        say(filled(text, "  "))
-    say_summary(report)
-    for name, sentence in report.sentences.items():
-        if name != report.primary:
-            say(f"\n{name}\n{filled(sentence, '  ')}")
-    say("\nBefore you use these numbers:")
-    for text in report._rest:
-        say(filled(text, "  ", first="- "))
-    say_files(report)
+    rows = f"{', '.join(options.test)}: {report.context['rows']}"
+    if isinstance(report, AuditReport):
+        say_audit(report, rows)
+    else:
+        say_comparison(report, rows)
+    say_files(report.data_files)
     for path in outputs.values():
         say(f"\nWritten: {path}")
     if options.fail_above is None:
         return 0
     return check(report, options.fail_above, options.on, allow_undefined=options.allow_undefined)
+
+
+def _audited(options: argparse.Namespace, named: list[Named]) -> AuditReport:
+    how, labels = _how(options), labels_of(named)
+
+    def read(rows: Any, n_rows: int, train: Contingency | None) -> dict[str, Any]:
+        if {"score", "weight"} & labels.keys():
+            # Scores and weights belong to single rows: these are read, not counted.
+            return how | as_arguments(rows, labels)
+        # Of few rows all is kept; of more, what may not fit into memory is summed.
+        joint = True if n_rows <= _FEW_ROWS else None
+        return {"y_true": count_rows(rows, {}, labels, train, joint, **how)}
+
+    arguments, files = _read(options, named, read)
+    report = skbiasamp.audit(**arguments, model_name=options.model_name)
+    report.data_files.extend(files)
+    # Findings name the options of this command, on the page and in files too.
+    names = _names_of(options, named)
+    report.findings[:] = [
+        replace(one, text=_named(one.text, names), action=_named(one.action, names))
+        for one in report.findings
+    ]
+    return report
+
+
+def _compared(options: argparse.Namespace, named: list[Named]) -> ComparisonReport:
+    labels = labels_of(named)
+    several = any(len(one.columns) > 1 for one in named if one.model is not None)
+
+    def read(rows: Any, _: int, train: Contingency | None) -> dict[str, Any]:
+        # What an engine could only sum is read; one column of labels a model is counted.
+        types = rows.collect_schema()
+        predicted = [types[name] for one in named if one.model for name in one.columns]
+        soft = any(kind.is_float() or kind.is_decimal() for kind in predicted)
+        held = rows.collect() if several or soft else rows
+        return {"y_true": count_rows(held, {}, labels, train, True, **_how(options))}
+
+    arguments, files = _read(options, named, read)
+    report = skbiasamp.compare(**arguments, reference=options.reference)
+    report.data_files.extend(files)
+    return report
+
+
+def _how(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "groups": options.groups,
+        "missing": options.missing,
+        "pos_label": options.positive,
+        "max_groups": options.max_groups,
+    }
+
+
+def _read(
+    options: argparse.Namespace,
+    named: list[Named],
+    read: Callable[[Any, int, Contingency | None], dict[str, Any]],
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the arguments of a report, for which `read` reads the test rows, and the files."""
+    written = {"delimiter": options.delimiter, "encoding": options.encoding}
+    train, training_files = None, list[dict[str, Any]]()
+    if options.train is not None:
+        on = [one for one in named if one.side in ("target", "sensitive")]
+        with opened(options.train, _together(on), **written) as (rows, training_files):
+            check_gaps(rows, on, training_files, options.missing)
+            train = read_train(rows, None, labels_of(on), **_how(options))
+    with opened(options.test, _together(named), **written) as (rows, files):
+        arguments = read(rows, check_gaps(rows, named, files, options.missing), train)
+    arguments |= {
+        "y_train": train,
+        "auditors": options.auditor,
+        "random_state": options.seed,
+        "data_name": options.data_name or ", ".join(options.test),
+    }
+    return arguments, described_files(files, training_files)
+
+
+def _together(named: list[Named]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(one.columns for one in named)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,44 +20,82 @@ _ADVICE = {
 }
 
 
-def check_roles(sides: dict[str, list[str]]) -> None:
-    """Raise if a column has two roles; only scores may be the predictions too."""
-    roles: dict[str, str] = {}
-    for side, columns in sides.items():
-        for column in columns:
-            if column in roles and (roles[column], side) != ("prediction", "score"):
+@dataclass(frozen=True)
+class Named:
+    """Columns that an option names: --target income, or --prediction champion=p0."""
+
+    side: str
+    columns: list[str]
+    model: str | None = None
+
+    def said(self, *columns: str) -> str:
+        """Return the option with some of its columns, as on the command line."""
+        flag = f"--{self.side.replace('_', '-')}"
+        if self.model is not None:
+            columns = (f"{self.model}={','.join(columns)}",)
+        return " ".join([flag, *columns])
+
+
+def named_columns(options: argparse.Namespace) -> list[Named]:
+    """Return what options name, or raise if a column has two roles.
+
+    Only scores may be the predictions too; and the labels, if models are compared with one of them.
+    """
+    found = []
+    for side in PARAMETER_OF:
+        given = getattr(options, side, None) or {}
+        several = given if isinstance(given, dict) else {None: given}
+        found += [Named(side, columns, model) for model, columns in several.items()]
+    first: dict[str, Named] = {}
+    for one in found:
+        for column in one.columns:
+            before = first.setdefault(column, one)
+            shared = (before.side, one.side)
+            allowed = shared == ("prediction", "score")
+            allowed |= shared == ("target", "prediction") and one.model is not None
+            if (before is not one or one.columns.count(column) > 1) and not allowed:
                 raise InputError(
-                    "--{side} {column}: this column is named by --{first} already. Name another "
-                    "column in one of them.",
-                    side=side.replace("_", "-"),
-                    column=column,
-                    first=roles[column].replace("_", "-"),
+                    "{this}: this column is named by {first} already. Name another column in one "
+                    "of them.",
+                    this=one.said(column),
+                    first=before.said(column) if before.model else before.said(),
                 )
-            roles[column] = side
+    return found
+
+
+def labels_of(named: list[Named], *sides: str) -> dict[str, Any]:
+    """Return columns as `skbiasamp.audit` takes them, of some sides or of all."""
+    found: dict[str, Any] = {}
+    for one in named:
+        # One column is a column of classes; several are indicators, or combined attributes.
+        label = one.columns[0] if len(one.columns) == 1 else one.columns
+        if one.model is None:
+            found[one.side] = label
+        else:
+            found.setdefault(one.side, {})[one.model] = label
+    return {side: found[side] for side in sides or found}
 
 
 def check_gaps(
-    frame: nw.LazyFrame[Any], sides: dict[str, list[str]], files: list[dict[str, Any]], missing: str
+    frame: nw.LazyFrame[Any], named: list[Named], files: list[dict[str, Any]], missing: str
 ) -> int:
     """Raise if there are no rows, or if values are missing; return the number of rows."""
-    side_of = {column: side for side, columns in sides.items() for column in columns}
+    option_of = {column: one for one in named for column in one.columns}
     n_rows = sum(one["rows"] for one in files)
     where = ", ".join(one["path"] for one in files[:3]) + ", ..." * (len(files) > 3)
     if not n_rows:
         raise InputError("{where} has no rows: there is nothing to audit", where=where)
-    gaps = frame.select(nw.col(*side_of).is_null().sum()).collect().row(0)
-    for (column, side), n_gaps in zip(side_of.items(), gaps, strict=True):
-        attribute = side.startswith("sensitive")
+    gaps = frame.select(nw.col(*option_of).is_null().sum()).collect().row(0)
+    for (column, one), n_gaps in zip(option_of.items(), gaps, strict=True):
+        attribute = one.side.startswith("sensitive")
         if n_gaps and not (attribute and missing != "error"):
             raise InputError(
-                "--{side} {column} has no value in {n_gaps:,} of the {n_rows:,} rows of {where}: "
-                "{advice}",
-                side=side.replace("_", "-"),
-                column=column,
+                "{option} has no value in {n_gaps:,} of the {n_rows:,} rows of {where}: {advice}",
+                option=one.said(column),
                 n_gaps=n_gaps,
                 n_rows=n_rows,
                 where=where,
-                advice=_ADVICE["sensitive" if attribute else side],
+                advice=_ADVICE["sensitive" if attribute else one.side],
             )
     return n_rows
 

@@ -3,37 +3,87 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 from skbiasamp._input import InputError, meant
-from skbiasamp._words import AMPLIFIES, BALANCED, CANNOT, REVEALS_MORE, level_of, listed
+from skbiasamp._words import (
+    AMPLIFIES,
+    AMPLIFIES_MORE,
+    BALANCED,
+    CANNOT,
+    REVEALS_MORE,
+    level_of,
+    listed,
+    name_of,
+)
 from skbiasamp.cli._terminal import filled, say
-from skbiasamp.results import AuditReport
+from skbiasamp.results import AuditReport, AuditResult, ComparisonReport, ComparisonResult
+
+
+class _Checked(NamedTuple):
+    """What is compared with the limit, and what the report says of it."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    level: float
+    verdict: str
+    found: bool  # whether the verdict allows that the limit is exceeded
+    sentence: str
+
+
+def _of_audit(name: str, one: AuditResult) -> list[_Checked]:
+    # The verdict on a size is about its signed mean.
+    found = one.kind == "size" or one.verdict in (AMPLIFIES, REVEALS_MORE)
+    level = one.confidence_level or 0.95
+    numbers = (one.value, one.low, one.high, level)
+    return [_Checked(name, *numbers, one.verdict, found, one.sentence)]
+
+
+def _of_comparison(name: str, one: ComparisonResult) -> list[_Checked]:
+    return [
+        _Checked(
+            f"{name}, {name_of(model)}",
+            *one.judged(model),
+            one.confidence_level or 0.95,
+            verdict,
+            verdict in (AMPLIFIES_MORE, REVEALS_MORE),
+            one.sentence(model),
+        )
+        for model, verdict in one.verdicts.items()
+    ]
 
 
 def check(
-    report: AuditReport, limit: float, named: list[str] | None, *, allow_undefined: bool
+    report: AuditReport | ComparisonReport,
+    limit: float,
+    named: list[str] | None,
+    *,
+    allow_undefined: bool,
 ) -> int:
     """Print what was checked against a limit, and return 1 if it is exceeded."""
-    chosen = _checked(report, named)
+    chosen = _chosen(report, named)
+    if isinstance(report, AuditReport):
+        checked = [one for name in chosen for one in _of_audit(name, report[name])]
+    else:
+        checked = [one for name in chosen for one in _of_comparison(name, report[name])]
     say(f"\nChecked against --fail-above {limit:g}:")
     attacks = [name for name, one in report.items() if one.kind == "attack"]
     instead = f"; --on can name {listed(attacks)} instead" if attacks else ""
     exceeded, undefined = [], []
-    for name in chosen:
-        one = report[name]
+    for one in checked:
         if math.isnan(one.low):
-            undefined.append(name)
+            undefined.append(one)
             reason = "undefined" if math.isnan(one.value) else "no confidence interval"
-            say(filled(f"{name}: {reason}", "  "))
+            say(filled(f"{one.name}: {reason}", "  "))
             continue
-        found = one.kind == "size" or one.verdict in (AMPLIFIES, REVEALS_MORE)
-        above = one.low > limit and found
-        if above:
-            exceeded.append(name)
-        interval = f"{level_of(one.confidence_level or 0.95)} interval {one.low:+.4f} to"
-        text = f"{name}: {one.value:+.4f}, {interval} {one.high:+.4f}, {one.verdict}"
+        if one.low > limit and one.found:
+            exceeded.append(one.name)
+        interval = f"{level_of(one.level)} interval {one.low:+.4f} to {one.high:+.4f}"
+        text = f"{one.name}: {one.value:+.4f}, {interval}, {one.verdict}"
         if one.verdict == CANNOT:
-            text = f"{name}: exactly 0, {BALANCED}. Nothing could be amplified{instead}."
+            text = f"{one.name}: exactly 0, {BALANCED}. Nothing could be amplified{instead}."
         say(filled(text, "  "))
     if exceeded:
         say(filled(f"FAILED: the interval of {listed(exceeded)} lies above {limit:g}."))
@@ -41,35 +91,41 @@ def check(
     if undefined and not allow_undefined:
         raise InputError(
             "--fail-above has no result for {names}: {why} Pass --allow-undefined to accept this.",
-            names=listed(undefined),
-            why="; ".join(report[name].sentence for name in undefined),
+            names=listed([one.name for one in undefined]),
+            why="; ".join(one.sentence for one in undefined),
         )
-    if len(undefined) == len(chosen):
+    if len(undefined) == len(checked):
         say("Passed: there is no result to check, and --allow-undefined accepts this.")
     else:
         say(f"Passed: no interval lies above {limit:g}.")
     return 0
 
 
-def _checked(report: AuditReport, named: list[str] | None) -> list[str]:
+def _chosen(report: AuditReport | ComparisonReport, named: list[str] | None) -> list[str]:
     """Return the results to check: of the first metric, or those that --on names."""
+    results: dict[str, Any] = dict(report)
     if named is None:
-        first = min(report.values(), key=lambda one: one.headline).metric
-        return [name for name, one in report.items() if one.metric == first]
+        first = min(results.values(), key=lambda one: one.headline).metric
+        return [name for name, one in results.items() if one.metric == first]
     chosen: dict[str, None] = {}
     for wanted in named:
         key = wanted.casefold()
         if key == "all":
-            found = [name for name, one in report.items() if one.kind != "size"]
+            # A size is never below 0; differences of sizes have a sign.
+            found = [
+                name
+                for name, one in results.items()
+                if one.kind != "size" or isinstance(one, ComparisonResult)
+            ]
         else:
             found = [
                 name
-                for name, one in report.items()
+                for name, one in results.items()
                 if key in (name.casefold(), one.name.casefold(), one.metric.casefold())
             ]
         if not found:
             raise InputError(
-                "--on: there is no audit {wanted!r}{meant} This report has {names}.",
+                "--on: there is no result {wanted!r}{meant} This report has {names}.",
                 wanted=wanted,
                 meant=meant(wanted, report),
                 names=", ".join(map(repr, report)),

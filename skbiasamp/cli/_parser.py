@@ -26,11 +26,44 @@ TSV, JSON lines or Parquet; several files and quoted patterns such as
 'part-*.parquet' count as one. DuckDB or polars, if installed, read only the
 columns named."""
 
+_COMPARE_USAGE = """\
+skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]
+                         --target NAME [NAME ...] --sensitive NAME [NAME ...]
+                         --prediction MODEL=NAME --prediction MODEL=NAME ...
+                         [options]"""
+
+_COMPARE = """\
+Compare several models that predicted the same rows, with every metric that the
+columns allow. The output opens with a verdict about each model: does it amplify
+more than the reference? Each difference has an interval of its own, which is
+narrower than two separate intervals suggest. Files are read as by skbiasamp
+audit."""
+
+_COMPARE_EXAMPLES = """\
+examples:
+  skbiasamp compare test.csv --target hired --sensitive sex \\
+      --prediction champion=old --prediction challenger=new
+  skbiasamp compare test.csv --train train.csv --target cook drive \\
+      --prediction old=cook_old,drive_old new=cook_new,drive_new \\
+      --sensitive sex --html comparison.html
+
+without labels, how far does a quantised model move from the full one?
+  skbiasamp compare test.csv --target full --sensitive sex \\
+      --prediction full=full quantised=quantised
+
+to fail in continuous integration if a model clearly amplifies more than the
+champion, by more than 0.001:
+  skbiasamp compare test.csv --target hired --sensitive sex \\
+      --prediction champion=old challenger=new --fail-above 0.001
+
+exit codes: 0 done, 1 the confidence interval of a difference lies above
+--fail-above, 2 bad input or no result to check"""
+
 _EXAMPLES = """\
 examples:
   skbiasamp demo
   skbiasamp audit test.csv --target hired --prediction predicted --sensitive sex
-  skbiasamp audit --help"""
+  skbiasamp compare --help"""
 
 _AUDIT_EXAMPLES = """\
 examples:
@@ -111,6 +144,30 @@ def _auditor(text: str) -> BaseAuditor:
         ) from error
 
 
+def _model(text: str) -> tuple[str, list[str]]:
+    """Return a model's name and its columns."""
+    model, _, columns = text.partition("=")
+    names = columns.split(",")
+    if not (model and all(names)):
+        raise argparse.ArgumentTypeError(
+            f"must be a model's name and its column, such as champion=predicted, or its columns, "
+            f"such as champion=p1,p2; got {text!r}"
+        )
+    return model, names
+
+
+class _Models(argparse.Action):
+    """Keep the columns of each model by its name, however often the option is repeated."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Any = None) -> None:
+        held = dict(getattr(namespace, self.dest) or {})
+        for model, columns in values:
+            if model in held:
+                parser.error(f"argument {option}: the model {model!r} is named twice")
+            held[model] = columns
+        setattr(namespace, self.dest, held)
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     plain: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter}
@@ -118,13 +175,21 @@ def parser() -> argparse.ArgumentParser:
         prog="skbiasamp", description=skbiasamp.__doc__, epilog=_EXAMPLES, **plain
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {skbiasamp.__version__}")
-    commands = whole.add_subparsers(dest="command", required=True, metavar="{audit,demo}")
+    commands = whole.add_subparsers(dest="command", required=True, metavar="{audit,compare,demo}")
     audit = commands.add_parser(
         "audit",
         help="audit the predictions in files (CSV, Parquet, ...)",
         usage=_AUDIT_USAGE,
         description=_AUDIT,
         epilog=_AUDIT_EXAMPLES,
+        **plain,
+    )
+    compare = commands.add_parser(
+        "compare",
+        help="compare models that predicted the same rows",
+        usage=_COMPARE_USAGE,
+        description=_COMPARE,
+        epilog=_COMPARE_EXAMPLES,
         **plain,
     )
     demo = commands.add_parser(
@@ -139,23 +204,62 @@ def parser() -> argparse.ArgumentParser:
         default=".",
         help="where to write compas-score.html and compas-classifier.html (default: here)",
     )
-    columns = audit.add_argument_group("columns").add_argument
-    written = audit.add_argument_group(
+    one: dict[str, Any] = {"metavar": "NAME"}
+    columns = _add_options(
+        audit,
+        prediction="its prediction: labels or probabilities",
+        of_models=one,
+        above="the confidence interval of directional amplification lies above X",
+        every="all (except sizes, which are never below 0)",
+    )
+    several: dict[str, Any] = {"metavar": "MODEL=NAME", "type": _model, "action": _Models}
+    _add_options(
+        compare,
+        prediction="a model and the column of its prediction, labels or probabilities; 0/1 "
+        "columns are separated by commas",
+        of_models=several,
+        above="a model clearly amplifies more than the reference: the confidence interval of the "
+        "difference in directional amplification lies above X",
+        every="all",
+    )
+    columns("--score", nargs="+", help="scores behind predictions, such as logits", **one)
+    audit.add_argument(
+        "--model-name", metavar="NAME", help="name of the model, for the title of the report"
+    )
+    compare.add_argument(
+        "--reference",
+        metavar="MODEL",
+        help="the model that the others are compared with (default: the first)",
+    )
+    return whole
+
+
+def _add_options(
+    command: argparse.ArgumentParser,
+    *,
+    prediction: str,
+    of_models: dict[str, Any],
+    above: str,
+    every: str,
+) -> Any:
+    """Add what commands that read files have in common; return what adds a column."""
+    columns = command.add_argument_group("columns").add_argument
+    written = command.add_argument_group(
         "what is written (the terminal shows a summary)"
     ).add_argument
-    gate = audit.add_argument_group("in continuous integration").add_argument
-    add = audit.add_argument
+    gate = command.add_argument_group("in continuous integration").add_argument
+    add = command.add_argument
     add("test", nargs="+", metavar="TEST", help="files of the audited rows; these come first")
     add("--train", nargs="+", metavar="TRAIN", help="files of the training labels")
-    for name, text in (
-        ("target", "the label, or 0/1 columns"),
-        ("prediction", "its prediction: labels or probabilities"),
-        ("sensitive", "the sensitive feature"),
-        ("sensitive-prediction", "the feature as predicted by the model"),
-        ("score", "scores behind predictions, such as logits"),
+    name: dict[str, Any] = {"metavar": "NAME"}
+    for option, how, text in (
+        ("target", name, "the label, or 0/1 columns"),
+        ("prediction", of_models, prediction),
+        ("sensitive", name, "the sensitive feature"),
+        ("sensitive-prediction", of_models, "the feature as predicted by the model"),
     ):
-        needed = name in ("target", "prediction", "sensitive")
-        columns(f"--{name}", nargs="+", metavar="NAME", required=needed, help=text)
+        needed = option != "sensitive-prediction"
+        columns(f"--{option}", nargs="+", required=needed, help=text, **how)
     columns("--weight", nargs=1, metavar="NAME", help="weights of the audited rows")
     columns(
         "--positive",
@@ -189,7 +293,6 @@ def parser() -> argparse.ArgumentParser:
         metavar="MODULE:CLASS",
         help="run this metric instead of those that the columns allow; repeat for several",
     )
-    add("--model-name", metavar="NAME", help="name of the model, for the title of the report")
     add("--data-name", metavar="NAME", help="name of the data (default: the files of TEST)")
     add("--seed", type=_seed, default=0, metavar="N", help="seed of random numbers (default: 0)")
     add(
@@ -211,19 +314,18 @@ def parser() -> argparse.ArgumentParser:
         "--fail-above",
         type=_limit,
         metavar="X",
-        help="exit with 1 if the confidence interval of directional amplification lies above X; "
-        "a number of 0 or more",
+        help=f"exit with 1 if {above}; a number of 0 or more",
     )
     gate(
         "--on",
         nargs="+",
         metavar="NAME",
-        help="check these metrics instead: a metric (leakage, dpa), one audit of the summary "
-        "('DPA A->T'), or all (except sizes, which are never below 0)",
+        help="check these metrics instead: a metric (leakage, dpa), one row of the summary "
+        f"('DPA A->T'), or {every}",
     )
     gate(
         "--allow-undefined",
         action="store_true",
         help="pass if there is no result to check, instead of exit code 2",
     )
-    return whole
+    return columns

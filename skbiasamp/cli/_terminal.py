@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
 import shutil
 import sys
 import textwrap
+from typing import Any
 
-from skbiasamp._words import DIRECTION_OF, printable
-from skbiasamp.results import AuditReport
+from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE, group_of, name_of, printable, rate
+from skbiasamp._words import p_value as p_text
+from skbiasamp.results import AuditReport, ComparisonReport
 
 _TITLES = ("audit", "value", "95 % interval", "p", "verdict")
 _MOST_FILES = 5
+_MOST_GROUPS = 10
+_LONGEST_MODEL = 15
 
 
 def say(text: str = "", *, end: str = "\n", flush: bool = False, styled: bool = False) -> None:
@@ -60,12 +65,89 @@ def say_summary(report: AuditReport) -> None:
     say(shown.get(), end="", styled=True)
 
 
-def say_files(report: AuditReport) -> None:
+def say_audit(report: AuditReport, rows: str) -> None:
+    """Print a report: verdict first, then what every metric says, and what to know."""
+    say(filled(f"Audit of {rows}"))
+    say(f"\nVerdict ({report.primary})")
+    for text in report._opening:
+        say(filled(text, "  "))
+    say_summary(report)
+    for name, sentence in report.sentences.items():
+        if name != report.primary:
+            say(f"\n{name}\n{filled(sentence, '  ')}")
+    say("\nBefore you use these numbers:")
+    for text in report._rest:
+        say(filled(text, "  ", first="- "))
+
+
+def say_comparison(report: ComparisonReport, rows: str) -> None:
+    """Print a comparison: verdicts first, then every metric, accuracy, and whose rows changed."""
+    models = [report.reference, *report.models]
+    say(filled(f"Comparison of {len(models)} models with '{name_of(models[0])}' on {rows}"))
+    say(f"\nVerdict ({report.primary})")
+    for text in report.verdicts.values():
+        say(filled(text, "  ", first="- "))
+    say(f"\n{'':17}{'value':>9}{'difference':>12}  {'95 % interval':<18}  verdict")
+    doubtful = False
+    for name, one in report.items():
+        say(printable(name))
+        for model, value in zip(one.table["model"], one.table["value"], strict=True):
+            if model == models[0]:
+                _say_row(model, f"{value:+.4f}", verdict="reference")
+                continue
+            difference, low, high = one.judged(model)
+            ends = "" if math.isnan(low) else f"{low:+.4f} to {high:+.4f}"
+            verdict = one.verdict(model)
+            if verdict == NO_DIFFERENCE and (low > 0 or high < 0):
+                verdict, doubtful = f"{verdict}*", True
+            _say_row(model, f"{value:+.4f}", f"{difference:+.4f}", ends, verdict)
+    if report.accuracy["accuracy"].notna().any():
+        say("accuracy")
+        for model, value, difference in report.accuracy.itertuples(index=False):
+            change = "" if model == models[0] else f"{difference:+.4f}"
+            _say_row(model, f"{value:.4f}", change)
+    if doubtful:
+        say("\n* not significant: p, adjusted for the number of models, is not below 0.05")
+    _say_churn(report)
+
+
+def _say_row(
+    model: str, value: str, difference: str = "", ends: str = "", verdict: str = ""
+) -> None:
+    name = name_of(model)
+    if len(name) > _LONGEST_MODEL:
+        name = f"{name[: _LONGEST_MODEL - 1]}…"
+    row = f"  {name:<{_LONGEST_MODEL}}{value:>9}{difference:>12}  {ends:<18}  {verdict}"
+    say(row.rstrip())
+
+
+def _say_churn(report: ComparisonReport) -> None:
+    """Print for each model in which groups its predictions differ from the reference's."""
+    churn = report[report.primary].churn
+    for model, own in churn.groupby("model", sort=False):
+        p_value = float(own["p_value"].iloc[0])
+        pair = f"'{name_of(model)}' and '{name_of(report.reference)}'"
+        say()
+        say(filled(f"Rows for which {pair} predict differently:"))
+        for row in own.sort_values("share", ascending=False)[:_MOST_GROUPS].to_dict("records"):
+            group = group_of(row["group"], report[report.primary].group_columns)
+            count = f"{row['changed']:,.15g} of {row['n']:,.15g} rows"
+            say(filled(f"group {group}: {rate(row['share'])} ({count})", "  ", first="- "))
+        if len(own) > _MOST_GROUPS:
+            say(f"- and {len(own) - _MOST_GROUPS:,} more groups, which --json lists")
+        if not math.isnan(p_value):
+            sure = p_value < 0.05
+            found = "The groups differ in this" if sure else "No clear difference between groups"
+            size = p_text(p_value)
+            say(f"  {found} (p {size if '<' in size else f'= {size}'}).")
+
+
+def say_files(files: list[dict[str, Any]]) -> None:
     """Print the files that were read."""
     say("\nFiles read:")
-    for one in report.data_files[:_MOST_FILES]:
+    for one in files[:_MOST_FILES]:
         say(filled("{path} ({rows:,} rows, {format})".format(**one), "  ", first="- "))
         say(f"  SHA-256 {one['sha256']}")
-    n_more = len(report.data_files) - _MOST_FILES
+    n_more = len(files) - _MOST_FILES
     if n_more > 0:
         say(f"- and {n_more:,} more, which --json lists")

@@ -286,7 +286,7 @@ def _rows_between(
         sides = ("group_pred", "task")
     nothing = np.full(own.delta.shape, np.nan)
     held = [one.seen_in(view) for one, view in zip(pairs, views, strict=True)]
-    if any(held[0].soft(side) for side in sides):
+    if any(one.soft(side) for one in held for side in sides):
         return nothing, nothing, False
     labels = [[labels_of(cells, side) for side in sides] for cells in held]
     labels.append([common(one, two) for one, two in zip(*labels, strict=True)])

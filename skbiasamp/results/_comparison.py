@@ -221,16 +221,17 @@ class ComparisonResult(Stored):
         text : str
         """
         value, low, high = self.judged(model)
-        verdict, than = self.verdict(model), f"than '{name_of(self.reference)}'"
-        subject = f"The model '{name_of(model)}'"
+        verdict = self.verdict(model)
+        name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
         what = "signed mean " if self.kind == "size" else ""
         interval = f"{level_of(self.confidence_level or 0.95)} confidence interval"
         if verdict == NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
-            text = f"Not measured: {what}difference {value:+.4f}, {reason}."
+            text = f"{name} is not measured: {what}difference {value:+.4f}, {reason}."
         elif verdict == NO_DIFFERENCE:
             text = (
-                f"No clear difference: {what}{value:+.4f} ({interval} {low:+.4f} to {high:+.4f})."
+                f"No clear difference between {name} and {reference}: {what}{value:+.4f} "
+                f"({interval} {low:+.4f} to {high:+.4f})."
             )
             if low > 0 or high < 0:
                 p_value = self._row(model)["p_adjusted"]
@@ -238,8 +239,8 @@ class ComparisonResult(Stored):
         else:
             about = " about the group" if self.kind == "attack" else ""
             text = (
-                f"{subject} {verdict}{about} {than}: {what}{value:+.4f} ({interval} {low:+.4f} to "
-                f"{high:+.4f})."
+                f"The model {name} {verdict}{about} than {reference}: {what}{value:+.4f} "
+                f"({interval} {low:+.4f} to {high:+.4f})."
             )
         text += f" {rate(self._row(model)['changed'])} of the predictions differ."
         return text + self._most_affected(model)

@@ -103,15 +103,18 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
     def verdicts(self) -> dict[str, str]:
         """What the primary comparison says of each model, with its accuracy."""
         said = {}
-        accuracy = self.accuracy.set_index("model") if len(self.accuracy) else None
+        accuracy = self.accuracy.dropna(subset="accuracy").set_index("model")
         for model in self.models:
             said[model] = self.results[self.primary].sentence(model)
-            if accuracy is not None:
+            if model in accuracy.index:
                 row: Any = accuracy.loc[model]
                 more = "higher" if row["difference"] > 0 else "lower"
-                change = f"{points(row['difference'])} {more}"
+                size = points(row["difference"])
+                change = f"{size} {more}"
                 if row["difference"] == 0:
                     change = "the same"
+                elif size == points(0):
+                    change = f"less than {points(0.001)} {more}"
                 said[model] += f" Its accuracy is {rate(row['accuracy'])}, {change}."
         return said
 

@@ -1,0 +1,385 @@
+"""skbiasamp compare: the numbers of `compare`, from files, its gate, and errors of one line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_cli import engine, pretend_without  # noqa: F401
+
+import skbiasamp
+from skbiasamp.cli import main
+
+NAMES = ("--target", "hired", "--sensitive", "sex")
+MODELS = ("--prediction", "champion=old", "--prediction", "challenger=new")
+
+
+def rows(n, seed):
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], n)
+    hired = (rng.random(n) < 0.3 + 0.4 * (sex == "f")).astype(int)
+    old = np.where(rng.random(n) < 0.1, 1 - hired, hired)
+    new = np.where((sex == "f") & (rng.random(n) < 0.4), 1, old)
+    frame = pd.DataFrame({"id": range(n), "sex": sex, "hired": hired, "old": old, "new": new})
+    return frame.assign(
+        same=np.where(rng.random(n) < 0.01, 1 - old, old),
+        promoted=rng.integers(0, 2, n),
+        old_promoted=rng.integers(0, 2, n),
+        new_promoted=rng.integers(0, 2, n),
+        old_sex=np.where(rng.random(n) < 0.2, "f", sex),
+        new_sex=np.where(rng.random(n) < 0.4, "f", sex),
+        soft=(new * 0.6 + rng.random(n) * 0.3).round(1),
+        weight=rng.choice([0.5, 1.5], n),
+    )
+
+
+@pytest.fixture(scope="module")
+def train():
+    return rows(300, 0)
+
+
+@pytest.fixture(scope="module")
+def test():
+    return rows(400, 1)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, train, test):
+    monkeypatch.chdir(tmp_path)
+    train.to_csv("train.csv", index=False)
+    test.to_csv("test.csv", index=False)
+    return tmp_path
+
+
+def compared(capsys, *arguments):
+    """Return the report that a command line writes."""
+    assert main(["compare", *arguments, "--json", "report.json"]) == 0
+    capsys.readouterr()
+    with open("report.json", encoding="utf-8") as file:
+        return skbiasamp.results.ComparisonReport.from_json(file.read())
+
+
+def refused(capsys, *arguments):
+    """Return the one line on standard error of a command line that was refused."""
+    assert main(["compare", *arguments]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    return printed.err.removeprefix("skbiasamp: ").strip()
+
+
+def assert_same(report, expected):
+    pd.testing.assert_frame_equal(report.summary, expected.summary)
+    pd.testing.assert_frame_equal(report.accuracy, expected.accuracy)
+
+
+def of_models(test, **columns):
+    return {model: test[column] for model, column in columns.items()}
+
+
+# ------------------------------------------------------------------ numbers
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("reference", [None, "challenger"])
+def test_a_file_gives_the_numbers_of_its_columns(folder, capsys, reference, train, test):
+    more = () if reference is None else ("--reference", reference)
+    report = compared(capsys, "test.csv", "--train", "train.csv", *NAMES, *MODELS, *more)
+    expected = skbiasamp.compare(
+        test["hired"],
+        of_models(test, champion="old", challenger="new"),
+        sensitive_features=test["sex"],
+        y_train=train["hired"],
+        sensitive_train=train["sex"],
+        reference=reference,
+        random_state=0,
+    )
+    assert_same(report, expected)
+    assert report.reference == (reference or "champion")
+    assert report.context["data_name"] == "test.csv"
+    assert report.context["call"].startswith("skbiasamp compare test.csv --train train.csv")
+    assert [one["rows_are"] for one in report.data_files] == ["audited", "training"]
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("given", ["apart", "together"])
+def test_several_columns_of_everything(folder, capsys, given, test):
+    models = {"champion": "old,old_promoted", "challenger": "new,new_promoted"}
+    options = [f"{model}={columns}" for model, columns in models.items()]
+    predicted = ["--prediction", *options]
+    if given == "apart":
+        predicted = [text for one in options for text in ("--prediction", one)]
+    report = compared(
+        capsys, "test.csv", "--target", "hired", "promoted", "--sensitive", "sex", *predicted
+    )
+    expected = skbiasamp.compare(
+        test[["hired", "promoted"]],
+        {model: test[columns.split(",")].to_numpy() for model, columns in models.items()},
+        sensitive_features=test["sex"],
+        random_state=0,
+    )
+    assert_same(report, expected)
+
+
+@pytest.mark.usefixtures("engine")
+def test_predicted_groups_add_their_direction(folder, capsys, test):
+    guessed = ("--sensitive-prediction", "champion=old_sex", "challenger=new_sex")
+    report = compared(capsys, "test.csv", *NAMES, *MODELS, *guessed)
+    expected = skbiasamp.compare(
+        test["hired"],
+        of_models(test, champion="old", challenger="new"),
+        sensitive_features=test["sex"],
+        sensitive_preds=of_models(test, champion="old_sex", challenger="new_sex"),
+        random_state=0,
+    )
+    assert_same(report, expected)
+    assert "directional T->A" in report
+
+
+@pytest.mark.usefixtures("engine")
+def test_probabilities_and_weights(folder, capsys, test):
+    models = ("--prediction", "champion=old", "challenger=soft")
+    report = compared(capsys, "test.csv", *NAMES, *models, "--weight", "weight")
+    expected = skbiasamp.compare(
+        test["hired"],
+        of_models(test, champion="old", challenger="soft"),
+        sensitive_features=test["sex"],
+        sample_weight=test["weight"],
+        random_state=0,
+    )
+    summary, other = report.summary, expected.summary
+    np.testing.assert_allclose(summary["value"], other["value"], atol=1e-12)
+    assert list(summary["verdict"]) == list(other["verdict"])
+
+
+@pytest.mark.usefixtures("engine")
+def test_an_old_model_stands_in_for_labels(folder, capsys, test):
+    models = ("--prediction", "old=old", "new=new")
+    report = compared(capsys, "test.csv", "--target", "old", "--sensitive", "sex", *models)
+    assert report["directional A->T"].table["value"][0] == 0
+    assert report.accuracy["accuracy"][0] == 1
+
+
+# ------------------------------------------------------------------ what is printed and written
+
+
+def test_what_is_printed_fits_80_columns_and_opens_with_verdicts(folder, monkeypatch, capsys, test):
+    monkeypatch.setenv("COLUMNS", "200")
+    models = (*MODELS, "--prediction", "a model whose name is rather long=same")
+    report = compared(capsys, "test.csv", *NAMES, *models)
+    assert main(["compare", "test.csv", *NAMES, *models]) == 0
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    parts = [" ".join(part.split()) for part in printed.split("\n\n")]
+    assert parts[0].startswith("Comparison of 3 models with 'champion' on test.csv: 400 rows")
+    assert parts[1] == f"Verdict (directional A->T) - {' - '.join(report.verdicts.values())}"
+    assert "The model 'challenger' amplifies more than 'champion'" in parts[1]
+    assert "No clear difference between 'a model whose name is rather long' and" in parts[1]
+    table = parts[2]
+    for name, one in report.items():
+        value, low, high = one.judged("challenger")
+        mine = one.table.set_index("model").loc["challenger", "value"]
+        row = f"challenger {mine:+.4f} {value:+.4f} {low:+.4f} to {high:+.4f}"
+        assert f"{name} champion {one.table['value'][0]:+.4f} reference {row}" in table
+        assert f"{row} {one.verdict('challenger')}" in table
+    new, old = (float((test[name] == test["hired"]).mean()) for name in ("new", "old"))
+    assert f"accuracy champion {old:.4f} challenger {new:.4f} {new - old:+.4f}" in table
+    changed = (test["new"] != test["old"])[test["sex"] == "f"]
+    row = f"- group f: {changed.mean() * 100:.1f} % ({changed.sum()} of {len(changed)} rows)"
+    about = next(
+        part for part in parts if "'challenger' and 'champion' predict differently" in part
+    )
+    assert row in about
+    assert "The groups differ in this (p < 0.001)." in about
+    assert "SHA-256" in printed
+
+
+def test_an_interval_that_is_not_significant_is_marked(folder, monkeypatch, capsys):
+    judged = skbiasamp.ComparisonResult.judged
+    monkeypatch.setattr(
+        skbiasamp.ComparisonResult,
+        "judged",
+        lambda self, model: (0.001, 0.0005, 0.002) if model == "same" else judged(self, model),
+    )
+    assert main(["compare", "test.csv", *NAMES, "--prediction", "old=old", "same=same"]) == 0
+    printed = capsys.readouterr().out
+    assert "no clear difference*\n" in printed
+    assert "\n* not significant: p, adjusted for the number of models, is not below 0.05" in printed
+
+
+def test_pages_are_written_and_named(folder, capsys):
+    files = {"json": "b.json", "markdown": "c.md"}
+    options = [text for kind, path in files.items() for text in (f"--{kind}", path)]
+    assert main(["compare", "test.csv", *NAMES, *MODELS, *options, "--data-name", "May"]) == 0
+    printed = capsys.readouterr().out
+    for path in files.values():
+        assert f"Written: {path}\n" in printed
+        assert "challenger" in (folder / path).read_text(encoding="utf-8")
+    stored = json.loads((folder / "b.json").read_text())
+    assert stored["schema"].startswith("skbiasamp.ComparisonReport")
+    assert stored["context"]["data_name"] == "May"
+
+
+# ------------------------------------------------------------------ gates
+
+
+def gated(capsys, *arguments, code):
+    """Return what a gate printed below the report."""
+    assert main(["compare", "test.csv", *NAMES, *arguments]) == code
+    return " ".join(capsys.readouterr().out.partition("\nChecked against")[2].split())
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [("0", 1), ("low", 0), ("below", 1)],
+    ids=["above", "exactly at", "just above"],
+)
+def test_a_gate_fails_if_the_whole_interval_of_a_difference_lies_above(folder, capsys, limit, code):
+    value, low, high = compared(capsys, "test.csv", *NAMES, *MODELS)["directional A->T"].judged(
+        "challenger"
+    )
+    assert 0 < low < value
+    limit = {"0": 0, "low": low, "below": np.nextafter(low, 0)}[limit]
+    out = gated(capsys, *MODELS, "--fail-above", repr(float(limit)), code=code)
+    interval = f"95 % interval {low:+.4f} to {high:+.4f}, amplifies more"
+    assert f"directional A->T, challenger: {value:+.4f}, {interval}" in out
+    assert "leakage" not in out
+    failed = "FAILED: the interval of directional A->T, challenger lies above"
+    assert (failed in out) == bool(code)
+    assert ("Passed: no interval lies above" in out) == (not code)
+
+
+def test_a_gate_lets_a_better_model_pass(folder, capsys):
+    out = gated(capsys, *MODELS, "--reference", "challenger", "--fail-above", "0", code=0)
+    assert "directional A->T, champion: -" in out
+    assert "amplifies less" in out
+
+
+def test_one_of_several_models_fails_a_gate(folder, capsys):
+    models = (*MODELS, "--prediction", "same=same")
+    out = gated(capsys, *models, "--fail-above", "0.01", code=1)
+    assert "FAILED: the interval of directional A->T, challenger lies above 0.01." in out
+
+
+def test_a_gate_checks_what_it_is_told_to(folder, capsys):
+    out = gated(capsys, *MODELS, "--fail-above", "0.99", "--on", "DPA", "leakage", code=0)
+    assert "DPA A->T, challenger" in out
+    assert "leakage, challenger" in out
+    assert "directional" not in out
+    report = compared(capsys, "test.csv", *NAMES, *MODELS)
+    out = gated(capsys, *MODELS, "--fail-above", "0.99", "--on", "all", code=0)
+    assert all(f"{name}, challenger: " in out for name in report)
+
+
+def test_an_interval_without_the_verdict_does_not_fail_a_gate(folder, capsys, monkeypatch):
+    monkeypatch.setattr(skbiasamp.ComparisonResult, "judged", lambda *_: (0.02, 0.01, 0.03))
+    gated(capsys, *MODELS, "--fail-above", "0", code=1)
+    monkeypatch.setattr(skbiasamp.ComparisonResult, "verdict", lambda *_: "no clear difference")
+    gated(capsys, *MODELS, "--fail-above", "0", code=0)
+
+
+def test_no_result_is_no_pass(folder, capsys, monkeypatch):
+    nothing = (0.01, np.nan, np.nan)
+    monkeypatch.setattr(skbiasamp.ComparisonResult, "judged", lambda *_: nothing)
+    assert main(["compare", "test.csv", *NAMES, *MODELS, "--fail-above", "0"]) == 2
+    error = capsys.readouterr().err
+    assert (
+        "--fail-above has no result for directional A->T, challenger: 'challenger' is not" in error
+    )
+    gated(capsys, *MODELS, "--fail-above", "0", "--allow-undefined", code=0)
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["champion=old"], "--prediction holds one model, 'champion'. A comparison"),
+        (
+            ["champion=old", "challenger=nwe"],
+            "test.csv has no column 'nwe': did you mean 'new'? It has",
+        ),
+        (
+            ["champion=old", "challenger=old"],
+            "--prediction challenger=old: this column is named by --prediction champion=old",
+        ),
+        (
+            ["champion=old", "challenger=sex"],
+            "--sensitive sex: this column is named by --prediction challenger=sex already.",
+        ),
+        (
+            ["champion=old", "challenger=new", "--reference", "chalenger"],
+            "--reference must be one of the models, 'champion' and 'challenger'; got 'chalenger': "
+            "did you mean 'challenger'?",
+        ),
+        (
+            ["champion=old", "challenger=holes"],
+            "--prediction challenger=holes has no value in 7 of the 400 rows of test.csv: every",
+        ),
+        (
+            ["champion=old", "challenger=wide"],
+            "--prediction challenger=wide must hold labels or probabilities in [0, 1]; got ",
+        ),
+        (
+            ["champion=old", "challenger=words"],
+            "--prediction challenger=words holds text ('no' and 'yes') but --target hired holds",
+        ),
+        (
+            ["champion=old", "challenger=new,old_promoted"],
+            "--prediction challenger=new,old_promoted has a column for each of 2 classes",
+        ),
+        (
+            ["champion=old", "challenger=new", "--sensitive-prediction", "champion=old_sex"],
+            "--prediction and --sensitive-prediction have different models: only one of them has",
+        ),
+        (["champion=old", "challenger=new", "--missing", "no"], "invalid choice"),
+        (["champion=old", "challenger=new", "--json", "test.csv"], "would overwrite the input"),
+        (["champion=old", "challenger=new", "--train", "gone.csv"], "there is no file gone.csv"),
+        (
+            ["champion=old", "challenger=new", "--fail-above", "0", "--on", "leakge"],
+            "--on: there is no result 'leakge': did you mean 'leakage'? This report has",
+        ),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_bad_input_is_one_clear_line(folder, capsys, arguments, message, test):
+    test.assign(
+        holes=test["new"].where(test["id"] > 6),
+        wide=test["soft"] * 3 - 1,
+        words=test["new"].map({0: "no", 1: "yes"}),
+    ).to_csv("test.csv", index=False)
+    try:
+        code = main(["compare", "test.csv", *NAMES, "--prediction", *arguments])
+    except SystemExit as ended:
+        code = ended.code
+    assert code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--prediction", "old"], "must be a model's name and its column, such as champion="),
+        (["--prediction", "=old"], "must be a model's name"),
+        (["--prediction", "a=old,"], "must be a model's name"),
+        (["--prediction", "a=old", "--prediction", "a=new"], "the model 'a' is named twice"),
+        (["--prediction", "a=old", "a=new"], "the model 'a' is named twice"),
+        ([*MODELS, "--on", "all"], "--on has no effect without --fail-above"),
+        ([*MODELS, "--score", "soft"], "unrecognized arguments"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_options_that_cannot_be_read_are_refused(folder, capsys, options, message):
+    with pytest.raises(SystemExit, match="2"):
+        main(["compare", "test.csv", *NAMES, *options])
+    assert message in capsys.readouterr().err
+
+
+def test_help_fits_and_has_examples(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", "--help"])
+    printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "\n  skbiasamp compare test.csv --target hired" in printed
