@@ -185,7 +185,7 @@ def test_what_is_printed_fits_80_columns_and_opens_with_verdicts(folder, monkeyp
     new, old = (float((test[name] == test["hired"]).mean()) for name in ("new", "old"))
     assert f"accuracy champion {old:.4f} challenger {new:.4f} {new - old:+.4f}" in table
     changed = (test["new"] != test["old"])[test["sex"] == "f"]
-    row = f"- group f: {changed.mean() * 100:.1f} % ({changed.sum()} of {len(changed)} rows)"
+    row = f"- sex = f: {changed.mean() * 100:.1f} % ({changed.sum()} of {len(changed)} rows)"
     about = next(
         part for part in parts if "'challenger' and 'champion' predict differently" in part
     )

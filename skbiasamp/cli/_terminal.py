@@ -128,11 +128,11 @@ def _say_churn(report: ComparisonReport) -> None:
         p_value = float(own["p_value"].iloc[0])
         pair = f"'{name_of(model)}' and '{name_of(report.reference)}'"
         say()
-        say(filled(f"Rows for which {pair} predict differently:"))
+        say(filled(f"Rows for which {pair} predict differently, by group:"))
         for row in own.sort_values("share", ascending=False)[:_MOST_GROUPS].to_dict("records"):
             group = group_of(row["group"], report[report.primary].group_columns)
             count = f"{row['changed']:,.15g} of {row['n']:,.15g} rows"
-            say(filled(f"group {group}: {rate(row['share'])} ({count})", "  ", first="- "))
+            say(filled(f"{group}: {rate(row['share'])} ({count})", "  ", first="- "))
         if len(own) > _MOST_GROUPS:
             say(f"- and {len(own) - _MOST_GROUPS:,} more groups, which --json lists")
         if not math.isnan(p_value):
