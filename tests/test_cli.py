@@ -253,6 +253,19 @@ def test_pages_are_written_and_named(folder, capsys):
     assert json.loads((folder / "b.json").read_text())["schema"].startswith("skbiasamp.AuditReport")
 
 
+def test_a_report_has_names_and_the_command_that_made_it(folder, capsys):
+    report = audited(capsys, "test.csv", *NAMES, "--model-name", "tree 2")
+    assert (report.context["model_name"], report.context["data_name"]) == ("tree 2", "test.csv")
+    assert report.context["call"] == (
+        f"skbiasamp audit test.csv {' '.join(NAMES)} --model-name 'tree 2' --json report.json"
+    )
+    # Findings name the options of the command, in files too.
+    (found,) = (one for one in report.findings if one.topic == "training labels")
+    assert "Pass --train to measure" in found.action
+    named = audited(capsys, "test.csv", *NAMES, "--data-name", "march")
+    assert named.context["data_name"] == "march"
+
+
 @pytest.mark.parametrize("without", [(), ("rich",)])
 def test_the_demo_answers_two_questions_on_real_data(tmp_path, monkeypatch, capsys, without):
     pytest.importorskip("jinja2")

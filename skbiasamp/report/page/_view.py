@@ -375,9 +375,10 @@ def _rates(
     heading, named = pair_names(rows, names)
     predicted = "predicted_rate" in rows[0]
     ends = ("base_rate", "predicted_rate")
+    sizes = {str(one["group"]): one["n"] for one in groups}
     for row in rows:
         before, after = (row.get(end) for end in ends)
-        row["n"] = next(one["n"] for one in groups if one["group"] == row["group"])
+        row["n"] = sizes[str(row["group"])]
         row["change"] = None if before is None or after is None else (after - before) * 100
     rows = sorted(rows, key=lambda row: -abs(row["change"] or 0))
     axis = Axis.around((row.get(end) for row in rows[:most] for end in ends), percent=True)
