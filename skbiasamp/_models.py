@@ -26,12 +26,10 @@ from skbiasamp._input import (
     Said,
     Side,
     Spoken,
-    check_lengths,
     meant,
     quote,
     sort_names,
     speaking,
-    to_native,
 )
 
 LABELS: tuple[SideName, ...] = ("group", "task")
@@ -128,11 +126,6 @@ def of_the_model(model: str) -> Iterator[None]:
         if repr(model) not in text:
             error.args = (Said.of((f"Predictions of {model!r}: ", *text.parts)),)
         raise
-
-
-def n_rows_of(labels: Any) -> int:
-    """Return the number of rows of labels in any container."""
-    return check_lengths({"y_true": to_native(labels, "y_true")})
 
 
 def joined(read: Mapping[str, Rows]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from skbiasamp._compat import Interval, validate_parameter_constraints
 from skbiasamp._frames import read_frame, read_labels, read_models
 from skbiasamp._input import (
     InputError,
-    check_column_names,
     check_option,
     check_selection,
     columns_named,
@@ -134,8 +133,6 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        if like is not None:
-            _merging.require_cells("like", like)
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
         how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
@@ -285,9 +282,6 @@ class Contingency(Cells):
             "sensitive_prediction": sensitive_prediction,
             "weight": weight,
         }
-        check_column_names(**named | {"weight": [weight]})
-        if like is not None:
-            _merging.require_cells("like", like)
         read = read_frame(
             frame,
             named,

@@ -253,7 +253,7 @@ def test_columns_may_be_named_by_numbers():
         ({"target": {"y": 1}}, "target must be the name of a column.*got dict"),
         ({"weight": ["y"]}, "weight must be the name of a column; got list"),
         ({"weight": "sex"}, r"column 'sex' \(weight\) must hold numbers; got values of type"),
-        ({"like": 3}, "like must be the Contingency of training labels. Got int"),
+        ({"like": 3}, "like must be a Contingency; got int"),
         ({"joint": "yes"}, "joint must be one of True, False, None"),
     ],
 )

@@ -74,8 +74,8 @@ from skbiasamp._input._reading import (
     task_names,
     whole_classes,
 )
-from skbiasamp._input._rows import read_rows, tallied
-from skbiasamp._input._tables import check_column_names, column_of_name, read_counts
+from skbiasamp._input._rows import read_rows
+from skbiasamp._input._tables import column_of_name, read_counts
 
 __all__ = [
     "DIRECTIONS",
@@ -100,7 +100,6 @@ __all__ = [
     "as_bytes",
     "as_numbers",
     "check_auditor",
-    "check_column_names",
     "check_columns",
     "check_frame_columns",
     "check_instance",
@@ -137,7 +136,6 @@ __all__ = [
     "sort_names",
     "speaking",
     "stack",
-    "tallied",
     "task_names",
     "to_native",
     "whole_classes",

@@ -82,10 +82,13 @@ def check_frame_columns(named: Mapping[str, object], labels: Iterable[object]) -
     check_names(named)
 
 
-def check_names(named: Mapping[str, Any]) -> None:
-    """Raise unless every option names a column of a frame, or a list of columns."""
+def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
+    """Raise unless every option names a column of a frame, or a list of columns.
+
+    A `table` of counts has columns of any name, and calls labels by names of its own.
+    """
     lacking = [name for name in ("target", "sensitive") if named.get(name) is None]
-    if lacking:
+    if lacking and not table:
         raise InputError(
             "{lacking} must name a column of the frame; got None. A frame needs target= (the "
             "labels) and sensitive= (the sensitive feature).",
@@ -97,17 +100,19 @@ def check_names(named: Mapping[str, Any]) -> None:
         for held in (one.values() if isinstance(one, dict) and "prediction" in option else [one])
     ]
     for option, held in each:
-        several = isinstance(held, list | tuple) and option != "weight"
-        names = held if several else [held]
-        if held is None or (names and all(isinstance(one, str | Integral) for one in names)):
+        only = option in ("weight", "count")
+        names = held if isinstance(held, list | tuple) and not only else [held]
+        kinds = Hashable if table else str | Integral
+        if held is None or (names and all(isinstance(one, kinds) for one in names)):
             continue
+        text = "{name} must be the name of a column{several}; got {seen}.{instead}"
+        instead = " Labels themselves are passed as {parameter}=, without a frame."
         raise InputTypeError(
-            "{name} must be the name of a column{several}; got {seen}. Labels themselves are "
-            "passed as {parameter}=, without a frame.",
+            text,
             name=option,
-            several="" if option == "weight" else ", or a list of names",
+            several="" if only else ", or a list of names",
             seen="an empty list" if not len(names) else type(held).__name__,
-            parameter=PARAMETER_OF[option],
+            instead="" if table else Said(instead, parameter=PARAMETER_OF[option]),
         )
 
 

@@ -87,6 +87,8 @@ def task_names(classes: Names, pos_label: Hashable = None) -> tuple[Names, list[
 
 def recode(codes: Array, names: Names, onto: Names) -> Array:
     """Return codes into `names` as codes into `onto`, which holds them all."""
+    if names == onto:
+        return codes
     position = {name: i for i, name in enumerate(onto)}
     # The last one is for code -1, which is none of the names and stays so.
     return np.array([*(position[name] for name in names), -1], dtype=np.intp)[codes]

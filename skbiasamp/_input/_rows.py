@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skbiasamp._input._checks import (
     GROUPS,
@@ -46,15 +45,15 @@ from skbiasamp._input._sides import Sides
 class _Reader(Sides):
     """One call's inputs, step by step from containers to sides."""
 
-    def read(self, weight: Array | None) -> Rows:
+    def read(self, weight: Array | None, *, apart: bool) -> Rows:
         self._read_tasks()
         self._read_groups()
         fractional = weight is not None and not np.array_equal(weight, np.rint(weight))
-        if self.matrices or fractional:
+        if self.matrices or fractional or apart:
             n = len(next(iter(self.given.values())))
             weight = np.ones(n) if weight is None else weight
             positions = {
-                key: column.raw.astype(np.intp) - column.offset
+                key: np.subtract(column.raw, column.offset, dtype=np.intp)
                 for key, column in self.columns.items()
             }
             keep = weight > 0
@@ -203,13 +202,15 @@ def read_rows(
     like: tuple[Side, Side] | None = None,
     scores: bool = False,
     repeats: Array | None = None,
+    apart: bool = False,
     pos_label: Any = None,
     max_groups: float | None = np.inf,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
     With `scores`, labels may be numbers that are no classes, and predictions any scores. With
-    `repeats`, the weight of a row is that of so many rows. `pos_label` is the positive class of a
+    `repeats`, the weight of a row is that of so many rows. Rows stay in their order if they are to
+    be `apart`. `pos_label` is the positive class of a
     binary label; by default that of `like`, or the class that sorts last. `max_groups`
     is how many groups may be found: None for what people mean.
     """
@@ -239,46 +240,4 @@ def read_rows(
     reader = _Reader(native, groups, missing, like, scores, pos_label, max_groups)
     if repeats is not None:
         reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
-    return reader.read(weight)
-
-
-def tallied(given: dict[Any, Any], weight: Any) -> tuple[dict[Any, Any], Array] | None:
-    """Return the distinct rows of several columns of labels, and their total weights.
-
-    None if they are not all columns of classes without missing values and with whole weights:
-    those have to be read row by row.
-    """
-    native = {name: as_column(to_native(value, name)) for name, value in given.items()}
-    n = check_lengths(native)
-    check_index({**given, "sample_weight": weight})
-    weight = None if weight is None else read_weight(weight, n)
-    if weight is not None and not np.array_equal(weight, np.rint(weight)):
-        return None
-    columns: list[Column] = []
-    for name, value in native.items():
-        if is_table(value) and name != "sensitive_features":
-            return None
-        for _, one in columns_of(value):
-            column = encode(one, name)
-            if isinstance(column, Continuous) or (
-                column.missing and (column.raw == column.offset).any()
-            ):
-                return None
-            columns.append(column)
-    positions, total = tally(columns, weight)
-    cells: dict[Any, Any] = {}
-    read = iter(zip(columns, positions, strict=True))
-    for name, value in native.items():
-        held = {label: _decoded(*next(read)) for label, _ in columns_of(value)}
-        if is_table(value):
-            cells[name] = pd.DataFrame(held)
-        else:
-            ((label, one),) = held.items()
-            cells[name] = pd.Series(one, name=label) if isinstance(value, pd.Series) else one
-    return cells, total
-
-
-def _decoded(column: Column, positions: Array) -> Array:
-    values = np.empty(len(column.values), dtype=object)
-    values[:] = column.values
-    return np.array(values[positions].tolist(), dtype=object)
+    return reader.read(weight, apart=apart)

@@ -91,7 +91,8 @@ class Sides:
         values = self.columns[key].values
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
         names = tuple(MISSING if values[i] is None else values[i] for i in used)
-        return np.searchsorted(used, codes), names
+        gaps = used[-1] - used[0] >= len(used)
+        return np.searchsorted(used, codes) if gaps else codes - used[0], names
 
     def _task_sides(
         self, labels: dict[str, tuple[Array, Names]], weight: Array

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input._checks import no_column
+from skbiasamp._input._checks import check_names, no_column
 from skbiasamp._input._coding import NUMERIC, read_weight
 from skbiasamp._input._errors import OPTION_OF, InputError, InputTypeError, plain, quote
 
@@ -29,25 +29,23 @@ def read_counts(
         text = "{frame} must be a pandas DataFrame of counts. Got {kind} instead."
         raise InputTypeError(text, kind=type(frame).__name__)
     where = f"column {count!r}"
-    check_column_names(
-        target=target,
-        prediction=prediction,
-        sensitive=sensitive,
-        sensitive_prediction=sensitive_prediction,
-        count=[count],
-    )
-    if count not in frame.columns:
-        named = (target, prediction, sensitive, sensitive_prediction) != (None,) * 4
-        if named or count != "n" or {"task", "group"} <= set(frame.columns):
-            raise no_column(count, frame.columns, "count")
-        frame = _long_from_cross(frame)
-        where = "the table of counts"
     given = {
         "task": target,
         "task_pred": prediction,
         "group": sensitive,
         "group_pred": sensitive_prediction,
     }
+    named = {OPTION_OF[side]: name for side, name in given.items()}
+    check_names(named | {"count": count}, table=True)
+    if count not in frame.columns:
+        if (
+            any(name is not None for name in given.values())
+            or count != "n"
+            or {"task", "group"} <= set(frame.columns)
+        ):
+            raise no_column(count, frame.columns, "count")
+        frame = _long_from_cross(frame)
+        where = "the table of counts"
     read: dict[str, Any] = {}
     for side, name in given.items():
         columns = _columns_of(frame, side) if name is None else name
@@ -82,20 +80,6 @@ def read_counts(
         "summed": summed[0],
         "pos_label": frame["pos_label"].iloc[0] if "pos_label" in frame.columns else None,
     }
-
-
-def check_column_names(**options: Any) -> None:
-    """Raise if an option names columns by something that is no name, or by an empty list."""
-    for option, named in options.items():
-        if isinstance(named, dict):  # predictions of several models
-            for one in named.values():
-                check_column_names(**{option: one})
-            continue
-        several = named if isinstance(named, list) else [named]
-        if not several or not all(isinstance(one, Hashable) for one in several):
-            text = "{name} must be a column name, or a list of names; got {seen}."
-            seen = "an empty list" if not several else type(named).__name__
-            raise InputTypeError(text, name=option, seen=seen)
 
 
 def _listed(value: Any) -> bool:
