@@ -193,14 +193,14 @@ MOVED = {
     "imbalance": imbalanced,
 }
 UNMOVED = {
-    "binary, nothing moved": unmoved_binary,
-    "rare group, nothing moved": unmoved_rare_group,
-    "multilabel, nothing moved": unmoved_multilabel,
-    "imbalance, nothing moved": unmoved_imbalanced,
+    "binary, no change": unmoved_binary,
+    "rare group, no change": unmoved_rare_group,
+    "multilabel, no change": unmoved_multilabel,
+    "imbalance, no change": unmoved_imbalanced,
 }
 SCENARIOS = {**MOVED, **UNMOVED}
 # Where intervals are judged.
-INTERVALS = [*MOVED, "multilabel, nothing moved"]
+INTERVALS = [*MOVED, "multilabel, no change"]
 METHODS = ("bootstrap", "analytic")
 
 # --------------------------------------------------------------------------- measuring
@@ -410,7 +410,7 @@ def rejection_table(rows):
 
 
 def sign_table(held, zero, width, flagged):
-    header = ["includes the value at the signs found", "includes 0", "mean width", "flagged"]
+    header = ["includes the value at the estimated signs", "includes 0", "mean width", "flagged"]
     return markdown(header, [[percent(held), percent(zero), f"{width:.4f}", percent(flagged)]])
 
 
@@ -457,86 +457,92 @@ def page(found):
     small, large = SIZES
     many, few = found.resamples
     enclosed = {n: f"{95 * (n - 1) / (n + 1):.1f}" for n in found.resamples}
-    return f"""# How often intervals hold the true value, and how often tests err
+    return f"""# Coverage of confidence intervals, and error rates of tests
 
-Each number is a percentage of {found.datasets:,} data sets, drawn from a joint distribution of
-attribute, labels and predictions that `benchmarks/coverage.py` writes down. The Monte-Carlo
-standard error of a coverage near 95 % is {error:.1f} points, of a false-positive rate near 5 % the
-same. Training labels are {TRAINING_ROWS:,} rows with exactly the frequencies of the distribution,
-the same for every data set: signs are certain, and fixed. The true value is the library's metric
-on the exact probabilities of all cells (up to 16,384), against the same training labels.
+Each number is a percentage of {found.datasets:,} simulated data sets. Each data set is drawn from
+a known joint distribution of group, labels and predictions (`benchmarks/coverage.py`). The
+Monte-Carlo standard error is {error:.1f} percentage points for a coverage near 95 %, and the same
+for a false-positive rate near 5 %. There are {TRAINING_ROWS:,} training rows with exactly the
+frequencies of the distribution, the same for every data set. The signs are therefore certain. The
+true value is the metric on the exact probabilities of all cells (up to 16,384), with the same
+training rows.
 
-- **binary**: one label, two groups (60 and 40 %).
-- **rare group**: one label, three groups, one of them 2 % of the rows: 10 rows of {small}.
-- **multilabel**: six tasks, correlated through a latent class, two groups; the tasks are moved by
-  different amounts, the last one by next to nothing.
-- **imbalance**: one label that 3 % of the rows have, groups of 90 and 10 %: some two positive rows
-  of the small group in {small}.
-- **nothing moved**: labels and predictions are equally noisy copies of one truth, the attribute and
-  its prediction of another. Every hypothesis of the tests is true here.
+Group → task (A→T): does the group shift the predicted task? Task → group (T→A): does the task
+shift the predicted group?
+
+- **binary**: one label, two groups (60 and 40 % of rows).
+- **rare group**: one label, three groups. The smallest has 2 % of the rows, or 10 rows of
+  {small}.
+- **multilabel**: six tasks, correlated through a latent class, and two groups. The model changes
+  the tasks by different amounts, the last one hardly at all.
+- **imbalance**: one label that 3 % of the rows have, groups of 90 and 10 % of rows. The small
+  group has about two positive rows of {small}.
+- **no change**: labels and predictions are equally noisy copies of one true label. The group and
+  its prediction are equally noisy copies of one true group. Every null hypothesis of the tests is
+  true.
 
 ## Intervals
 
-Nominal level 95 %. Bold: outside 93 to 97 % at n = {large:,}, or below 90 % at n = {small}.
-Multi→ takes every task and every pair of tasks, against the training labels (the default). "Pairs"
-is the coverage of the table's own intervals, over all pairs that have a sign.
+The nominal level is 95 %. Bold: outside 93 to 97 % at n = {large:,}, or below 90 % at n =
+{small}. Multi→ uses every task and every pair of tasks, compared with the training labels (the
+default). "Pairs" is the coverage of the intervals in the table of pairs, over all pairs that have
+a sign.
 
 {coverage_table(found.coverage)}
 
-The bootstrap has {many} resamples in scenarios with one label, {few} in those with six (the default
-is 999). Even of a perfect method the 2.5 and 97.5 % quantiles enclose {enclosed[many]} % of
-{many} draws, {enclosed[few]} % of {few}.
+The bootstrap has {many} resamples in scenarios with one label, and {few} in scenarios with six
+labels (the default is 999). With a perfect method, the 2.5 and 97.5 % quantiles enclose
+{enclosed[many]} % of {many} draws and {enclosed[few]} % of {few}.
 
-What to conclude:
+Conclusions:
 
-- Of values that are sums of signed changes (A→T, T→A, MALS, the signed mean of Multi→) bootstrap
-  intervals held the truth in {spans[large, "bootstrap"]} % of data sets at n = {large:,}, analytic
-  ones in {spans[large, "analytic"]} %.
-- At n = {small} the ranges are {spans[small, "bootstrap"]} % and {spans[small, "analytic"]} %. What
-  is hard is A→T where label and prediction differ in next to no row of a group (rare group,
-  imbalance). Resamples hold no other rows than were seen, so that percentiles alone would be too
-  short. Where fewer than 10 rows of a pair differ, intervals therefore reach at least as far as
-  exact bounds of the rows gained and lost. That errs on the side of too long: a bound for one or
-  two rows covers far more than 95 % of what is likely, and so does a mean of groups that have one
-  each. `reliable=False` marks only pairs of fewer than 10 rows, not those of
-  50 rows of which one differs.
-- **The mean of sizes, the value of Multi→, has no interval to be trusted while some changes are
-  near 0.** A size is never negative, so that noise adds to it: where nothing is moved the estimate
-  is far above 0, and next to no interval of the value held the truth. Percentiles are worse
-  than the delta method, since resampling adds the noise a second time. More rows help only if all
-  changes are large beside their standard errors. Report
-  `statistics["signed_mean"]` with `signed_mean_low` and `signed_mean_high` instead, and take the
-  value's `p_value`, which allows for the noise, to ask whether anything moved at all.
+- **Sums of signed changes** (A→T, T→A, MALS, the signed mean of Multi→): at n = {large:,},
+  bootstrap intervals included the true value in {spans[large, "bootstrap"]} % of data sets.
+  Analytic intervals did in {spans[large, "analytic"]} %.
+- **n = {small}**: the ranges are {spans[small, "bootstrap"]} % and {spans[small, "analytic"]} %.
+  The difficult case is A→T if label and prediction differ in almost no row of a group (rare
+  group, imbalance). Resamples contain only observed rows, so percentiles alone would be too
+  narrow. If fewer than 10 rows of a pair differ, intervals are therefore at least as wide as
+  exact bounds of the rows gained and lost. Such intervals are too wide: bounds for one or two
+  rows cover far more than 95 %. `reliable=False` marks only pairs of fewer than 10 rows. It does
+  not mark pairs of 50 rows of which one differs.
+- **Means of absolute changes** (the value of Multi→): do not trust the interval if some changes
+  are near 0. An absolute change is never negative, so noise raises it. If nothing changes, the
+  estimate is far above 0, and almost no interval includes the true value. Percentiles are worse
+  than the delta method, because resampling adds the noise a second time. More rows help only if
+  all changes are large compared with their standard errors. Report `statistics["signed_mean"]`
+  with `signed_mean_low` and `signed_mean_high` instead. The value's `p_value` accounts for the
+  noise: use it to test whether anything changes.
 
 ## Tests
 
-How often p ≤ 0.05 although the model moves nothing. "Value" is the permutation test
-({few} draws), bold outside 4 to 6 %. "Pairs" is the share of rejected pairs: exact
-McNemar tests, for MALS the permutation test. The last column is the share of data sets in which
-any pair's p-value, adjusted by Holm's method, is ≤ 0.05.
+The tables show how often p ≤ 0.05 although the model changes nothing. "Value" is the permutation
+test ({few} draws), bold outside 4 to 6 %. "Pairs" is the share of rejected pairs: McNemar's exact
+test, or the permutation test for MALS. The last column is the share of data sets in which the
+p-value of any pair, adjusted by Holm's method, is ≤ 0.05.
 
 {rejection_table(found.rejections)}
 
-Neither test rejects too often. McNemar's exact test is conservative by construction: where a dozen
-rows differ between label and prediction its true level is below 4 %, where fewer than six do it
-cannot reject at all. The permutation test counts ties as extreme, and so inherits this where the
-value is a step function of few rows: one task, a rare label or a rare group. There its rate is
-below 4 %. With two groups the two T→A pairs of a task are one test seen from both sides, for which
-Holm's method pays twice.
+Neither test rejects too often. McNemar's exact test is conservative by construction. Its true
+level is below 4 % if a dozen rows differ between label and prediction. It cannot reject if fewer
+than six rows differ. The permutation test counts ties as extreme. It is conservative too if the
+value depends on few rows: one task, a rare label or a rare group. Its rate is then below 4 %.
+With two groups, the two T→A pairs of a task are the same test, and Holm's method corrects for it
+twice.
 
 ## Uncertain signs
 
-Six tasks that do not depend on the group, {COIN_ROWS:,} new training rows for each data set,
-{large:,} audited rows, A→T; the model moves every pair. Then chance alone gives the signs:
-{percent(found.changed)} % of bootstrap replicates of the training labels (mean over data sets)
-changed at least one. "Flagged" is the share of pairs with `sign_certain=False`.
+Six tasks are independent of the group. Each data set has {COIN_ROWS:,} new training rows and
+{large:,} test rows. The metric is A→T, and the model changes every pair. The signs are then
+random: at least one sign changed in {percent(found.changed)} % of bootstrap resamples of the
+training rows (mean over data sets). "Flagged" is the share of pairs with `sign_certain=False`.
 
 {sign_table(*found.signs)}
 
-The interval includes the value *at the signs found* as often as it should. But chance made these
-signs. The interval excludes 0 most of the time, although there is no correlation that could be
-amplified. If pairs are flagged, report their `delta`, which does not depend on the sign, or pass
-signs that do not come from these labels (`sign=`).
+The interval includes the value *at the estimated signs* as often as it should. But these signs
+are random. The interval excludes 0 most of the time, although there is no correlation that could
+be amplified. If pairs are flagged, report their `delta`, which does not depend on the sign. Or
+pass signs from another source (`sign=`).
 
 `python benchmarks/coverage.py --write docs/coverage.md` makes this page.
 """

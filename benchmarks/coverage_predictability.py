@@ -244,7 +244,7 @@ def chance_table(cells):
 
 def planted_table(cells):
     header = ["data", "metric", "accuracy", "n", "true", "reached", "mean estimate"]
-    header += ["from true", "from reached", "holds true", "width"]
+    header += ["from true", "from reached", "includes true", "width"]
     rows = [
         [
             *first(c),
@@ -291,73 +291,77 @@ def page(found):
     short = sum(cell.held < LEAST for cell in chance + planted)
     worst = max(planted, key=lambda cell: abs(cell.mean - cell.true) / cell.error)
     spread = worst.error * np.sqrt(datasets)
-    return f"""# How often intervals of leakage and DPA hold the true value
+    return f"""# Coverage of confidence intervals of leakage and DPA
 
-Each row is {datasets:,} data sets of n rows, drawn from a joint distribution of a binary attribute
-A, a binary task T and their predictions, and audited with the papers' settings,
-`DPAAuditor(quality="accuracy")` and `LeakageAuditor(equalize="f1")` (exact attacker, `cv=5`, 10
-draws), and {RESAMPLES} resamples. Of so few, the 2.5
-and 97.5 % quantiles enclose {100 * between:.1f} % even where the method is perfect, of the default
-999 94.8 %. The Monte-Carlo standard error of a coverage near 95 % is {error:.1f} points. The three
-metrics are taken of the same data sets.
+Each row summarises {datasets:,} simulated data sets of n rows. They are drawn from a known joint
+distribution of a binary sensitive feature A, a binary task T and their predictions. The audits
+use the papers' settings, `DPAAuditor(quality="accuracy")` and `LeakageAuditor(equalize="f1")`,
+with the exact attacker, `cv=5`, 10 draws and {RESAMPLES} resamples. With a perfect method, the
+2.5 and 97.5 % quantiles enclose {100 * between:.1f} % of {RESAMPLES} resamples, and 94.8 % of the
+default 999. The Monte-Carlo standard error of a coverage near 95 % is {error:.1f} percentage
+points. The three metrics use the same data sets.
+
+DPA has two directions. Group → task (A→T): does the group shift the predicted task? Task → group
+(T→A): does the task shift the predicted group?
 
 - **balanced**: every combination of A and T is equally frequent. **COMPAS**: the frequencies of
   race and recidivism in the COMPAS data (1229, 874, 1402, 1773 of 5,278).
-- **accuracy** is that of the prediction of T (for T→A: of A).
-- **width** is the mean width of the interval over 3.92 standard deviations of the estimate: what
-  a normal estimate of known standard error would need is 1.
-- Bold: a coverage below {100 * LEAST:.0f} %; a distance of more than two standard errors.
+- **accuracy** is the accuracy of the predicted T (for T→A: of the predicted A).
+- **width** is the mean width of the interval, divided by 3.92 standard deviations of the
+  estimate. A normal estimate with a known standard error needs a width of 1.
+- Bold: a coverage below {100 * LEAST:.0f} %, or a distance of more than two standard errors.
 
-The true value is that of the distribution: the best tables on the exact probabilities, at the flip
-rate that gives the model's accuracy, for leakage its F1.
+The true value is computed from the exact probabilities: the best tables, at the flip rate that
+gives the model's accuracy (for leakage, its F1).
 
-## Errors that are chance
+## Random errors
 
-Whether a prediction is wrong depends on nothing, so every true value is 0.
+The errors of the predictions are independent of everything, so every true value is 0.
 
 {chance_table(chance)}
 
-- The intervals held 0 in {span(chance, "held", "{:.1%}").replace("%", " %")} of the data sets.
-- {beyond(chance, "off")} of {len(chance)} means lie more than two standard errors from 0; by chance
-  alone {0.0455 * len(chance):.0f} would.
-- The intervals are {span(chance, "width")} times as wide as they would have to be. Each of their
-  draws makes *one* split into folds and *one* perturbation, while the value averages ten.
+- The intervals included 0 in {span(chance, "held", "{:.1%}").replace("%", " %")} of the data
+  sets.
+- {beyond(chance, "off")} of {len(chance)} means are more than two standard errors away from 0. By
+  chance, {0.0455 * len(chance):.0f} would be.
+- The intervals are {span(chance, "width")} times as wide as necessary. Each resample uses *one*
+  split into folds and *one* draw of random errors, and the value is the average of ten.
 
-## Amplification that is planted
+## Simulated amplification
 
-Errors go to the class that is most frequent beside what is seen ({1 + LEAN:g} times as often as on
-average to it, {1 - LEAN:g} times away from it; where both are equally frequent, T = 0 goes with
-the first group), such that the accuracy is the one named. "Reached" is what tables would reach
-that were learnt from 4/5 of n rows, and now and then take the wrong majority (from the normal
-distribution): the estimate's own target. "From true" and "from reached" are the distances of the
-mean estimate in standard errors.
+The accuracy is as named. Errors are more frequent towards the class that is most frequent for the
+attacker's input ({1 + LEAN:g} times the average error rate) and less frequent away from it
+({1 - LEAN:g} times). If both classes are equally frequent, T = 0 is assigned to the first group.
+"Reached" is the value that tables reach if they are trained on 4/5 of n rows and sometimes choose
+the wrong majority (from the normal distribution). "From true" and "from reached" are the
+distances of the mean estimate from these values, in standard errors.
 
 {planted_table(planted)}
 
-- The intervals held the true value in {span(planted, "held", "{:.1%}").replace("%", " %")} of the
-  data sets. {"No row" if not short else f"{short} rows"} of the {len(chance + planted)} in both
-  tables {"is" if short <= 1 else "are"} below {100 * LEAST:.0f} %.
-- {beyond(planted, "off")} of {len(planted)} means lie more than two standard errors from the true
-  value, {beyond(planted, "off_reached")} from what tables of so many rows reach. The bias
-  comes from near-ties: of two classes that are almost equally frequent, few rows show the wrong one
-  as the more frequent. Where these are the perturbed labels the amplification seems larger (COMPAS
-  at 60 %), where they are the predictions it seems smaller (balanced at 95 %). Beside the spread of
-  the estimate it is largest for {worst.data}, {worst.metric}, {100 * worst.accuracy:.0f} %,
-  n = {worst.n:,}: {signed(worst.mean - worst.true)}, or
-  {abs(worst.mean - worst.true) / spread:.2f} of its standard deviations.
+- The intervals included the true value in {span(planted, "held", "{:.1%}").replace("%", " %")} of
+  the data sets. {"No row" if not short else f"{short} rows"} of the {len(chance + planted)} in
+  both tables {"is" if short <= 1 else "are"} below {100 * LEAST:.0f} %.
+- {beyond(planted, "off")} of {len(planted)} means are more than two standard errors away from the
+  true value, and {beyond(planted, "off_reached")} from the reached value. The bias comes from
+  near-ties. If two classes are almost equally frequent, a sample of few rows may have the wrong
+  majority. A near-tie in the labels with random errors raises the value (COMPAS at 60 %). A
+  near-tie in the predictions lowers it (balanced at 95 %). Compared with the spread of the
+  estimate, the bias is largest for {worst.data}, {worst.metric}, {100 * worst.accuracy:.0f} %, n
+  = {worst.n:,}: {signed(worst.mean - worst.true)}, or {abs(worst.mean - worst.true) / spread:.2f}
+  standard deviations.
 
-## Why tables are not judged in closed form
+## Bias of the closed form (`cv=None`)
 
-The same as the first table with `cv=None`: tables are judged on the rows they were learnt from,
-the perturbation is the expected one. True values are 0.
+This is the first table again with `cv=None`: tables are scored on the rows that they were trained
+on, with the expected random errors. All true values are 0.
 
 {chance_table(closed)}
 
-A table fits its own rows better than others, the more so the nearer the classes are to a tie. The
-expected perturbed labels carry less noise than predictions do, and are fitted less: what remains is
-an amplification that is not there. {beyond(closed, "off")} of {len(closed)} means lie more than two
-standard errors from 0, and the intervals held 0 in as few as
-{percent(min(cell.held for cell in closed))} % of the data sets.
+A table fits its own training rows too well, most of all if the classes are nearly tied. The
+expected labels contain less noise than predictions, so the table fits them less. The difference
+looks like an amplification and is not real. {beyond(closed, "off")} of {len(closed)} means are
+more than two standard errors away from 0. The intervals included 0 in only
+{percent(min(cell.held for cell in closed))} % of the data sets in the worst row.
 
 `python benchmarks/coverage_predictability.py --write docs/coverage-predictability.md` makes this
 page.

@@ -100,7 +100,7 @@ def measure(n, trials, n_jobs):
 def table_of(shares, trials):
     """Return one row a column of alarms: the mean over cells, and the worst of them."""
     keys = sorted({key for found in shares.values() for key in found})
-    rows = ["| audit | counted by | mean | worst cell | which |", "|---|---|---|---|---|"]
+    rows = ["| audit | counted by | mean | worst setting | which |", "|---|---|---|---|---|"]
     for key in keys:
         rates = {cell: found[key] / trials for cell, found in shares.items()}
         worst = max(rates, key=rates.get)
@@ -112,16 +112,17 @@ def table_of(shares, trials):
     return rows
 
 
-PAGE = """# False alarms
+PAGE = """# False-positive rate of audits
 
-What does an audit say if there is nothing to find? Here the sensitive feature is a coin toss,
-independent of labels and predictions, in training and audited rows. The class balance goes from
-{low} to {high}. The models are: {models}.
+How often does an audit find an effect if there is none? Here the sensitive feature is random and
+independent of labels and predictions, in training rows and test rows. The share of the more
+frequent class is {low} to {high}. The models are: {models}.
 
-Each of {cells} cells (balance × model) has {trials} data sets. An alarm is a verdict other than
-"no clear effect" or "cannot amplify", a p-value below {alpha}, or exit code 1 of the gate with
-`--fail-above 0`. With {trials} data sets a true rate of 5 % shows as up to {noise:.1f} % in one
-cell, and as up to {worst:.1f} % in the worst of {cells}.
+There are {cells} settings (class balance × model) with {trials} data sets each. A false positive
+is one of: a verdict other than "no clear effect" or "cannot amplify", a p-value below {alpha}, or
+exit code 1 of the command with `--fail-above 0`. With {trials} data sets, a true rate of 5 % can
+be measured as up to {noise:.1f} % in one setting, and as up to {worst:.1f} % in the worst of
+{cells}.
 """
 
 
@@ -149,12 +150,12 @@ def main():
     ]
     for n in SIZES[:1] if options.short else SIZES:
         lines += [
-            f"## {n:,} audited rows",
+            f"## {n:,} test rows",
             "",
             *table_of(measure(n, trials, options.n_jobs), trials),
         ]
         lines.append("")
-    text = "\n".join(lines) + f"Measured by `benchmarks/null.py --trials {trials}`.\n"
+    text = "\n".join(lines) + f"\nMeasured by `benchmarks/null.py --trials {trials}`.\n"
     print(text)
     if options.write:
         options.write.write_text(text)
