@@ -11,9 +11,9 @@ FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 # Rows of each table, all for n = 500: two joint distributions (in the last one) with three
 # accuracies and three metrics.
 TABLES = {
-    "## Errors that are chance": 2 * 3 * 3,
-    "## Amplification that is planted": 2 * 3 * 3,
-    "## Why tables are not judged in closed form": 2 * 3 * 3,
+    "## Random errors": 2 * 3 * 3,
+    "## Simulated amplification": 2 * 3 * 3,
+    "## Bias of the closed form (`cv=None`)": 2 * 3 * 3,
 }
 AUDITS = {
     "DPA A→T: 10,000 rows, one int8 label": "exact",

@@ -1,0 +1,131 @@
+"""User-facing text uses the words of the field: no riddles, no metaphors, one word for one thing."""
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+PAGES += sorted((ROOT / "docs").glob("*.md"))
+TEMPLATES = sorted((ROOT / "skbiasamp").rglob("*.html"))
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+MODULES = sorted((ROOT / "skbiasamp").rglob("*.py"))
+
+# What to find, and what to write instead. A space also matches a line break.
+WORDS = {
+    r"protected (attribute|feature|group)s?": "sensitive feature, group",
+    r"who (somebody|someone) is": "the group",
+    r"(what|how well) .{0,40}(can be|is) told": "predicted",
+    r"told (of|from|by|apart from)": "predicted from",
+    r"tells? (more|less) (of|about)": "reveals more, reveals less",
+    r"who (sees|attacks|knows|guesses)": "an attacker that sees",
+    r"lean(s|ed)? (to|towards|nowhere)": "is associated with",
+    r"leanings?": "association",
+    r"go(es)? with (a|the|that|which|its) (group|task|attribute)": "is associated with",
+    r"(hold|holds|held|holding) 0": "the confidence interval includes 0",
+    r"(leave|leaves|left|leaving) (0|zero) out": "the confidence interval excludes 0",
+    r"(hold|holds|held) the (true value|truth)": "includes the true value",
+    r"coins?( toss|'s)?": "random; not statistically distinguishable from 0",
+    r"may be chance": "no clear effect",
+    r"anew": "again; resampled",
+    r"(\d+|\}) points?": "percentage points",
+    r"labels (that )?(the model|it) has (not )?seen": "training rows, test rows",
+    r"labels (that are )?as good": "equally accurate random labels",
+    r"with as many errors": "equally accurate random labels",
+    r"remed(y|ies)": "mitigation",
+    r"critics?": "adversary",
+    r"floors?": "layer",
+    r"(front )?doors?": "input validation",
+    r"house rules?": "rules",
+    r"rooms?": "layer, module; space",
+    r"arenas?": "comparison",
+    r"lessons?": "training data",
+    r"yardsticks?": "what the value is compared with",
+    r"how sure": "confidence interval; how certain",
+    r"means? of sizes": "mean of absolute changes",
+}
+PATTERNS = {
+    re.compile(rf"(?<!\w)(?:{words})(?!\w)".replace(" ", r"\s+"), re.IGNORECASE): say
+    for words, say in WORDS.items()
+}
+
+
+def text_of_page(path):
+    """Yield the text of a page, without the code between backticks."""
+    text = path.read_text("utf-8")
+    yield 1, re.sub(r"`[^`\n]*`", lambda code: " " * len(code[0]), text)
+
+
+def text_of_module(path):
+    """Yield docstrings and other strings of a module, each with the number of its line."""
+    tree = ast.parse(path.read_text("utf-8"))
+    inside = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in node.values
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = (one.value if isinstance(one, ast.Constant) else "{}" for one in node.values)
+            yield node.lineno, "".join(map(str, parts))
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in inside
+        ):
+            yield node.lineno, re.sub(r"``?[^`\n]*``?", "", node.value)
+
+
+def text_of_example(path):
+    """Yield the comments and strings of an example."""
+    yield from text_of_module(path)
+    lines = tokenize.generate_tokens(io.StringIO(path.read_text("utf-8")).readline)
+    comments = {one.start[0]: one.string for one in lines if one.type == tokenize.COMMENT}
+    for line, comment in comments.items():
+        # A sentence may go on in the next comment.
+        yield line, f"{comment} {comments.get(line + 1, '')}".replace("# ", "")
+
+
+def found_in(path, texts):
+    return sorted(
+        {
+            f"{path.relative_to(ROOT)}:{line + text.count(chr(10), 0, one.start())}: "
+            f"{' '.join(one[0].split())!r}; write: {say}"
+            for line, text in texts
+            for pattern, say in PATTERNS.items()
+            for one in pattern.finditer(text)
+        }
+    )
+
+
+def ids(path):
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", PAGES + TEMPLATES, ids=ids)
+def test_pages_use_the_words_of_the_glossary(path):
+    assert not found_in(path, text_of_page(path))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=ids)
+def test_the_package_uses_the_words_of_the_glossary(path):
+    assert not found_in(path, text_of_module(path))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=ids)
+def test_examples_use_the_words_of_the_glossary(path):
+    assert not found_in(path, text_of_example(path))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_directions_are_spelled_out_at_first_use(path):
+    text = path.read_text("utf-8")
+    for short, long in {"A→T": "group → task", "T→A": "task → group"}.items():
+        before, found, after = text.partition(short)
+        spelled = " ".join((before + after[:60]).lower().split())
+        assert not found or long in spelled, f"{ids(path)}: {short} without {long!r}"
