@@ -46,7 +46,7 @@ def verdicts(summaries):
     lines = ["| data | adversarial training should | measured | met |", "|---|---|---|---|"]
     for data, found in summaries.items():
         lost = found["alone", "accuracy"][0] - found["adversarial", "accuracy"][0]
-        rows = [("lose 3 points of accuracy at most", f"{100 * lost:.1f} points", lost <= LOSS)]
+        rows = [("lose 3 percentage points of accuracy at most", f"{100 * lost:.1f} percentage points", lost <= LOSS)]
         for name in MEASURES[1:]:
             alone, less, noise = (found[model, name] for model in MODELS)
             share = f"{alone[0]:+.3f} becomes {less[0]:+.3f}"
@@ -67,7 +67,8 @@ def page(summaries, n_seeds):
 
 skbiasamp {skbiasamp.__version__}, torch {torch.__version__}, on a CPU; nothing here was measured
 on a GPU. Means over {n_seeds} seeds, each with data, split and network of its own, and 95 %
-t-intervals of the mean.
+t-intervals of the mean. DPA has the direction group → task (A→T: does the group shift the predicted
+task?).
 
 {measured(summaries)}
 

@@ -489,7 +489,8 @@ its range. ≥ is how many times faster the library is, ≤ how many times slowe
 started, the numbers that both sides compute were found equal to {TOLERANCE:g}.
 
 - A→T: {sizes.rows:,} rows, 2 groups, {sizes.tasks} tasks; labels are int64 indicators unless named
-  otherwise, and the auditor is fitted before. The plain Python loop runs through rows as sets of
+  otherwise, and the auditor is fitted before. The direction is group → task (A→T: does the group
+  shift the predicted task?). The plain Python loop runs through rows as sets of
   tasks, as the papers' scripts do; it is the one that the target of 40 is judged against. The
   NumPy-mask loop makes the masks of group and task for each pair and counts where both hold. Audit
   and loop are given the signs of the training correlations; "fit and audit" and its loop find

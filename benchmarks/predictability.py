@@ -258,6 +258,8 @@ interval:
 
 {values}
 
+The direction is group → task (A→T: does the group shift the predicted task?).
+
 What is the same: networks of one hidden layer of {WIDTH} sigmoids, Adam at {LEARNING_RATE:g},
 {FULL.epochs} epochs of batches of {BATCH}, {DRAWS} perturbations; for "held out as the peer's" also
 the rows that attackers learn from (80 %) and are judged on, and hence the number of optimiser

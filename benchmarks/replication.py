@@ -348,7 +348,7 @@ MISSING = (
     ),
     (
         "Zhao, Andrews & Xiang 2023",
-        "both tables (Multi_MALS, Multi→ on COCO, imSitu, CelebA, and five remedies)",
+        "both tables (Multi_MALS, Multi→ on COCO, imSitu, CelebA, and five mitigations)",
         "the images; for imSitu the places in them too, which the verbs' annotations lack",
         MULTI,
     ),
@@ -376,12 +376,13 @@ PAPERS = {
 TOP = """\
 # Replication
 
-Numbers that the papers print, and ours. `python benchmarks/replication.py --write
+Published values of the papers, compared with ours. `python benchmarks/replication.py --write
 docs/replication.md` makes this page; the code behind a row is on the pages of the
 {doc}`gallery <auto_examples/index>`.
 
-A difference of 0 means that ours, rounded as theirs is printed, is the same number. Where it is
-not, the last column says why, as far as we know.
+A difference of 0 means that our value, rounded like the published one, is the same. Otherwise the
+last column gives the reason, as far as we know it. Group → task (A→T): does the group shift the
+predicted task? Task → group (T→A): does the task shift the predicted group?
 """
 FIGURES = """\
 ## Figures without numbers

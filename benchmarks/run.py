@@ -121,15 +121,16 @@ def summary():
     body = "\n\n".join(parts)
     return f"""# Benchmarks
 
-What is claimed about speed and memory, measured beside peers, plain loops of the published
-formulas, and limits such as `np.bincount` or an engine's own group-by. {n_met} of {n_judged}
-targets are met; those that are not say "no" below. Each page has its own date, machine and
-versions, as it was made by its own run; this one was put together on {datetime.date.today()}.
+Speed and memory of skbiasamp, compared with other packages, plain loops of the published formulas,
+and limits such as `np.bincount` or an engine's own group-by. {n_met} of {n_judged}
+targets are met; the others say "no" below. Each page comes from a run of its own, with its date,
+machine and versions. This page was made on {datetime.date.today()}.
 
-≥ is how many times faster the library is than what stands beside it, ≤ how many times slower it may
-be. Ratios stand with their quartiles. How often intervals hold the truth is measured too:
-[co-occurrence](coverage.md), [predictability](coverage-predictability.md),
-[false alarms](coverage-null.md).
+≥ is how many times faster the library is than the computation it is compared with, ≤ how many times
+slower it may be. Brackets contain quartiles of the ratio. "A→T" is the direction group → task: does
+the group shift the predicted task? The coverage of confidence intervals has pages of its own:
+[co-occurrence](coverage.md), [leakage and DPA](coverage-predictability.md),
+[false-positive rate](coverage-null.md).
 
 {body}
 

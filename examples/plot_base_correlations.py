@@ -1,13 +1,13 @@
 """
-Correlations of your own
-========================
+Base rates of your own
+======================
 
-After Table 2 of "Directional bias amplification" (Wang & Russakovsky 2021). A model of language
-fills in the pronoun of sentences about occupations. There is no true pronoun, so somebody has to
-say what it is held against: equal shares, counts in a text, the statistics of a country.
+After Table 2 of "Directional bias amplification" (Wang & Russakovsky 2021). A language model
+fills in the pronoun of sentences about occupations. There is no true pronoun, so you have to
+choose what to compare with: equal shares, counts in a text, or the statistics of a country.
 
-**What to look at:** the same outputs amplify against one yardstick and not against another. Which
-one is right is no question of statistics: see :doc:`/limits`.
+**What to look at:** the same outputs amplify one base and not another. Statistics cannot decide
+which base is right: see :doc:`/limits`.
 
 The probabilities, the counts and the statistics on this page are made up; the paper's model has to
 be downloaded, and its 32 occupations counted. The results come in the order of the
@@ -31,8 +31,8 @@ he = np.array([0.90, 0.86, 0.84, 0.72, 0.62, 0.44, 0.24, 0.20])
 said = pd.DataFrame({"he": he, "she": 1 - he})
 
 # %%
-# Four yardsticks
-# ---------------
+# Four base tables
+# ----------------
 # A table of P(pronoun given occupation) each, pronouns × occupations. Equal shares have no
 # association, so the statistics say which way counts as amplification, as in the paper.
 
@@ -91,8 +91,8 @@ for name, result in results.items():
 # (In the paper 0.0914 is 0.668 of 0.1368.)
 #
 # Occupation by occupation the picture is another one than on the mean: "he" is said too often of
-# the occupations in which most are women. Such pairs reduce the leaning of the statistics, and so
-# count as negative; that does not make them harmless.
+# the occupations in which most are women. Such pairs reduce the association in the statistics, and
+# count as negative. That does not make them harmless.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 ax.plot([0, 1], [0, 1], color="0.75", linewidth=1)

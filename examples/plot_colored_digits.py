@@ -265,12 +265,11 @@ ax.set(
 )
 
 # %%
-# Right and near zero is good. (Below zero, logits reveal less of the colour than digits with as
-# many errors would.) Adversarial training comes next to hiding all colour, and has to be given only
-# what each training image's colour was, not where in the image to look; at the price of about a
-# point of accuracy overall, since the colour did help with most images. It does not quite get
-# there: some of the shortcut is left. What it does to other data is in
-# :doc:`/mitigation-adversarial`.
+# Right and near zero is good. (Below zero, logits reveal less about the colour than equally
+# accurate random digits.) Adversarial training is the second best after hiding all colour. It needs
+# only the colour of each training image, and not where in the image to look. It costs about one
+# percentage point of accuracy overall, because the colour did help with most images. Some of the
+# shortcut is left. :doc:`/mitigation-adversarial` has results on other data.
 #
 # .. admonition:: What to take home
 #

@@ -103,10 +103,11 @@ for row in PAPER.itertuples(index=False):
 # On the split with α = 1 every verb has as many women as men, so that a table reveals nothing. The
 # paper's 54 % come from choosing the best epoch on few rows and from counting an accuracy of 0.46
 # as 0.54 (``fold=True`` does the latter). Its network, ``MLPAttacker.preset("leakage")``, comes
-# within 1.3 points of the table: see :doc:`/replication`.
+# within 1.3 percentage points of the table: see :doc:`/replication`.
 #
 # With wrong labels the original split gives what is published. The published values for α = 3 and
-# α = 2 are those of the *original* split at the F1 of these models, within 0.1 points; learnt on
+# α = 2 are those of the *original* split at the F1 of these models, within 0.1 percentage
+# points; learnt on
 # the balanced splits they are lower.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")

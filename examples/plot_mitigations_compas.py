@@ -146,8 +146,8 @@ predicted.insert(0, "labels", rates["none"]["base"])
 print(predicted.round(2).to_string())
 
 # %%
-# The signed mean, which counts what goes against the labels' leaning as negative, falls wherever
-# directional amplification does. Report it beside the sizes:
+# The signed mean counts changes against the association in the labels as negative. It falls
+# wherever directional amplification does. Report it with the mean of absolute changes:
 
 signed = {
     name: {
@@ -161,8 +161,8 @@ signed = {
 print(pd.DataFrame(signed).round(3).to_string())
 
 # %%
-# The two mitigations that drop rows cost 3 points of accuracy on both; on COMPAS they raise MALS
-# too.
+# The two mitigations that drop rows cost 3 percentage points of accuracy on both data sets. On
+# COMPAS they raise MALS too.
 #
 # *Base-rate thresholds* do nothing on the table, whose labels are even. On COMPAS they take the
 # two apart the other way round: directional amplification rises, multi-attribute amplification

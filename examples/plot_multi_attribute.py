@@ -7,8 +7,8 @@ cooking and whether it shows cleaning. In the labels half of the women and half 
 but women more often do both. The model predicts each as often as the labels have it, and yet more
 often both of women, and one or the other of men.
 
-**What to look at:** directional amplification is exactly 0 for every single task. The set of both
-moves by an eighth, the way it already leaned. Who looks at single tasks sees nothing of it.
+**What to look at:** directional amplification is exactly 0 for every single task. The rate of the
+set of both changes by an eighth, in the direction of the labels. Single tasks do not show it.
 """
 
 # %%
@@ -66,13 +66,13 @@ print(f"\ndirectional {of_single.value:.3f}, multi-attribute {of_sets.value:.3f}
 print(f"signed mean of the sets {of_sets.statistics['signed_mean']:+.3f}")
 
 # %%
-# The value is a mean of sizes, which cannot be negative. The signed mean says which way: here both
-# groups changed in the direction of the labels.
+# The value is a mean of absolute changes, which cannot be negative. The signed mean has a
+# direction: here both groups changed in the direction of the labels.
 #
 # Chance
 # ------
-# A mean of sizes is above 0 for any model that errs. To see how much chance makes, keep each task's
-# errors as they are and hand them out at random within each gender:
+# A mean of absolute changes is above 0 for any model with errors. To see how much of it is chance,
+# keep each task's errors and assign them to random rows within each gender:
 
 rng = np.random.default_rng(0)
 

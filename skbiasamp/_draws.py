@@ -56,7 +56,7 @@ def swapped(cells: C, sides: Iterable[SideName], n_draws: int, rng: np.random.Ge
 def exchanged(
     cells: C, turned: Mapping[SideName, Side], n_draws: int, rng: np.random.Generator
 ) -> C:
-    """Draw contingencies in which each row has its own sides or `turned` ones, by a fair coin."""
+    """Draw contingencies whose rows have their own sides or `turned` ones, with probability 1/2."""
     cells = ordered(cells)
     # Every cell is there twice, as it is and turned, and its rows are divided among the two.
     both = {
@@ -68,7 +68,7 @@ def exchanged(
 
 
 def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
-    """Draw how much of each cell's weight a fair coin a row would pick."""
+    """Draw how much of each cell's weight is picked, each row with probability 1/2."""
     # Random bits are much faster than binomial draws, and enough for cells of one row.
     bits = np.frombuffer(rng.bytes(n_draws * -(-cells.n_cells // 8)), np.uint8)
     coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=cells.n_cells)

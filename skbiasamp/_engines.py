@@ -78,7 +78,7 @@ class Opened(NamedTuple):
         return self.column(name).cast(nw.Float64)
 
     def fractions(self, name: Hashable) -> bool:
-        """Whether a column's type has room for fractions."""
+        """Whether a column's type can hold fractions."""
         kind = self.schema[name]
         return bool(kind.is_float() or kind.is_decimal())
 

@@ -36,7 +36,7 @@ def _width() -> int:
 
 
 def filled(text: str, indent: str = "", first: str | None = None) -> str:
-    """Return text in lines that the terminal has room for."""
+    """Return text in lines that fit the terminal."""
     start = indent if first is None else first
     return textwrap.fill(printable(text), _width(), initial_indent=start, subsequent_indent=indent)
 

@@ -1,4 +1,4 @@
-"""All that is known about how sure a result is."""
+"""The interval and tests of a result."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from skbiasamp.inference._tests import (
 
 
 class Uncertainty(NamedTuple):
-    """What is known about how sure a result is."""
+    """Interval, tests and warnings of a result."""
 
     bounds: Bounds
     p_value: Array

@@ -40,7 +40,8 @@ from skbiasamp.inference._tests import (
 class Difference:
     """How a model differs from the reference, with interval and test.
 
-    Arrays are groups × tasks. `bounds` and `p_value` are about the value; of a mean of sizes they
+    Arrays are groups × tasks. `bounds` and `p_value` are about the value; of a mean of absolute
+    changes they
     are about the signed mean, and `sizes` is the interval of the value. `gained` and `lost` are the
     rows that only the model, and only the reference, predicts so.
     """
@@ -139,7 +140,7 @@ def _views(cells: Contingency) -> dict[str, Contingency]:
 
 
 def signed(pairs: Pairs) -> Pairs:
-    """Return pairs whose changes have a direction: of a mean of sizes, those of the signed mean."""
+    """Return pairs whose changes have a direction; of a size, those of the signed mean."""
     return pairs.as_signed() if pairs.size else pairs
 
 

@@ -200,7 +200,7 @@ class Pairs:
         return np.where(np.isnan(self.delta), 0.0, slope * self.share)
 
     def as_signed(self) -> Self:
-        """Return the pairs of a mean of sizes as those of the signed mean."""
+        """Return the pairs of a mean of absolute changes as those of the signed mean."""
         return replace(self, slope=None, size=False)
 
     def seen_in(self, cells: Contingency) -> Contingency:

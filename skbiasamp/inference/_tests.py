@@ -213,7 +213,8 @@ def swap_p_values(
     """Compare pairs and value with draws in which labels and predictions change places.
 
     `paired` measures predictions against the labels of the same rows, and found `seen`. A mean of
-    sizes is tested for being larger than in the draws, other values for being further from 0.
+    absolute changes is tested for being larger than in the draws, other values for being further
+    from 0.
     """
     n_pairs, value, rng = np.zeros(seen.delta.shape), 0, generator(random_state)
     for size in chunks(n_draws, 2 * test.n_cells):

@@ -31,8 +31,8 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     """Heat map of the amplification of every pair of group and task.
 
     Colours diverge from white at 0. Cells that are not significant are hatched (pale in a map of
-    more than 100 cells), undefined ones grey and crossed. Numbers stand in the cells if there is
-    room; in a map of more than 100 cells only in significant ones of at least half the maximum.
+    more than 100 cells), undefined ones grey and crossed. Cells show numbers if they are large
+    enough; in a map of more than 100 cells only in significant ones of at least half the maximum.
 
     .. versionadded:: 0.1
 
@@ -118,14 +118,14 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             Where to draw; None makes a figure as large as it needs.
         max_tasks : int, "auto" or None, default="auto"
             How many tasks at most, those with the strongest pairs; below the axes stands how
-            many there are. "auto" is 70, or as many as `ax` has room for. None draws all.
+            many there are. "auto" is 70, or as many as fit into `ax`. None draws all.
         transpose : bool, default=None
             Whether tasks are rows and groups columns. None: where there are more than 12 tasks,
             and more than groups, since many names are easier to read one below the other.
         cmap : str or Colormap, default="RdBu_r"
             Colours that diverge from their middle.
         values_format : str, default="+.2f"
-            How the numbers are written, where cells have room for them.
+            Format of the numbers in the cells.
         colorbar : bool, default=True
             Whether to draw a colour bar.
 

@@ -67,7 +67,7 @@ class ComparisonResult(Stored):
         One row a model, the reference first: ``model``, its ``value`` with ``low`` and ``high``,
         the ``difference`` to the reference with ``difference_low`` and ``difference_high``, its
         ``p_value``, ``p_adjusted`` (for the number of models), and ``changed``: the share of rows
-        with another prediction than the reference's. A metric that is a mean of sizes also has
+        with another prediction than the reference's. A mean of absolute changes also has
         ``signed_difference``, ``signed_low`` and ``signed_high``, of the mean of signed changes:
         its p-values and verdicts are about that one.
     pairs : DataFrame
@@ -86,7 +86,7 @@ class ComparisonResult(Stored):
     params : dict
         The auditor's parameters.
     kind : {"signed", "size", "attack"}
-        How values are read: a signed mean, a mean of sizes, or the gain of an attacker.
+        How values are read: a signed mean, a mean of absolute changes, or the gain of an attacker.
     question : str
         The question that the metric answers.
     headline : int
@@ -167,7 +167,7 @@ class ComparisonResult(Stored):
         Returns
         -------
         difference, low, high : float
-            Of a mean of sizes, those of the mean of signed changes.
+            Of a mean of absolute changes, those of the mean of signed changes.
         """
         row = self._row(model)
         names = ("difference", "difference_low", "difference_high")

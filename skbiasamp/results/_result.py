@@ -160,8 +160,8 @@ class AuditResult(Stored):
         Further numbers of the metric, such as ``row_weighted`` (the value if every pair counts
         by its rows) or the signed mean of a multi-attribute audit.
     kind : {"signed", "size", "attack"}
-        How value and pairs are read: a signed mean, a mean of sizes (never below 0), or the gain
-        of an attacker.
+        How value and pairs are read: a signed mean, a mean of absolute changes (never below 0), or
+        the gain of an attacker.
     question : str
         The question that the metric answers.
     definition : str
