@@ -46,7 +46,13 @@ def verdicts(summaries):
     lines = ["| data | adversarial training should | measured | met |", "|---|---|---|---|"]
     for data, found in summaries.items():
         lost = found["alone", "accuracy"][0] - found["adversarial", "accuracy"][0]
-        rows = [("lose 3 percentage points of accuracy at most", f"{100 * lost:.1f} percentage points", lost <= LOSS)]
+        rows = [
+            (
+                "lose 3 percentage points of accuracy at most",
+                f"{100 * lost:.1f} percentage points",
+                lost <= LOSS,
+            )
+        ]
         for name in MEASURES[1:]:
             alone, less, noise = (found[model, name] for model in MODELS)
             share = f"{alone[0]:+.3f} becomes {less[0]:+.3f}"

@@ -127,7 +127,7 @@ def test_directions_are_spelled_out_at_first_use(path):
     text = path.read_text("utf-8")
     for short, long in {"A→T": "group → task", "T→A": "task → group"}.items():
         before, found, after = text.partition(short)
-                # The tables of a benchmark stand above its text.
+        # The tables of a benchmark stand above its text.
         shown = text if path.name.startswith("benchmarks") else before + after[:60]
         spelled = " ".join(shown.lower().split())
         assert not found or long in spelled, f"{ids(path)}: {short} without {long!r}"
