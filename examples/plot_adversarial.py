@@ -1,24 +1,25 @@
 """
-Adversarial training against noise: what it hides, and what that costs
-======================================================================
+Adversarial training compared with noise
+========================================
 
-A network that reads a proxy of the group amplifies the bias of its labels. Adversarial training
+A network that uses a proxy of the group amplifies the bias of its labels. Adversarial training
 (Wang et al. 2019, Sec. 5) trains an adversary that predicts the group from the network's
-representation, and trains the network to make it fail. The baseline to beat is noise on the same
-representation, which hides the group too, along with everything else.
+representation, and trains the network to make it fail. The baseline is noise on the same
+representation: it hides the group, and other information too.
 
-Two data sets whose leak is known: a table with proxies of the group, and handwritten digits whose
-colour is correlated with the digit. A few seeds here; :doc:`/mitigation-adversarial` has the table
-of five.
+The page uses two data sets: a synthetic table with proxies of the group, and handwritten digits
+whose colour correlates with the digit. It runs two seeds; :doc:`/mitigation-adversarial` has the
+results of five seeds.
 """
 
 # %%
 # Two data sets
 # -------------
-# Of the table, features are one signal of the label and two proxies of the group. A network of one
-# hidden layer learns from 2,000 rows and is measured on 20,000. Of the digits, a small
-# convolutional network learns from 600, eight in ten of which have the colour of their kind (even
-# ones red, odd ones green), and is measured on the other 1,197.
+# *Table*: one feature is a signal of the label, two features are proxies of the group. A network
+# with one hidden layer is trained on 2,000 rows and audited on 20,000.
+#
+# *Digits*: eight in ten even digits are red, and eight in ten odd digits are green. A small
+# convolutional network is trained on 600 images and audited on the other 1,197.
 
 from collections import OrderedDict
 
@@ -41,7 +42,7 @@ torch.set_num_threads(1)  # networks as small as these only wait for more
 
 
 def table(seed):
-    """Return X, y and the attribute of training rows, and of test rows."""
+    """Return X, y and the sensitive feature of training rows, and of test rows."""
     train = make_biased_classification(2000, random_state=seed)
     test = make_biased_classification(20_000, random_state=1000 + seed)
     return [(one.data.to_numpy(), one.target, one.sensitive) for one in (train, test)]
@@ -58,10 +59,10 @@ def digits(seed):
 # %%
 # The networks
 # ------------
-# λ is 1. On the table the adversary sees equally many rows of each group, as in the paper. Of the
-# digits, knowing the digit is knowing a good deal of the colour, and a network that must not reveal
-# the colour at all must not reveal even or odd; there groups are balanced within each digit
-# (``balance="class"``), so that only what reveals more than the digit does has to be hidden.
+# The weight of the adversary, λ, is 1. On the table, the adversary gets equally many rows of each
+# group, as in the paper. On the digits, the digit itself reveals much about the colour. Groups are
+# therefore balanced within each digit (``balance="class"``): the network must hide only what
+# reveals more than the digit does.
 
 
 def convolutional(n_channels, n_classes):
@@ -99,10 +100,11 @@ SETTINGS = {
 NOISE = (0.1, 0.25, 0.5, 1, 2)
 
 # %%
-# What is measured
-# ----------------
-# Accuracy; leakage amplification, how much better the group is predicted from the logits than
-# from equally accurate random labels; and DPA from the group to the predicted labels.
+# Metrics
+# -------
+# Three metrics: accuracy; leakage amplification, which says how much better the group is predicted
+# from the logits than from equally accurate random labels; and DPA, group → task (A→T): does the
+# group reveal more about the predicted label than about equally accurate random labels?
 
 
 def measure(model, X, y, group):
@@ -131,7 +133,7 @@ def compare(draw, settings, seed):
     )
     yield "alone", measure(alone, *test)
     yield "adversarial", measure(adversarial, *test)
-    # Noise on what the network trained alone makes of X, and a head that learns with it.
+    # Noise on the representation of the network trained alone, and a classifier trained with it.
     hidden = alone.transform(X), alone.transform(test[0])
     for scale in NOISE:
         noise = NoiseRandomizer(scale, random_state=seed)
@@ -151,8 +153,9 @@ found = pd.DataFrame(
 # %%
 # Noise at equal accuracy
 # -----------------------
-# How much noise costs as much accuracy as the adversary? Between two scales amplification is taken
-# to follow the straight line. Where adversarial training costs nothing, the noise is none.
+# For a fair comparison, the noise must cost as much accuracy as the adversary. Between two scales
+# of noise, amplification is interpolated linearly. If adversarial training costs no accuracy, the
+# noise is 0.
 
 
 def noise_at_equal_accuracy(runs):
@@ -176,7 +179,7 @@ def per_seed(data):
 
 
 def interval(values):
-    """Return mean and 95 % interval over seeds; of two seeds, these."""
+    """Return mean and 95 % interval over seeds; with two seeds, their range."""
     values = np.asarray(values)
     if len(values) < 3:
         return values.mean(), values.min(), values.max()
@@ -204,10 +207,10 @@ for data in ("table", "digits"):
         print(f"  {model:22} {accuracy:>22} {row[0]:>24} {row[1]:>24}")
 
 # %%
-# The trade-off
-# -------------
-# Amplification against accuracy: right is better, and zero is none. The line is the network
-# trained alone with growing noise, a thin one a seed; a diamond is adversarial training.
+# Amplification against accuracy
+# ------------------------------
+# Points to the right are more accurate, and points at 0 do not amplify. Each line is one seed of
+# the network trained alone, with growing noise. Each diamond is one seed of adversarial training.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 for ax, data in zip(axes, ("table", "digits"), strict=True):
@@ -227,16 +230,15 @@ for ax, data in zip(axes, ("table", "digits"), strict=True):
 axes[0].legend(frameon=False)
 
 # %%
-# What it shows
-# -------------
-# *Table.* The adversary removes nearly all of leakage amplification and of DPA. It costs about one
-# percentage point of accuracy: what the network knew of the label from the proxies. Noise that
-# costs as much removes nothing.
+# Results
+# -------
+# *Table.* The adversary removes nearly all leakage amplification and DPA. It costs about one
+# percentage point of accuracy. Noise that costs as much accuracy removes nothing.
 #
-# *Digits.* The adversary removes most of the leakage of the logits and costs less than a percentage
-# point; noise that costs as much removes less. DPA is another matter. More than nine digits in ten
-# are right without an adversary, too, and labels that are right amplify nothing: there is next to
-# nothing to remove.
+# *Digits.* The adversary removes most of the leakage of the logits and costs less than one
+# percentage point of accuracy. Noise that costs as much removes less. DPA is small without an
+# adversary too: more than nine digits in ten are predicted correctly, and correct predictions do
+# not amplify.
 #
-# Over five seeds this is the same. :doc:`/mitigation-adversarial` has the numbers with their
-# intervals, and says which targets are met and which are not.
+# Five seeds give the same result. :doc:`/mitigation-adversarial` has the numbers with confidence
+# intervals, and says which targets are met.

@@ -1,15 +1,16 @@
 """
-How much the attacker matters
-=============================
+Sensitivity of DPA to the attacker
+==================================
 
-The experiment of Appendix B and Fig. 3 in "Making bias amplification in balanced datasets
-directional and interpretable" (Tokas, Nair & Kerner 2024). A is normal; T and its prediction are
-second-degree polynomials of A plus noise. Networks of many widths and depths predict them from A;
-their quality is 1 / RMSE.
+This page repeats the experiment of Appendix B and Fig. 3 in "Making bias amplification in balanced
+datasets directional and interpretable" (Tokas, Nair & Kerner 2024). The attackers are networks of
+several widths and depths. They predict a task T and its prediction T̂ from a normally distributed
+sensitive feature A. T and T̂ are second-degree polynomials of A plus noise. The quality of an
+attacker is 1 / RMSE.
 
-**What to look at:** the plain difference of qualities follows the attacker; DPA divides by their
-sum, and follows it less. Both are negative: the prediction is made the noisier one, as in the
-paper's Table 5 (its text says the other way round). Needs torch.
+**Result:** the plain difference of qualities varies with the attacker. DPA divides the difference
+by the sum of the qualities, and varies less. Both are negative, because T̂ has more noise, as in
+the paper's Table 5 (its text says the opposite). The page needs torch.
 """
 
 # %%
@@ -28,7 +29,7 @@ from skbiasamp.attackers import MLPAttacker
 
 
 def polynomials(n_rows, rng):
-    """Return A ~ N(3, 2) and T, T̂ = p(A + ε), p(A + 2ε), with noise of their own."""
+    """Return A ~ N(3, 2) and T, T̂ = p(A + ε), p(A + 2ε), each with its own noise."""
     attribute = rng.normal(3, 2, n_rows)
     task, predicted = ((attribute + k * rng.normal(size=n_rows)) ** 2 for k in (1, 2))
     return attribute, task, predicted
@@ -37,12 +38,12 @@ def polynomials(n_rows, rng):
 # %%
 # Six attackers
 # -------------
-# All see the same rows, half of them to learn from and half to be judged on, and then the other way
-# round.
+# All attackers get the same rows. They are trained on one half and scored on the other half, and
+# then the reverse.
 
 
 def measure(widths, depths, n_rows, epochs, seed=0):
-    """Return width, depth, plain difference and DPA, one row an attacker."""
+    """Return width, depth, plain difference and DPA, one row per attacker."""
     attribute, task, predicted = polynomials(n_rows, np.random.default_rng(seed))
     found = []
     for width, depth in product(widths, depths):
@@ -73,8 +74,8 @@ def relative_spread(values):
 
 
 # %%
-# What they find
-# --------------
+# Difference and DPA by attacker
+# ------------------------------
 
 
 def show(found):
@@ -88,7 +89,7 @@ def show(found):
         ax.plot(names, found[name] / found[name].mean(), marker, color=color, label=name)
     ax.axhline(1, color="0.8", zorder=0)
     ax.set(xlabel="width × depth of the attacker", ylabel="value / mean over attackers")
-    ax.set_title("DPA depends less on the attacker than the plain difference does")
+    ax.set_title("DPA varies less with the attacker than the plain difference")
     ax.legend()
     plt.show()
 

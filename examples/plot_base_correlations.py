@@ -1,6 +1,4 @@
 """
-Base rates of your own
-======================
 
 After Table 2 of "Directional bias amplification" (Wang & Russakovsky 2021). A language model
 fills in the pronoun of sentences about occupations. There is no true pronoun, so you have to
@@ -8,17 +6,27 @@ choose what to compare with: equal shares, counts in a text, or the statistics o
 
 **What to look at:** the same outputs amplify one base and not another. Statistics cannot decide
 which base is right: see :doc:`/limits`.
+=======
+Custom base rates: pronouns of a language model
+===============================================
 
-The probabilities, the counts and the statistics on this page are made up; the paper's model has to
-be downloaded, and its 32 occupations counted. The results come in the order of the
-paper's.
+This page follows Table 2 of "Directional bias amplification" (Wang & Russakovsky 2021). A language
+model fills in the pronoun of sentences about occupations. There is no true pronoun, so you choose
+the base rates to compare with: equal shares, counts in a text, or the statistics of a country.
+
+**Result:** the same outputs amplify compared with one base rate, and not compared with another.
+Statistics cannot say which base rate is right: see :doc:`/limits`.
+
+The probabilities, counts and statistics on this page are invented, because the paper's model must
+be downloaded. The results have the same order as in the paper.
 """
 
 # %%
-# What the model says
-# -------------------
-# For eight occupations, the probability of each pronoun, the mean over many sentences. Like the
-# paper's model this one follows the occupation, prefers "he", and hardly ever says "they".
+# Predicted pronouns
+# ------------------
+# The table has the mean probability of each pronoun for eight occupations. As in the paper, the
+# probabilities depend on the occupation, "he" is more frequent, and "they" hardly occurs (here its
+# probability is 0).
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,10 +39,11 @@ he = np.array([0.90, 0.86, 0.84, 0.72, 0.62, 0.44, 0.24, 0.20])
 said = pd.DataFrame({"he": he, "she": 1 - he})
 
 # %%
-# Four base tables
-# ----------------
-# A table of P(pronoun given occupation) each, pronouns × occupations. Equal shares have no
-# association, so the statistics say which way counts as amplification, as in the paper.
+# Four tables of base rates
+# -------------------------
+# Each is a table of P(pronoun given occupation), pronouns × occupations. Equal shares have no
+# association. The direction of amplification then comes from the labour statistics, as in the
+# paper.
 
 statistics = pd.Series([0.97, 0.94, 0.78, 0.62, 0.30, 0.16, 0.10, 0.05], jobs)
 counted = pd.Series([0.85, 0.80, 0.78, 0.66, 0.52, 0.45, 0.30, 0.25], jobs)
@@ -58,10 +67,11 @@ yardsticks = {
 }
 
 # %%
-# T→A under each
-# --------------
-# One row an occupation; predictions of the attribute are probabilities, one column a pronoun. The
-# rows' own pronouns do not matter (``base`` takes their place), but name the groups.
+# Amplification, task → group (T→A)
+# ---------------------------------
+# Does the occupation shift the predicted pronoun? There is one row per occupation. The predictions
+# are probabilities, one column per pronoun. `sensitive_features` only names the groups here,
+# because ``base`` replaces the true pronouns.
 
 
 def amplification(base, sign):
@@ -81,18 +91,18 @@ def amplification(base, sign):
 
 results = {name: amplification(base, sign) for name, (base, sign) in yardsticks.items()}
 paper = dict(zip(results, (0.1368, 0.0914, 0.0372, -0.1254), strict=True))
-print(f"{'held against':30} here      the paper's Table 2")
+print(f"{'base rates':30} here      Table 2 of the paper")
 for name, result in results.items():
     print(f"{name:30} {result.value:+.4f}   {paper[name]:+.4f}")
 
 # %%
-# With a third pronoun, which is never predicted and is associated with the occupations of "she",
-# the value is two thirds of that with two: as many occupations are mostly male as mostly female.
-# (In the paper 0.0914 is 0.668 of 0.1368.)
+# The third pronoun is never predicted and has the same signs as "she". The value is then two thirds
+# of the value with two pronouns, because as many occupations are mostly male as mostly female. (In
+# the paper, 0.0914 is 0.668 of 0.1368.)
 #
-# Occupation by occupation the picture is another one than on the mean: "he" is said too often of
-# the occupations in which most are women. Such pairs reduce the association in the statistics, and
-# count as negative. That does not make them harmless.
+# Single occupations differ from the mean. "He" is predicted too often for occupations in which
+# most people are women. These pairs weaken the association in the statistics, so they count as
+# negative. They can still be harmful.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 ax.plot([0, 1], [0, 1], color="0.75", linewidth=1)
@@ -107,5 +117,5 @@ for job, x, y in zip(jobs, statistics, he, strict=True):
         ha="right" if right else "left",
     )
 ax.set(xlabel="share of men in the statistics", ylabel='probability of "he"')
-ax.set_title("Above the line, the model says “he” more often than the statistics")
+ax.set_title('Above the line: "he" is more frequent than in the statistics')
 plt.show()

@@ -1,11 +1,11 @@
 """
-Coloured digits: a shortcut, its measurement and its mitigation
-===============================================================
+Shortcut learning on coloured digits: measurement and mitigation
+================================================================
 
-Handwritten digits are painted red or green, and even ones are red more often. A small convolutional
-network is to recognise the digit. The colour is a shortcut: for an image that could be a 3 or an 8,
-it says which is more likely. The network uses it, and its errors are more associated with the
-colour than the labels are: this is bias amplification.
+Handwritten digits are red or green, and even digits are red more often. A small convolutional
+network learns to recognise the digit. The colour is a shortcut: for an image that could be a 3 or
+an 8, it shows which digit is more likely. The network uses the colour. Its predictions are
+therefore more strongly associated with the colour than the labels are: this is bias amplification.
 """
 
 # %%
@@ -31,7 +31,7 @@ N_TRAIN = 600
 
 
 def split(correlation, hide=None):
-    """Return images, digits and colours to learn from and to be judged on."""
+    """Return images, digits and colours of training rows and of test rows."""
     data = load_colored_digits(correlation=correlation, random_state=0)
     images = np.moveaxis(data.images, 3, 1)
     if hide is not None:
@@ -51,10 +51,11 @@ for column, ax in zip(range(20), axes.T.ravel(), strict=True):
 figure.suptitle("correlation 0.9: nine in ten even digits are red, nine in ten odd ones green")
 
 # %%
-# The shortcut
-# ------------
-# The network is trained on images whose colour is more and more correlated with the digit, and
-# audited on held-out ones of the same kind. At 0.5 the colour says nothing.
+# Amplification by correlation of colour and digit
+# ------------------------------------------------
+# The network is trained on images with an increasing correlation of colour and digit, and audited
+# on test images with the same correlation. At 0.5, colour and digit are independent. BiasAmp A→T
+# and DPA A→T have the direction group → task: does the colour shift the predicted digit?
 
 
 def convolutional(n_channels, n_classes):
@@ -92,12 +93,12 @@ def network(adversary_weight=0.0, **settings):
     )
 
 
-# All twenty pairs of digit and colour lean only a little, which BiasAmp says each time.
+# The correlation of each of the twenty pairs is small, and BiasAmp warns about this each time.
 warnings.simplefilter("ignore", UncertaintyWarning)
 
 
 def audits(model, train, test):
-    """Return accuracy by colour, and what each metric says, with intervals."""
+    """Return accuracy by colour, and the result of each metric."""
     X, digit, color = test
     predicted, options = model.predict(X), {"n_draws": 3, "random_state": 0}
     directional = DirectionalAuditor(random_state=0).fit(train[1], sensitive_features=train[2])
@@ -125,7 +126,7 @@ for correlation in CORRELATIONS:
 
 
 def numbers(found):
-    """Return what was found, a row each, for print."""
+    """Return the results as a table, for print."""
     values = [[float(one[name]) for name in NUMBERS] for one in found.values()]
     return pd.DataFrame(values, list(found), NUMBERS).round(3).to_string()
 
@@ -133,9 +134,10 @@ def numbers(found):
 print(numbers(alone))
 
 # %%
-# Look at *other colour* first, the accuracy on images whose colour is not that of their kind: it
-# is as good as any at 0.5, and collapses as the colour reveals more, while overall accuracy hardly
-# moves, since there are ever fewer such images. Accuracy does not see the shortcut.
+# *Other colour* is the accuracy on images with the less frequent colour of their digit. At 0.5 it
+# equals overall accuracy. With a higher correlation it falls sharply. Overall accuracy hardly
+# changes, because there are fewer such images. Overall accuracy therefore does not detect the
+# shortcut.
 
 
 def draw_metrics(ax, found, metric):
@@ -144,7 +146,7 @@ def draw_metrics(ax, found, metric):
     value, low, high = (
         np.array([getattr(r, at) for r in results]) for at in ("value", "low", "high")
     )
-    # An interval of draws need not have the value in its middle, nor quite inside.
+    # The value may be off the middle of an interval of draws, and even just outside.
     error = [np.maximum(value - low, 0), np.maximum(high - value, 0)]
     ax.errorbar(list(found), value, error, fmt="o-", color="#D55E00", capsize=3)
     ax.axhline(0, color="0.6", lw=0.8)
@@ -161,20 +163,23 @@ for ax, metric in zip(axes[1:], METRICS, strict=True):
     draw_metrics(ax, alone, metric)
 
 # %%
-# Of the metrics, *leakage* of the predicted digits is nothing at 0.5, where the labels have no bias
-# to amplify, and is there as soon as colour and digit are correlated. *BiasAmp* is a mean over
-# twenty pairs of digit and colour, each of which an error moves by little: its sign is right, its
-# size is small throughout. *DPA*, how well the digit is predicted from the colour, rests on the few
-# errors that there are, one digit in ten or fewer, and its intervals have zero in them. Leakage of
-# the *logits* is not nothing anywhere, at 0.5 either: they still reveal the colour of an image,
-# which no prediction needs. As the correlation nears 1, labels reveal the colour themselves, and
-# there is ever less to add. A small number there is no good news; look at *other colour*.
+# - *Leakage* of the predicted digits is about 0 at a correlation of 0.5, because the labels have no
+#   bias to amplify. It is above 0 if colour and digit are correlated.
+# - *BiasAmp* is a mean over twenty pairs of digit and colour, and an error changes each pair only a
+#   little. It has the right sign, but it is small.
+# - *DPA* measures how well the colour predicts the digit. It depends on the few wrong predictions,
+#   one digit in ten or fewer, so its confidence intervals include 0.
+# - Leakage of the *logits* is above 0 everywhere, also at 0.5: logits still reveal the colour of an
+#   image.
+#
+# If the correlation is near 1, the labels themselves reveal the colour, and the network can add
+# little. A small amplification is then not a good result: see *other colour*.
 #
 # Adversarial training
 # --------------------
-# The same network, and an adversary that predicts the colour from its encoder. Rows are
-# balanced within digits, so that what the digit itself reveals of the colour need not be hidden. No
-# image without colour is shown to anyone.
+# The network is now trained with an adversary that predicts the colour from the encoder. Rows are
+# balanced within digits, so the network must hide only what reveals more about the colour than the
+# digit does. No images without colour are used.
 
 train, test = split(0.9)
 trained = network(1.0).fit(*train[:2], sensitive_features=train[2])
@@ -182,11 +187,11 @@ both = {"alone": alone[0.9], "adversarial": audits(trained, train, test)}
 print(numbers(both))
 
 # %%
-# Amplification falls, and accuracy on images of the other colour rises by a good deal. Overall
-# accuracy falls by about one percentage point, as the colour did help wherever it was the usual
-# one. The adversary's loss falls while the adversary learns alone. From then on it moves around the
-# loss of chance (dashed): the network finds a way to mislead, and the adversary learns it. Such
-# training does not settle as training alone does.
+# Amplification falls, and accuracy on images of the other colour rises strongly. Overall accuracy
+# falls by about one percentage point, because the usual colour did help. The adversary's loss falls
+# while the adversary is trained alone. After that it varies around the loss of an adversary that
+# ignores its input (dashed line): the network learns to make the adversary fail, and the adversary
+# learns again. Adversarial training does not converge as training alone does.
 
 turns = trained.history_[trained.history_["phase"] != "predictor"].reset_index(drop=True)
 figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
@@ -197,11 +202,11 @@ ax.annotate("adversary alone", (0, 0.02), xycoords=("data", "axes fraction"), fo
 ax.set(xlabel="epoch", ylabel="adversary's loss", ylim=(0, None))
 
 # %%
-# Masks of growing size
-# ---------------------
-# Hiding where the sensitive feature is visible is the other mitigation (Wang et al., Table 4). Here
-# all of the digit is coloured, so we know where that is: in a square of growing size the colour is
-# turned to grey, or everything is blacked out, in training and test.
+# Masking the sensitive feature
+# -----------------------------
+# The other mitigation masks the part of the image that shows the sensitive feature (Wang et al.,
+# Table 4). Here the whole digit is coloured. In a square of growing size, the colour becomes grey
+# or all pixels become black, in training and test images.
 
 
 def square(size):
@@ -211,7 +216,7 @@ def square(size):
 
 
 def grey(size):
-    """Return a function that takes the colour from the square."""
+    """Return a function that makes the square grey."""
 
     def hide(images):
         images = images.copy()
@@ -223,7 +228,7 @@ def grey(size):
 
 
 def black(size):
-    """Return a function that takes all from the square."""
+    """Return a function that makes the square black."""
 
     def hide(images):
         images = images.copy()
@@ -243,11 +248,11 @@ hidden["adversarial"] = both["adversarial"]
 print(numbers(hidden))
 
 # %%
-# Grey squares that leave a margin change little: what is left of the colour is enough of a
-# shortcut. Once all of the colour is gone, so is amplification, and images of the other colour are
-# recognised as well as the rest. Black squares are worse than nothing: they take the shape away,
-# and leave the colour of the margin, so that the network relies on it all the more. A mask has to
-# cover everything that reveals the sensitive feature, and only that.
+# Grey squares that leave a margin change little: the remaining colour is still a shortcut. Without
+# any colour there is no amplification, and images of the other colour are recognised as well as
+# the rest. Black squares are worse than no mask: they remove the shape and leave the colour of the
+# margin, so the network uses the colour more. A mask must cover everything that reveals the
+# sensitive feature, and nothing else.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 SHADES = {"nothing": "#000000", "grey": "#7F7F7F", "black": "#0072B2", "adversarial": "#D55E00"}
@@ -265,13 +270,13 @@ ax.set(
 )
 
 # %%
-# Right and near zero is good. (Below zero, logits reveal less about the colour than equally
-# accurate random digits.) Adversarial training is the second best after hiding all colour. It needs
-# only the colour of each training image, and not where in the image to look. It costs about one
-# percentage point of accuracy overall, because the colour did help with most images. Some of the
-# shortcut is left. :doc:`/mitigation-adversarial` has results on other data.
+# Points to the right and near 0 are best. (Below 0, logits reveal less about the colour than
+# equally accurate random digits would.) Adversarial training is the second best, after hiding all
+# colour. It needs only the colour of each training image, not its place in the image. It costs
+# about one percentage point of accuracy, and some of the shortcut remains. For other data see
+# :doc:`/mitigation-adversarial`.
 #
-# .. admonition:: What to take home
+# .. admonition:: Summary
 #
-#    Accuracy on the usual test set is blind to a shortcut. Leakage of logits and accuracy where
-#    the shortcut misleads are not.
+#    Accuracy on the usual test set does not detect a shortcut. Leakage of logits does, and so does
+#    accuracy on images whose colour contradicts the digit.

@@ -1,19 +1,18 @@
 """
-A gate in continuous integration
-================================
+Audit in continuous integration
+===============================
 
-``skbiasamp audit`` reads files of predictions and stops a build where amplification is above a
-limit, and surely so.
+``skbiasamp audit`` reads files of predictions. With ``--fail-above`` it ends with exit code 1,
+which stops the build, if the whole confidence interval is above a limit.
 
-**What to look at:** the exit codes. The gate looks at intervals, not at values: with few rows it
-stays quiet about the very model that it stops with many.
+**Result:** the exit code depends on the confidence interval, not on the value alone. With 4,000
+rows the audit stops the build. With 400 rows of the same model it does not.
 """
 
 # %%
-# A release candidate
-# -------------------
-# Predictions of a model that amplifies by 0.05, as its pipeline would have written them: one file
-# with 400 rows, one with 4,000.
+# Files with predictions
+# ----------------------
+# The model amplifies by 0.05. One file has 400 rows, the other 4,000.
 
 import subprocess
 import sys
@@ -31,9 +30,9 @@ made = make_biased_classification(4000, amplification=0.05, accuracy=0.8, random
 rows = pd.DataFrame({"hired": made.target, "predicted": made.prediction, "group": made.sensitive})
 
 # %%
-# The commands
-# ------------
-# What stands in a build's script is one line. Here its exit code is kept, where a build would stop.
+# The command
+# -----------
+# A build script needs one line. Here the exit code is kept instead of stopping.
 
 
 def gate(file):
@@ -56,19 +55,20 @@ for n_rows, done in ended.items():
     print(f"{n_rows:,} rows: exit code {done.returncode}")
 
 # %%
-# What stopped the second:
+# The message of the failed audit:
 
 print(ended[4000].stderr)
 
 # %%
-# And what it had to say:
+# Its output:
 
 print(ended[4000].stdout)
 
 # %%
-# Why
-# ---
-# The interval of 400 rows reaches below the limit, that of 4,000 rows does not.
+# Confidence intervals and the limit
+# ----------------------------------
+# The interval of 400 rows includes values below the limit. The interval of 4,000 rows is entirely
+# above it.
 
 auditor = DirectionalAuditor(reference="test", random_state=0)
 results = {
@@ -84,5 +84,5 @@ for place, (n_rows, result) in enumerate(results.items()):
 ax.axvline(LIMIT, color="black", linewidth=1, linestyle="dashed")
 ax.set(yticks=[0, 1], yticklabels=[f"{n_rows:,} rows" for n_rows in results])
 ax.set(ylim=(-0.6, 1.6), xlabel="directional A→T")
-ax.set_title("The gate fails where an interval lies wholly above the limit")
+ax.set_title("The build fails if the whole interval is above the limit")
 plt.show()

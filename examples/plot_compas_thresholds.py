@@ -1,20 +1,21 @@
 """
-COMPAS at every threshold: little amplification, large disparity
-================================================================
+COMPAS at every threshold: small amplification, unequal error rates
+===================================================================
 
-Fig. 6 of "Directional bias amplification" (Wang & Russakovsky 2021). Defendants whose risk score
-exceeds a threshold are predicted to be charged again within two years.
+This page repeats Fig. 6 of "Directional bias amplification" (Wang & Russakovsky 2021). A defendant
+is predicted to be charged again within two years if the risk score exceeds a threshold. The metric
+is directional amplification, group → task (A→T): does the group shift the predicted task?
 
-**What to look at:** amplification stays close to 0, while at every realistic threshold many more
-African-American than Caucasian defendants who were *not* charged again had been called a risk. In
-risk prediction a small amplification says that a score agrees with the records, not that it is
-fair: see :doc:`/limits`.
+**Result:** amplification is close to 0. But at every realistic threshold the false positive rate is
+much higher for African-American than for Caucasian defendants. In risk prediction, a small
+amplification means that the score agrees with the records. It does not mean that the score is fair:
+see :doc:`/limits`.
 """
 
 # %%
 # Eleven thresholds
 # -----------------
-# The rows of ProPublica's analysis for two races.
+# The data are the rows of ProPublica's analysis for two races.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -43,22 +44,22 @@ print(table.rename_axis("threshold").round(4).to_string())
 print(f"\n{base_rate:.1%} were charged again within two years.")
 
 # %%
-# The threshold that predicts about as many as were charged again is marked.
+# The marked threshold predicts about as many people as were charged again.
 
 AmplificationCurveDisplay(
     table.index,
     table["A->T"],
     rates=table[["African-American", "Caucasian"]],
     base_rate_threshold=(table["predicted"] - base_rate).abs().idxmin(),
-    title="COMPAS: score above a threshold against charges within two years",
+    title="COMPAS score above a threshold, compared with charges within two years",
 ).plot()
 plt.show()
 
 # %%
-# One number for all thresholds
-# -----------------------------
-# :func:`~skbiasamp.amplification_curve` tries every score that occurs, and takes the mean over the
-# thresholds from 0 to 10.
+# Mean over all thresholds
+# ------------------------
+# :func:`~skbiasamp.amplification_curve` computes the amplification at every score that occurs, and
+# its mean over the thresholds from 0 to 10.
 
 curve = amplification_curve(
     compas.target, compas.decile_score, sensitive_features=compas.sensitive_features, limits=(0, 10)

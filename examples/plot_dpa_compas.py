@@ -1,23 +1,24 @@
 """
-Decision trees on COMPAS, balanced and not
-==========================================
+DPA of decision trees on COMPAS, balanced and unbalanced
+========================================================
 
-Tables 2 and 3 of "Making bias amplification in balanced datasets directional and interpretable"
-(Tokas, Nair & Kerner 2024). A decision tree predicts recidivism, another one race, from five
-features, and both are audited on the rows they were trained on.
+This page repeats Tables 2 and 3 of "Making bias amplification in balanced datasets directional and
+interpretable" (Tokas, Nair & Kerner 2024). One decision tree predicts recidivism and another
+predicts race, from five features. Both are audited on their training rows.
 
-**What to look at:** on balanced data BiasAmp→ is 0 whatever the model does, since there is no
-correlation to amplify. DPA and Multi→ are not 0 there. On the data as they are, DPA depends on how
-lopsided a tree's predictions are, and our trees are not the paper's.
+**Result:** on balanced data, BiasAmp→ is always 0, because the labels have no association to
+amplify. DPA and Multi→ are not 0. On unbalanced data, DPA depends on how often a tree predicts each
+class. The trees here differ from the paper's, and so does DPA.
 """
 
 # %%
-# The published counts
-# --------------------
+# Published counts
+# ----------------
 # The paper prints how often each race, label and prediction occur together (Table 2). BiasAmp→ and
-# Multi→ follow from these counts alone, and come out as printed in Table 3 (last column). Where the
-# labels are balanced, DPA of the best possible attacker follows too, since the model's accuracy
-# does not matter: T→A is as printed, A→T lower by 0.01, which is more than the printed spread.
+# Multi→ follow from these counts, and agree with Table 3 (last column). On balanced labels, DPA of
+# the best possible attacker follows too, because the model's accuracy does not matter. Task → group
+# (T→A: does the task shift the predicted group?) agrees with the paper. Group → task (A→T: does the
+# group shift the predicted task?) is lower by 0.01, which is more than the printed spread.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -95,15 +96,15 @@ for (metric, kind, direction), value in of_published.items():
     print(f"{metric:8}  {kind:10}  {direction}  {value:+.4f}  {PAPER[metric, kind, direction]}")
 
 # %%
-# Trees of our own
-# ----------------
-# DPA asks how accurate the model is, which the counts do not say. So here are trees on the file
-# itself, audited as by default: the best table, cross-fitted. The paper balances the data by
-# sampling; ours are five samples, with their spread.
+# Decision trees trained on the data
+# ----------------------------------
+# DPA depends on the accuracy of the model, which the counts do not contain. So the trees are
+# trained here. The attacker is the default: the best table of inputs, cross-fitted. The paper
+# balances the data by sampling; the numbers here are mean and standard deviation over five samples.
 
 
 def sample(kind, seed):
-    """Return COMPAS as it is, or as many random rows of each race and label."""
+    """Return all COMPAS rows, or equally many random rows of each race and label."""
     compas = load_compas(target="is_recid")
     if kind == "balanced":
         cells = compas.frame.groupby(["race", "is_recid"])
@@ -115,13 +116,13 @@ def sample(kind, seed):
 
 
 def predictions(features, labels, seed):
-    """Return what a tree says of the rows it was trained on."""
+    """Return a tree's predictions for its training rows."""
     tree = DecisionTreeClassifier(random_state=seed)
     return tree.fit(features, labels).predict(features)
 
 
 def audits(kind, seed, attacker):
-    """Yield (direction, result, what the tree said) for trees on one sample of the data."""
+    """Yield (direction, result, accuracy and share predicted) for trees on one sample."""
     compas = sample(kind, seed)
     task = predictions(compas.data, compas.target, seed)
     race = predictions(compas.data, compas.sensitive_features, seed)
@@ -144,7 +145,7 @@ def audits(kind, seed, attacker):
 
 
 def table(n_samples, attacker="exact"):
-    """Return one row a data set and direction: mean and spread over samples, an interval."""
+    """Return one row per data set and direction: mean and spread over samples, an interval."""
     found = {}
     for kind in ("unbalanced", "balanced"):
         for seed in range(n_samples):
@@ -168,8 +169,8 @@ for (kind, direction), row in dpa.iterrows():
     )
 
 # %%
-# On balanced data both directions come out near what is published. On the data as they are they do
-# not, because our trees are others:
+# On balanced data, both directions are near the published values. On unbalanced data they are not,
+# because the trees differ:
 
 race, recidivism = (dpa.loc["unbalanced", direction] for direction in DIRECTIONS)
 print(f"predict African-American:         {race['share']:.1%}, the paper's {3107 / 5278:.1%}")
@@ -177,21 +178,19 @@ print(f"predict recidivism of Caucasians: {recidivism['share']:.1%}, the paper's
 print(f"predict race correctly:           {race['accuracy']:.1%}, the paper's about 69 %")
 
 # %%
-# Predictions that name one class more often are easier to guess, whichever class it is, and DPA is
-# larger for them.
+# Predictions are easier to guess if one class is more frequent, so DPA is larger. This holds for
+# accuracy as the quality, as in the paper. The default of ``DPAAuditor`` is balanced accuracy: a
+# guess that ignores the group then always scores 1/2.
 #
-# This is so with accuracy as the quality, as in the paper. The default of ``DPAAuditor`` is
-# balanced accuracy, for which a guess that ignores the group always scores 1/2.
-#
-# The network that the paper attacks with is
-# ``DPAAuditor(attacker=MLPAttacker.preset("dpa"), quality="accuracy")``. It
-# finds the same as the table, to 0.003: see :doc:`/replication`.
+# The paper's attacker is a network:
+# ``DPAAuditor(attacker=MLPAttacker.preset("dpa"), quality="accuracy")``. Its results agree with
+# those of the table to 0.003: see :doc:`/replication`.
 
 figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 places = np.arange(len(dpa))[::-1]
 published = [float(PAPER["DPA", *at].split(" ± ")[0]) for at in dpa.index]
 ax.axvline(0, color="0.6", linewidth=1)
-ax.errorbar(dpa["mean"], places, xerr=dpa["spread"], fmt="o", color="#D55E00", label="ours")
+ax.errorbar(dpa["mean"], places, xerr=dpa["spread"], fmt="o", color="#D55E00", label="skbiasamp")
 ax.plot(published, places, "x", color="black", markersize=8, label="published")
 ax.set(
     yticks=places, yticklabels=[" ".join(at).replace("->", "→") for at in dpa.index], xlabel="DPA"

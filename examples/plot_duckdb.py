@@ -1,19 +1,20 @@
 """
-An audit in DuckDB
-==================
+Auditing a DuckDB query
+=======================
 
-Predictions of millions of rows need not come into memory. The auditor gets a query and the names of
-its columns; the engine groups and counts, and only the distinct rows come back.
+An audit does not load millions of rows into memory. Pass the auditor a query and its column names.
+DuckDB groups and counts the rows, and returns only the distinct rows with their counts.
 
-**What to look at:** how few cells an audit needs. Everything after them, intervals too, takes as
-long for a million rows as for a thousand. Needs DuckDB.
+**Result:** a million rows become 12 counts. Everything after the counts, including confidence
+intervals, takes as long for a million rows as for a thousand. The page needs DuckDB.
 """
 
 # %%
 # A million rows
 # --------------
-# Written by DuckDB itself: three regions, a label that depends on them, and predictions that depend
-# further the same way.
+# DuckDB creates the rows: three regions, a label that depends on the region, and predictions that
+# differ from the label more often in some regions. The direction is group → task (A→T): does the
+# region shift the predicted approval?
 
 import importlib.util
 
@@ -63,8 +64,8 @@ def audit():
 
 
 # %%
-# Cells, and what they say
-# ------------------------
+# Counts and result
+# -----------------
 
 if importlib.util.find_spec("duckdb"):
     audit()

@@ -1,22 +1,25 @@
 """
-Choosing a model by accuracy and amplification
-==============================================
+Model selection by accuracy and amplification: grid search
+==========================================================
 
-Trees of several depths and leaf sizes predict whether a defendant was charged again, from five
-features of COMPAS. Each is judged twice in every fold: by its accuracy, and by how far its
-predictions move from the labels between the races (BiasAmp A→T, signs from the fold's training
-rows). Three rules choose among them: the most accurate tree; the one that amplifies least within a
-standard error of that accuracy; the most accurate one that amplifies by 0.03 at most.
+Decision trees with several depths and leaf sizes predict from five COMPAS features whether a
+defendant was charged again. In each fold, a tree gets two scores: its accuracy, and its directional
+amplification, group → task (A→T): does the race shift the predicted task? Three rules select a
+tree:
 
-**What to look at:** rows that the search did not see. The second rule gains nothing there. The
-limit holds on average, and costs accuracy: the trees it takes are mostly a single cut, or noisy.
+- the most accurate tree,
+- the tree that amplifies least within one standard error of the best accuracy,
+- the most accurate tree that amplifies by 0.03 at most.
+
+**Result on test rows:** the second rule does not amplify less than the first. The third rule meets
+its limit on average and costs accuracy: its trees mostly have a single split, or are noisy.
 """
 
 # %%
-# The search
-# ----------
-# The race is a column that the auditor sees and the tree does not. The scorer returns minus the
-# size of amplification, since for scikit-learn greater is better.
+# Grid search
+# -----------
+# The auditor uses the column ``race``, and the tree does not. The scorer returns minus the size of
+# the amplification, because in scikit-learn greater scores are better.
 
 import warnings
 
@@ -54,9 +57,9 @@ def search(features, labels, refit, seed):
 
 
 # %%
-# Three rules
-# -----------
-# Each is a function of ``cv_results_``, as ``refit`` takes it.
+# Three selection rules
+# ---------------------
+# Each rule is a function of ``cv_results_``, for the parameter ``refit``.
 
 
 def most_accurate(results):
@@ -87,9 +90,9 @@ RULES = {
 }
 
 # %%
-# All candidates
-# --------------
-# On all rows, in five folds, with standard errors over folds.
+# Accuracy and amplification of all candidates
+# --------------------------------------------
+# These scores are from five folds of all rows, with standard errors over folds.
 
 
 def load():
@@ -117,10 +120,10 @@ def candidates(found):
 found = search(*load(), below_limit, 0)
 trees = candidates(found)
 print(trees.to_string(index=False, float_format="{:.3f}".format))
-print(f"the most accurate that amplifies by {LIMIT} at most: {found.best_params_}")
+print(f"the most accurate tree that amplifies by {LIMIT} at most: {found.best_params_}")
 
 # %%
-# Accuracy and amplification rise together, up to the depth at which trees learn noise.
+# Accuracy and amplification rise together, up to the depth at which trees overfit.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 colors = plt.get_cmap("viridis")(np.linspace(0, 0.9, trees["depth"].nunique()))
@@ -138,14 +141,15 @@ for (depth, some), color in zip(trees.groupby("depth"), colors, strict=True):
     )
 ax.axvline(LIMIT, color="0.5", linewidth=1, linestyle="dashed")
 ax.set(xlabel="|BiasAmp A→T|", ylabel="accuracy")
-ax.set_title("28 trees, each with a standard error each way; dashed, the limit")
+ax.set_title("28 trees with standard errors; the dashed line is the limit")
 ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# On rows not seen
-# ----------------
-# Searched on one half, audited on the other, over six random halves.
+# Selected trees on test rows
+# ---------------------------
+# The search uses half of the rows, and the audit the other half. This is repeated for six random
+# splits.
 
 
 def compare(seed):
@@ -172,7 +176,7 @@ held_out = pd.DataFrame(rows, columns=["split", "rule", "depth", "leaf", "accura
 print(held_out.round(3).to_string(index=False))
 
 # %%
-# Means over the halves, and how often each rule amplifies less than accuracy alone:
+# Means over the splits, and how often each rule amplifies less than accuracy alone:
 
 by_rule = held_out.groupby("rule", sort=False)[["accuracy", "amplifies"]].mean()
 sizes = held_out.pivot(index="split", columns="rule", values="amplifies")

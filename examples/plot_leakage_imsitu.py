@@ -1,21 +1,22 @@
 """
-How well verbs predict gender
-=============================
+Dataset leakage on imSitu: predicting gender from verbs
+=======================================================
 
-Table 1 and Fig. 4 of "Balanced datasets are not enough" (Wang et al. 2019), for imSitu: how well
-gender is predicted from the verb of an image, in the original training split and in three that are
-balanced until no verb has more than α men to a woman, or women to a man.
+This page repeats Table 1 and Fig. 4 of "Balanced datasets are not enough" (Wang et al. 2019) for
+imSitu. An attacker predicts gender from the verb of an image. It is trained on the original
+training split, and on three balanced splits: no verb has more than α times as many images of one
+gender as of the other.
 
-**What to look at:** halving the imbalance changes next to nothing; only a split with as many women
-as men for every verb reveals nothing. Labels that are partly wrong leak less, so a model has
-to be compared with equally accurate labels.
+**Result:** halving the imbalance changes almost nothing. Only a split with as many women as men for
+every verb reveals nothing. Labels with errors leak less, so a model must be compared with equally
+accurate random labels.
 """
 
 # %%
 # Dataset leakage
 # ---------------
-# The attacker learns on a training split and is judged on the original test rows, both genders
-# weighing the same. It is the best table: a gender for every verb.
+# The attacker is trained on a training split and scored on the original test rows, with equal
+# weight for both genders. It is the best table: one gender for each verb.
 
 from itertools import product
 
@@ -54,10 +55,10 @@ def leakage(train, labels, test_labels, attacker="exact", **options):
 
 
 # %%
-# At falling F1
-# -------------
-# A share of the labels becomes another verb, drawn at random, in the training split and in the test
-# rows. The paper reports leakage at the F1 of its models, the mean over verbs.
+# Leakage of labels with errors
+# -----------------------------
+# A share of the labels is replaced by random other verbs, in the training split and in the test
+# rows. The paper reports leakage at the F1 of its models (the mean over verbs).
 
 
 def perturbed(labels, share, verbs, rng):
@@ -85,30 +86,30 @@ curves = {alpha: curve(alpha, SHARES) for alpha in (None, 3, 2, 1)}
 
 
 def at(found, f1):
-    """Return leakage at an F1, between the two nearest that were tried."""
+    """Return leakage at an F1, interpolated between the two nearest values."""
     return np.interp(f1, found["F1"].iloc[::-1], found["leakage"].iloc[::-1])
 
 
-print("                leakage           at the F1 of the paper's model")
-print("split           ours     paper    F1       ours     original split   paper")
+print("                leakage             at the F1 of the paper's model")
+print("split           skbiasamp  paper    F1       skbiasamp  original split  paper")
 for row in PAPER.itertuples(index=False):
     split, alpha, published, f1, published_at_f1 = row
     found = curves[None if pd.isna(alpha) else alpha]
     print(
-        f"{split:14}  {found['leakage'].iloc[0]:.2%}   {published:.2%}   {f1:.2%}   "
-        f"{at(found, f1):.2%}   {at(curves[None], f1):.2%}           {published_at_f1:.2%}"
+        f"{split:14}  {found['leakage'].iloc[0]:.2%}     {published:.2%}   {f1:.2%}   "
+        f"{at(found, f1):.2%}     {at(curves[None], f1):.2%}          {published_at_f1:.2%}"
     )
 
 # %%
-# On the split with α = 1 every verb has as many women as men, so that a table reveals nothing. The
-# paper's 54 % come from choosing the best epoch on few rows and from counting an accuracy of 0.46
-# as 0.54 (``fold=True`` does the latter). Its network, ``MLPAttacker.preset("leakage")``, comes
-# within 1.3 percentage points of the table: see :doc:`/replication`.
+# On the split with α = 1, every verb has as many women as men, so the table reveals nothing. The
+# paper's 54 % has two causes: it chooses the best epoch on few rows, and it counts an accuracy of
+# 0.46 as 0.54 (``fold=True`` does this too). The paper's network,
+# ``MLPAttacker.preset("leakage")``, agrees with the table within 1.3 percentage points: see
+# :doc:`/replication`.
 #
-# With wrong labels the original split gives what is published. The published values for α = 3 and
-# α = 2 are those of the *original* split at the F1 of these models, within 0.1 percentage
-# points; learnt on
-# the balanced splits they are lower.
+# With errors in the labels, the original split agrees with the paper. The published values for
+# α = 3 and α = 2 are those of the *original* split at the F1 of these models, within 0.1 percentage
+# points. Attackers trained on the balanced splits have lower values.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 colors = ("black", "#0072B2", "#009E73", "#D55E00")
@@ -121,6 +122,6 @@ for row in PAPER.itertuples(index=False):
 ax.plot([], [], "x", color="0.4", label="published")
 ax.axhline(0.5, color="0.75", linewidth=1, linestyle="dashed")
 ax.set(xlabel="F1 of the labels", ylabel="genders predicted correctly, share")
-ax.set_title("imSitu: how well verbs predict gender, as they become wrong")
+ax.set_title("imSitu: gender predicted from verbs with errors")
 ax.legend()
 plt.show()

@@ -1,20 +1,20 @@
 """
-Three metrics for every pair of data and model
-==============================================
+BiasAmp→, DPA and Multi→ compared on simulated data
+===================================================
 
-The simulation of Sec. 7.1 in "Making bias amplification in balanced datasets directional and
-interpretable" (Tokas, Nair & Kerner 2024). Two groups and a binary task: each of the four cells
-has probability 1/4, then α is added to (A=0, T=0) and taken from (A=1, T=1). One α makes the data,
-another one the model's predictions.
+This page repeats the simulation of Sec. 7.1 in "Making bias amplification in balanced datasets
+directional and interpretable" (Tokas, Nair & Kerner 2024). There are two groups and a binary task.
+Each of the four cells has probability 1/4; then α is added to (A=0, T=0) and subtracted from (A=1,
+T=1). One α gives the data, another α gives the model's predictions.
 
-**What to look at:** the white column in the middle of the first map. Data are balanced there, and
-BiasAmp→ says 0 of any model. DPA is 0 on the two diagonals only, where data and model are equally
-biased. Multi→ never says that bias shrank.
+**Result:** the white column of the first map has balanced data: BiasAmp→ is 0 for any model. DPA is
+0 only on the two diagonals, on which data and model are equally biased. Multi→ is never negative,
+so it cannot show that a model reduces bias.
 """
 
 # %%
-# A hundred data sets, a hundred models
-# -------------------------------------
+# Simulated data sets and models
+# ------------------------------
 
 import warnings
 
@@ -39,16 +39,16 @@ def cells(step):
 # %%
 # DPA
 # ---
-# How well the best attacker predicts the task from the group depends on one α only, so that a
-# hundred numbers make the whole map. (Nothing is equalised: the simulation has no rows, and so no
-# accuracy.)
+# The score of the best attacker, which predicts the task from the group, depends on one α only. A
+# hundred scores are enough for the whole map. (Labels are not made equally accurate, because the
+# simulation has no rows and so no accuracy.)
 
 
 def predictability(step):
-    """Return how well the best attacker predicts the task from the group."""
+    """Return the score of the best attacker, which predicts the task from the group."""
     table = cells(step)
     with warnings.catch_warnings():
-        # At the ends the task has one value in a group, which is no matter here.
+        # At the ends, the task has one value in a group, which does not matter here.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return dataset_leakage(
             table["group"],
@@ -62,8 +62,8 @@ def predictability(step):
 # %%
 # BiasAmp→ and Multi→
 # -------------------
-# The data are what the auditor is fitted on. They are its base too, since data and models are
-# different rows.
+# The auditor is fitted on the data. They also give the base rates (``base="train"``), because data
+# and models are different rows.
 
 
 def heatmaps(steps=STEPS):
@@ -88,8 +88,8 @@ def heatmaps(steps=STEPS):
 maps = heatmaps()
 
 # %%
-# Where they are 0
-# ----------------
+# Zeros of the metrics
+# --------------------
 
 alpha = np.array(STEPS)
 equal = np.abs(alpha[:, None]) == np.abs(alpha)

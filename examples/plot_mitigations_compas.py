@@ -1,21 +1,23 @@
 """
-Mitigations side by side: what they take off, what they cost, what they raise
-=============================================================================
+Comparison of mitigations on COMPAS
+===================================
 
-Five mitigations on COMPAS and on a synthetic table, each measured with the same auditors on the
-same folds: accuracy, amplification of single attributes, and of several at once. "Men also do
-laundry" (Zhao, Andrews & Xiang 2023) reports that mitigations for the one can raise the other. They
-do here too: dropping rows until groups are even, and training a classifier a group, lower
-directional amplification on both data sets, and raise the multi-attribute one.
+Five mitigations are compared on COMPAS and on a synthetic table, with the same auditors on the same
+folds. The measures are accuracy, directional amplification of single tasks, and multi-attribute
+amplification of sets of tasks. The direction is group → task (A→T): does the group shift the
+predicted task?
+
+**Result:** a mitigation that reduces one metric can increase another, as "Men also do laundry"
+(Zhao, Andrews & Xiang 2023) reports. Dropping rows and training one classifier per group reduce
+directional amplification on both data sets, and increase multi-attribute amplification.
 """
 
 # %%
 # The data
 # --------
-# Of COMPAS two labels, which exclude each other no more than objects in a picture do: whether a
-# defendant was charged again within two years, and whether the present charge is a felony. Race is
-# the sensitive feature, and no input of the model. (A model of these labels should not be built to
-# be used; see :doc:`/limits`.)
+# COMPAS has two labels per row here: whether a defendant was charged again within two years, and
+# whether the present charge is a felony. Race is the sensitive feature and not an input of the
+# model. (Do not use a model of these labels in practice; see :doc:`/limits`.)
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -42,15 +44,15 @@ felony = (compas.frame["c_charge_degree"] == "F").astype(int)
 compas_labels = pd.DataFrame({"charged again": compas.target, "felony": felony})
 
 # %%
-# The synthetic table is as those of the Adult data: features that predict the labels, and proxies
-# that predict the group. Three labels, two groups.
+# The synthetic table has three labels and two groups. Some features predict the labels, others are
+# proxies that predict the group.
 
 table = make_biased_classification(8000, n_tasks=3, random_state=0)
 
 # %%
 # The mitigations
 # ---------------
-# All are put around the same logistic regressions, one a label. The first is without mitigation.
+# All use the same logistic regressions, one per label. The first entry has no mitigation.
 
 
 def scaled(classifier):
@@ -69,8 +71,9 @@ mitigations = {
 }
 
 # %%
-# MALS and its multi-attribute form, then directional amplification A→T and its multi-attribute
-# form. The multi-attribute ones count sizes: a mitigation that overshoots zero raises them.
+# The metrics are MALS and directional amplification A→T, each with its multi-attribute form. The
+# multi-attribute forms count the size of each change: a value far below 0 in directional
+# amplification increases them too.
 
 auditors = [MALSAuditor(), Multi(direction=None), DirectionalAuditor(), Multi()]
 options = {"auditors": auditors, "noise": (0.5, 1, 2, 4), "random_state": 0}
@@ -80,14 +83,14 @@ on_compas = compare_mitigations(
 on_table = compare_mitigations(table.data, table.target, table.sensitive, mitigations, **options)
 
 # %%
-# What they do
-# ------------
-# Each number is the change against no mitigation on the same folds, with its 95 % interval.
-# ``accuracy`` counts a row as right where all of its labels are.
+# Effect and cost of each mitigation
+# ----------------------------------
+# Each number is the change from the model without mitigation on the same folds, with its 95 %
+# confidence interval. ``accuracy`` counts a row as right if all its labels are right.
 
 
 def changes(comparison):
-    """Return what mitigations change, mitigations × measures."""
+    """Return the changes from the baseline, measures × mitigations."""
     rows = comparison.table[comparison.table["noise"].isna()]
     rows = rows[rows["mitigation"] != comparison.baseline].assign(
         cell=lambda rows: [
@@ -113,10 +116,11 @@ for name, comparison in {"COMPAS": on_compas, "synthetic table": on_table}.items
     print()
 
 # %%
-# Single and multi-attribute amplification, drawn
-# -----------------------------------------------
-# The dashed line is the model without mitigation, with growing noise on its features: amplification
-# that is taken off at no merit. Above are single attributes, below several at once.
+# Amplification against accuracy
+# ------------------------------
+# The dashed line is the model without mitigation, with growing noise on its features. A mitigation
+# on this line is no better than noise. The upper row shows directional amplification, the lower row
+# multi-attribute amplification.
 
 figure, axes = plt.subplots(2, 2, figsize=(11, 7.5), layout="constrained")
 for column, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_table}.items()):
@@ -126,15 +130,15 @@ for column, (name, comparison) in enumerate({"COMPAS": on_compas, "table": on_ta
         ax.set_title(name)
 
 # %%
-# What they show
-# --------------
-# *Balancing the ratios*, *repairing the data* and *a classifier a group* push directional
-# amplification down on both data sets, and multi-attribute amplification up. On the table they
-# push the one far below zero: predictions have less of the bias than the labels have, which is
-# what they are for, and the other counts distance from the labels in either direction. On COMPAS
-# its rise has little to do with the groups. The rows that are dropped had a label more often than
-# those that stay, so that "charged again" is predicted too rarely of everybody; and classifiers a
-# group call even more charges felonies, in both:
+# Results
+# -------
+# *Ratio balancer*, *data repair* and *domain independent* reduce directional amplification on both
+# data sets, and increase multi-attribute amplification. On the table, directional amplification
+# falls far below 0: predictions have less bias than the labels. Multi-attribute amplification
+# counts the distance from the labels in either direction, so it increases. On COMPAS the increase
+# has little to do with the groups. The dropped rows have a label more often than the rows that
+# stay, so "charged again" is predicted too rarely for both groups. One classifier per group
+# predicts even more felonies, for both groups:
 
 pairs = ["group", "task"]
 rates = {
@@ -146,8 +150,8 @@ predicted.insert(0, "labels", rates["none"]["base"])
 print(predicted.round(2).to_string())
 
 # %%
-# The signed mean counts changes against the association in the labels as negative. It falls
-# wherever directional amplification does. Report it with the mean of absolute changes:
+# The signed mean counts changes against the labels' association as negative. It falls whenever
+# directional amplification falls. Report it beside the value:
 
 signed = {
     name: {
@@ -162,22 +166,22 @@ print(pd.DataFrame(signed).round(3).to_string())
 
 # %%
 # The two mitigations that drop rows cost 3 percentage points of accuracy on both data sets. On
-# COMPAS they raise MALS too.
+# COMPAS they increase MALS too.
 #
-# *Base-rate thresholds* do nothing on the table, whose labels are even. On COMPAS they take the
-# two apart the other way round: directional amplification rises, multi-attribute amplification
-# falls. The model alone calls nearly every charge a felony: far from the labels, and with hardly
-# anything left to amplify:
+# *Base-rate thresholds* change nothing on the table, because its labels are balanced. On COMPAS,
+# directional amplification increases and multi-attribute amplification falls. Without mitigation,
+# the model predicts a felony for nearly every charge. This is far from the labels, and leaves
+# little difference between the groups to amplify:
 
 for name in ("none", "base-rate thresholds"):
     felonies = cross_val_predict(mitigations[name], compas.data, compas_labels)[:, 1].mean()
     print(f"{name}: {felonies:.0%} felonies predicted, of {felony.mean():.0%}")
 
 # %%
-# *Corpus constraints* do what they are asked to, keep the groups' training shares, and so bring
-# MALS near zero and its multi-attribute form down, at a loss of accuracy too small to be
-# distinguished from none. They need the sensitive feature of every row that is predicted.
+# *Corpus constraints* keep the groups' training shares. MALS is then near 0, and its
+# multi-attribute form falls. The loss of accuracy is not statistically distinguishable from 0. They
+# need the sensitive feature of every predicted row.
 #
-# On COMPAS there is little to take off (without mitigation, the interval of directional
-# amplification has zero in it), and noise takes off as much. No mitigation is best in every line:
-# which one to take depends on the amplification that does harm where the model is used.
+# On COMPAS there is little amplification to remove: without mitigation, the confidence interval of
+# directional amplification includes 0. Noise reduces it as much. No mitigation is best for all
+# metrics. Choose by the kind of amplification that does harm in your application.

@@ -1,14 +1,15 @@
 """
-Amplification that no single task shows
-=======================================
+Multi-attribute amplification: sets of tasks
+============================================
 
-After "Men also do laundry" (Zhao, Andrews & Xiang 2023). A model predicts whether an image shows
-cooking and whether it shows cleaning. In the labels half of the women and half of the men do each,
-but women more often do both. The model predicts each as often as the labels have it, and yet more
-often both of women, and one or the other of men.
+This page follows "Men also do laundry" (Zhao, Andrews & Xiang 2023). A model predicts whether an
+image shows cooking and whether it shows cleaning. In the labels, half of the women and half of the
+men do each task, but women more often do both. The model predicts each task as often as it occurs.
+But it predicts both tasks more often for women, and only one of them more often for men.
 
-**What to look at:** directional amplification is exactly 0 for every single task. The rate of the
-set of both changes by an eighth, in the direction of the labels. Single tasks do not show it.
+**Result:** directional amplification is exactly 0 for every single task. The rate of the set
+"cooking and cleaning" changes by 12.5 percentage points, in the direction of its association.
+Metrics of single tasks do not detect this.
 """
 
 # %%
@@ -25,7 +26,7 @@ kinds = {"both": (1, 1), "cooking": (1, 0), "cleaning": (0, 1), "neither": (0, 0
 
 
 def images(**counts):
-    """Return one row an image, with its two tasks."""
+    """Return one row per image, with its two tasks."""
     rows = [kinds[kind] for kind, n in counts.items() for _ in range(n)]
     return pd.DataFrame(rows, columns=["cooking", "cleaning"])
 
@@ -44,19 +45,20 @@ rates = {"labels": labels.groupby(gender).mean(), "predicted": predicted.groupby
 print(pd.concat(rates, axis=1).to_string())
 
 # %%
-# One task at a time
-# ------------------
-# Nothing. The labels of single tasks are balanced, which would blind this metric to any model; but
-# ``delta``, the shift itself, is 0 as well.
+# Directional amplification of single tasks
+# -----------------------------------------
+# The direction is group → task (A→T): does the group shift the predicted task? It does not. The
+# labels of single tasks are balanced, so this metric would be 0 for any model. But ``delta``, the
+# change of the rate, is 0 as well.
 
 single = DirectionalAuditor("A->T", random_state=0).fit(labels, sensitive_features=gender)
 of_single = single.audit(labels, predicted, sensitive_features=gender)
 print(of_single.table[["group", "task", "base", "observed", "delta"]].to_string(index=False))
 
 # %%
-# Sets of tasks
-# -------------
-# ``min_size=2`` takes sets of two and more: here one, both at once.
+# Multi-attribute amplification of sets
+# -------------------------------------
+# ``min_size=2`` counts sets of two or more tasks: here one set, with both tasks.
 
 multi = MultiAttributeAuditor("A->T", min_size=2, random_state=0)
 multi.fit(labels, sensitive_features=gender)
@@ -66,19 +68,20 @@ print(f"\ndirectional {of_single.value:.3f}, multi-attribute {of_sets.value:.3f}
 print(f"signed mean of the sets {of_sets.statistics['signed_mean']:+.3f}")
 
 # %%
-# The value is a mean of absolute changes, which cannot be negative. The signed mean has a
-# direction: here both groups changed in the direction of the labels.
+# The value is a mean of absolute changes and cannot be negative. The signed mean shows the
+# direction: both groups changed in the direction of the labels' association.
 #
-# Chance
-# ------
-# A mean of absolute changes is above 0 for any model with errors. To see how much of it is chance,
-# keep each task's errors and assign them to random rows within each gender:
+# Value of random errors
+# ----------------------
+# A mean of absolute changes is above 0 for any model with errors. To measure the value that chance
+# alone gives, keep the number of errors of each task, and assign them to random rows within each
+# gender:
 
 rng = np.random.default_rng(0)
 
 
 def shuffled():
-    """Return predictions whose tasks do not know of each other."""
+    """Return predictions whose tasks are independent within each gender."""
     columns = {}
     for task in predicted:
         parts = [rng.permutation(part[task].to_numpy()) for part in (of_women, of_men)]
@@ -100,6 +103,6 @@ wide = shifts.pivot(index="task", columns="group", values="delta")
 wide = wide.loc[["cooking + cleaning", "cleaning", "cooking"]]
 wide.plot.barh(ax=ax, color={"men": "#0072B2", "women": "#D55E00"})
 ax.axvline(0, color="black", linewidth=0.8)
-ax.set(xlabel="predicted rate less rate of the labels", ylabel="")
-ax.set_title("Single tasks stay, the set of both moves")
+ax.set(xlabel="predicted rate − rate of the labels", ylabel="")
+ax.set_title("Single tasks do not change, the set of both tasks does")
 plt.show()

@@ -1,20 +1,20 @@
 """
-Where in a pipeline a group can be predicted
-============================================
+Leakage probes in a pipeline
+============================
 
-A :class:`~skbiasamp.LeakageProbe` is a pipeline step that passes its input on unchanged and
-measures how well the sensitive feature can be predicted from it. A probe before and a probe after
-each step show what the step adds or removes.
+:class:`~skbiasamp.LeakageProbe` is a pipeline step. It measures how well the sensitive feature can
+be predicted from its input, and passes the input on unchanged. One probe before and one after a
+step show what the step adds or removes.
 
-**What to look at:** scaling removes nothing. Keeping the one feature that predicts the label best
-removes nearly all information about the group, because here these are different features. Keeping
-the features that vary most keeps it.
+**Result:** scaling removes no information about the group. Keeping only the feature that predicts
+the label best removes nearly all of it, because other features are the proxies. Keeping the first
+principal component does not remove it.
 """
 
 # %%
 # Data with proxies
 # -----------------
-# One feature predicts the label, two predict the group. The group itself is not a feature.
+# One feature predicts the label, and two features predict the group. The group is not a feature.
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -36,7 +36,7 @@ print(X.columns.tolist())
 # %%
 # A pipeline with probes
 # ----------------------
-# The group reaches probes and the audited classifier by scikit-learn's metadata routing.
+# scikit-learn's metadata routing passes the group to the probes and to the audited classifier.
 
 sklearn.set_config(enable_metadata_routing=True)
 probe = LeakageProbe(random_state=0).set_fit_request(sensitive_features=True)
@@ -76,22 +76,22 @@ print(table.round(3).to_string())
 print(f"by chance {fitted['features'].chance_}")
 
 # %%
-# The first component of a PCA keeps what varies most together, and that is the group. Amplification
-# of the two models on rows not seen:
+# The first component of the PCA correlates with the group. Amplification of the two models on test
+# rows, group → task (A→T: does the group shift the predicted task?):
 
 for name, result in amplified.items():
     print(f"{name:16} {result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]")
 
 # %%
-# The probe says what a model *could* use; the audit says what its predictions did. With hardly a
-# trace of the group the model treats both groups more alike than their labels are, which counts as
-# negative.
+# The probe measures what a model *can* use, and the audit measures its predictions. With almost no
+# information about the group, predictions differ less between the groups than the labels do. This
+# gives a negative amplification.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, values), color in zip(table.items(), ("#0072B2", "#D55E00"), strict=True):
     ax.plot(["features", "scaled", "reduced"], values, "o-", color=color, label=name)
 ax.axhline(0.5, color="0.6", linewidth=1, linestyle="dashed", label="chance")
 ax.set(ylim=(0.45, 1), ylabel="groups predicted correctly, share")
-ax.set_title("How well the group can be predicted after each step")
+ax.set_title("Accuracy of predicting the group after each step")
 ax.legend(loc="center left")
 plt.show()

@@ -1,20 +1,21 @@
 """
-The same step, from a low and from a high level
-===============================================
+DPA is relative, leakage amplification is absolute
+==================================================
 
-Fig. 1 and Sec. 3.2.3 of "Making bias amplification in balanced datasets directional and
-interpretable" (Tokas, Nair & Kerner 2024).
+This page repeats Fig. 1 and Sec. 3.2.3 of "Making bias amplification in balanced datasets
+directional and interpretable" (Tokas, Nair & Kerner 2024).
 
-**What to look at:** the slopes. The plain difference of two qualities, as leakage amplification
-takes it, rises alike from every level. DPA divides by their sum: a step weighs more where the data
-told little.
+**Result:** leakage amplification is the difference of two qualities. It rises equally from every
+level. DPA divides the difference by the sum, so the same difference counts more if the labels
+reveal little about the group.
 """
 
 # %%
-# Data of a given predictability
-# ------------------------------
-# Two groups of 100 rows and a binary label that agrees with the group in a share q of the rows. The
-# best attacker predicts the label from the group with accuracy q, and q is all that matters.
+# Data with a given predictability
+# --------------------------------
+# There are two groups of 100 rows, and a binary label that agrees with the group in a share q of
+# the rows. The best attacker predicts the label from the group with accuracy q. Both metrics depend
+# on q only.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -46,10 +47,10 @@ def step(data, model, normalize):
 
 
 # %%
-# Two steps of 0.05
-# -----------------
-# The example of Sec. 3.2.3: from 0.55 to 0.60, and from 0.90 to 0.95. Relative to where it started
-# the first step is the larger one.
+# Two increases of 0.05
+# ---------------------
+# In the example of Sec. 3.2.3, predictability rises from 0.55 to 0.60, and from 0.90 to 0.95. The
+# first increase is larger relative to its start.
 
 steps = pd.DataFrame(
     {
@@ -62,8 +63,8 @@ steps = pd.DataFrame(
 print(steps.to_string(float_format="{:.4f}".format))
 
 # %%
-# All steps
-# ---------
+# All increases and decreases
+# ---------------------------
 
 qualities = np.linspace(0.5, 1, 26)
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
@@ -75,6 +76,6 @@ for ax, normalize in zip(axes, (False, True), strict=True):
     ax.axhline(0, color="0.75", linewidth=1)
     ax.set_xlabel("predictability of the model's predictions")
 axes[0].set(title="difference: parallel", ylabel="amplification")
-axes[1].set_title("DPA: steeper from a low level")
+axes[1].set_title("DPA: steeper for a low level")
 axes[0].legend()
 plt.show()

@@ -1,19 +1,21 @@
 """
-Three shortcomings of MALS, as a table
-======================================
+Three shortcomings of MALS
+==========================
 
 Sec. 3.2 of "Directional bias amplification" (Wang & Russakovsky 2021) gives three reasons not to
-use the measure of 2017 any more, each with counts. Here is what three metrics see of each.
+use MALS (2017) any more. This page computes three metrics for each of its examples: MALS and
+directional amplification, group → task (A→T: does the group shift the predicted task?) and task →
+group (T→A: does the task shift the predicted group?).
 
-**What to look at:** in every scenario the model exaggerates a correlation of its labels. MALS says
-0, two different numbers for the same error, a negative number, and the same number for two
-different errors. A→T and T→A say how much, and which way.
+**Result:** in every scenario, the model amplifies an association of its labels. MALS gives 0, two
+different values for the same error, a negative value, and the same value for two different errors.
+A→T and T→A measure the size and the direction.
 """
 
 # %%
 # Counts
 # ------
-# A row is (group, label, predicted group, predicted label, how many). The label is one task: 1.
+# Each row is (group, label, predicted group, predicted label, number of rows). The task is label 1.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -50,7 +52,7 @@ SCENARIOS = {
         ("A2", 0, "A2", 1, 10),
         ("A2", 1, "A2", 1, 20),
     ],
-    # Sec. 3.2 has no counts here; these are ours. First the label is wrong, then the group.
+    # Sec. 3.2 has no counts for this one. First the label is wrong, then the group.
     "3: wrong labels": [
         ("A1", 0, "A1", 1, 10),
         ("A1", 1, "A1", 1, 30),
@@ -68,7 +70,7 @@ SCENARIOS = {
 # %%
 # Three metrics
 # -------------
-# Signs come from the audited labels, as there is no training set.
+# The audited labels give the signs, because there is no training set.
 
 AUDITORS = {
     "MALS": MALSAuditor(reference="test", interval=None),
@@ -79,7 +81,7 @@ COLUMNS = ["group", "task", "group_pred", "task_pred", "n"]
 
 
 def seen(rows):
-    """Return what each metric says of counts."""
+    """Return the value of each metric for counts."""
     counts = Contingency.from_counts(pd.DataFrame(rows, columns=COLUMNS))
     return {name: auditor.audit(counts).value for name, auditor in AUDITORS.items()}
 
@@ -88,14 +90,15 @@ table = pd.DataFrame({name: seen(rows) for name, rows in SCENARIOS.items()}).T
 print(table.to_string(float_format="{:+.4f}".format))
 
 # %%
-# *Shortcoming 1.* MALS looks at positive correlations only. With three groups it sees nothing. With
-# two it sees 0.2 or 0.033 for the same error on one side or the other; A→T sees 0.1 both times.
+# *Shortcoming 1.* MALS counts positive correlations only. With three groups it is 0. With two
+# groups it is 0.2 or 0.033 for the same error in one group or the other; A→T is 0.1 in both cases.
 #
-# *Shortcoming 2.* MALS takes A1 for the group of the 1s, because most 1s are of A1. But so are most
-# 0s: 1 in 3 of A1 has a 1, and 2 in 3 of A2. Its sign is wrong.
+# *Shortcoming 2.* MALS associates label 1 with A1, because most rows with label 1 are in A1. But
+# most rows with label 0 are in A1 too: 1 in 3 rows of A1 has label 1, and 2 in 3 rows of A2. The
+# sign of MALS is wrong.
 #
-# *Shortcoming 3.* MALS compares predictions with predictions, and cannot say whether the label or
-# the group was wrong. A→T and T→A say it.
+# *Shortcoming 3.* MALS compares predictions with predictions. It cannot distinguish a wrong label
+# from a wrong group. A→T and T→A can.
 
 figure, ax = plt.subplots(figsize=(8, 5), layout="constrained")
 places = np.arange(len(table))[::-1]
@@ -107,5 +110,5 @@ for shift, (name, values), color in zip(
 ax.axvline(0, color="black", linewidth=0.8)
 ax.set(yticks=places, yticklabels=table.index, xlabel="amplification", xlim=(-0.7, 0.42))
 ax.legend(loc="lower left")
-ax.set_title("What each metric sees of six models that exaggerate")
+ax.set_title("Three metrics for six models that amplify")
 plt.show()

@@ -1,19 +1,21 @@
 """
-Six metrics, one kind of error
-==============================
+Bias amplification compared with error-rate differences
+=======================================================
 
-Fig. 2 of "Directional bias amplification" (Wang & Russakovsky 2021). Of 40 women 30 paint, of 40
-men 10. A model is right about every man; of the women it calls 0, 1, … or all 40 painters. 30
-would be right: below, the model weakens the correlation in its labels, above it strengthens it.
+This page repeats Fig. 2 of "Directional bias amplification" (Wang & Russakovsky 2021). 30 of 40
+women paint, and 10 of 40 men. The model predicts every man correctly. It predicts "paints" for 0,
+1, … or all 40 women. 30 is correct. With fewer than 30 the model weakens the association in its
+labels, and with more it strengthens it.
 
-**What to look at:** which curves distinguish the two sides. Differences of error rates see one side
-only, or both alike. The two measures of amplification, in the last column, change sign.
+**Result:** error-rate differences react to one of these errors only, or to both in the same way.
+The two measures of amplification (last column) change sign. BiasAmp A→T is group → task: does the
+group shift the predicted task?
 """
 
 # %%
-# One model for every number of women
-# -----------------------------------
-# Women who paint are called first, so that a model that calls 30 of them is always right.
+# One model for each number of women
+# ----------------------------------
+# Women who paint come first, so the model that predicts "paints" for 30 women makes no error.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,15 +28,15 @@ paints = np.repeat([1, 0, 1, 0], [30, 10, 10, 30])
 
 
 def predictions(n_women):
-    """Return what a model says that calls so many women painters."""
+    """Return the predictions of a model that predicts "paints" for so many women."""
     return np.concatenate([np.arange(40) < n_women, paints[~woman]]).astype(int)
 
 
 # %%
 # Six metrics
 # -----------
-# Four are made of a group's false and true positive rates. MALS and BiasAmp→ get a column for each
-# class, as in the authors' code; MALS, which looks at predicted attributes, gets the true ones.
+# Four metrics use the false and true positive rates of each group. MALS and BiasAmp→ get a column
+# for each class, as in the authors' code.
 
 
 def rates(predicted, group):
@@ -63,9 +65,9 @@ table.index.name = "women painting"
 print(table.iloc[[0, 15, 30, 40]].T.rename_axis(None).to_string(float_format="{:+.4f}".format))
 
 # %%
-# At 0, 0.375, 0.75 (right) and 1. Only the last column's metrics have another sign at 1 than at 0.
-# BiasAmp A→T is a straight line: each woman counts the same. MALS, a share of those who are called
-# painters, bends, and is steeper where few are.
+# The columns are 0, 0.375, 0.75 (correct) and 1. Only the two measures of amplification have
+# different signs at 0 and at 1. BiasAmp A→T is a straight line, because each woman counts equally.
+# MALS is a share of the predicted painters, so it is steeper if they are few.
 
 figure, axes = plt.subplots(2, 3, figsize=(10, 5.5), sharex=True, layout="constrained")
 for ax, (name, values) in zip(axes.flat, table.items(), strict=True):
@@ -75,6 +77,6 @@ for ax, (name, values) in zip(axes.flat, table.items(), strict=True):
     ax.plot(values.index, values, color="#D55E00" if amplifies else "#0072B2")
     ax.set_title(name)
 for ax in axes[1]:
-    ax.set_xlabel("share of women called painters")
+    ax.set_xlabel("share of women predicted as painters")
 figure.suptitle("An error that weakens a correlation (left of 0.75) or strengthens it (right)")
 plt.show()
