@@ -30,8 +30,8 @@ print(pd.Series(train.rate("task", given="group")[:, 0], train.groups).round(3))
 # %%
 # Differences, with intervals
 # ---------------------------
-# All models are measured on the same resamples. Their separate intervals overlap, and the
-# intervals of their differences do not.
+# All models are measured on the same resamples. Most separate intervals overlap; the interval of
+# a difference says which models differ from the reference.
 
 auditor = DirectionalAuditor(random_state=0).fit(train)
 result = auditor.compare(
