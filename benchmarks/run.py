@@ -47,6 +47,7 @@ BENCHMARKS = {
     "attackers": Benchmark("networks trained at once beside one after another", torch=True),
     "sklearn": Benchmark("AuditedClassifier beside the classifier it wraps"),
     "engines": Benchmark("files and queries beside the engines' own group-by"),
+    "comparison": Benchmark("comparing two models beside one audit, and beside group-by"),
     "growth": Benchmark("time and memory over rows, groups, tasks, sets and resamples"),
 }
 SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {

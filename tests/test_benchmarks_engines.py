@@ -62,3 +62,9 @@ def test_an_unknown_benchmark_is_named():
     )
     assert done.returncode == 2
     assert "there is no benchmark 'enignes'" in done.stderr
+
+
+def test_the_short_benchmark_of_comparisons_shows_every_row():
+    header, _, *rows = cells(run("comparison.py", "--short"))
+    assert len(rows) == 8
+    assert {len(row) for row in rows} == {len(header)}

@@ -34,3 +34,13 @@ def test_the_short_run_counts_false_alarms_of_every_audit():
     expected = {"DPA A->T", "DPA T->A", "MALS", "directional A->T", "directional T->A", "leakage"}
     assert expected | {"gate", "gate --on all", "report"} <= set(rows)
     assert done.stdout.count(" p |") == len(expected)
+
+
+def test_the_short_run_compares_models_by_every_metric():
+    script = BENCHMARKS / "coverage_comparison.py"
+    command = [sys.executable, "-X", "utf8", script, "--short", "--n-jobs", "1"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line[:1] == "|"][2:]
+    assert {row[1].strip() for row in rows} == {"alike", "different"}
+    assert len(rows) == 2 * 7
