@@ -131,8 +131,8 @@ Times are medians of processor time, and a ratio is formed in each round of one 
 two models draws resamples once and measures both models on them. Every interval has 999 resamples.
 Before the clock started, values were found equal to those of single audits.
 
-MALS and the attackers miss the target: MALS tests each model on swapped predictions, and an attack is
-trained and scored for each model.
+MALS and the attackers miss the target: MALS tests each model on swapped predictions, and an attack
+is trained and scored for each model.
 """
 
 
