@@ -20,6 +20,7 @@ from skbiasamp._input import (
     Side,
     as_bytes,
     check_option,
+    check_selection,
     common,
     quote,
     task_names,
@@ -210,6 +211,42 @@ class Cells:
             return self
         weight = np.apply_along_axis(partial(np.bincount, cell.reshape(-1)), -1, self.weight)
         return take(self, first, weight)
+
+    def select(
+        self,
+        *,
+        groups: Iterable[Hashable] | None = None,
+        tasks: Iterable[Hashable] | None = None,
+    ) -> Self:
+        """Return only the rows of some groups, or only some columns of a multilabel task.
+
+        Parameters
+        ----------
+        groups : list of group names, optional
+            Rows of other groups are left out.
+        tasks : list of task names, optional
+            Columns of a multilabel task to keep. Rows stay.
+
+        Returns
+        -------
+        contingency : Contingency, or TaskSums
+        """
+        chosen = self
+        if groups is not None:
+            chosen = narrowed(chosen, "group", check_selection(groups, self.groups, "group"))
+        if tasks is not None:
+            if self.classes is not None:
+                raise InputError(
+                    "{tasks} can be chosen from indicator columns only: the classes of a "
+                    "one-column label ({classes}) belong together.",
+                    classes=quote(self.classes),
+                )
+            chosen = narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
+        return chosen._distinct()
+
+    def __radd__(self, other: object) -> Self:
+        """Let `sum()` start from 0."""
+        return self if other == 0 else NotImplemented
 
     def rate(self, side: SideName, *, given: SideName) -> Array:
         """Return P(side | given) as groups × tasks; NaN where `given` never occurs.

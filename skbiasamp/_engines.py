@@ -20,6 +20,7 @@ from skbiasamp._input import (
     InputTypeError,
     no_column,
     plain,
+    probabilities,
 )
 
 COUNT = "n"
@@ -61,12 +62,7 @@ class Opened(NamedTuple):
         if kind.is_integer():
             return column
         if not (kind.is_numeric() or kind == nw.Boolean):
-            raise InputError(
-                "column {column!r} is one of several, so it must be a 0/1 indicator of one label; "
-                "got values of type {kind}.",
-                column=name,
-                kind=kind,
-            )
+            raise _no_indicator(name, f"values of type {kind}")
         return column.cast(nw.Int8 if kind == nw.Boolean else nw.Float64)
 
     def weight(self, name: Hashable) -> nw.Expr:
@@ -227,12 +223,7 @@ def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.Data
     cells = _grouped(opened, others, made, how, also={"above": score >= 0.5})
     _check_known(cells, name)
     least, most = cells["least"].min(), cells["most"].max()
-    if not -1e-6 <= least <= most <= 1 + 1e-6:
-        raise InputError(
-            "{y_pred} must hold labels or probabilities in [0, 1]; got {seen:.6g}. For logits or "
-            "margins apply a sigmoid or softmax first, or pass the labels.",
-            seen=least if least < -1e-6 else most,
-        )
+    probabilities(np.array([least, most]), "y_pred")
     above = cells["above"].to_numpy(dtype=bool)
     low = np.where(above, 0.5, 0.0)
     n, total = cells[COUNT], cells["sum"]
@@ -373,10 +364,15 @@ def sum_tasks(
     how |= {name: nw.col(name).sum() for name in flags}
     sums |= {name: flag.cast(nw.Int8) for name, flag in flags.items()}
     strata = _grouped(opened, groups, sums, how)
-    if strata["holes"].any() or strata.drop(columns=_keys(strata)).isna().to_numpy().any():
+    if strata["holes"].any() or strata[list(how)].isna().to_numpy().any():
         raise _holes("the columns of target or prediction")
     if strata["wrong"].any():
-        raise _no_indicator(opened, allowed)
+        for name, right in allowed.items():
+            wrong = opened.frame.filter(~right).select(opened.column(name).alias("seen")).head(1)
+            seen = wrong.collect()["seen"].to_list()
+            if seen:
+                break
+        raise _no_indicator(name, f"{float(seen[0]):.6g}")
     if moments is not None:
         squares = _own_squares(strata, moments.groups)
         moments = None if squares is None else moments._replace(squares=squares)
@@ -409,23 +405,13 @@ def _scores(true: list[nw.Expr], predicted: list[nw.Expr], moments: Moments) -> 
     return scores
 
 
-def _no_indicator(opened: Opened, allowed: Mapping[Hashable, nw.Expr]) -> InputError:
-    """Return the error for the first column that holds what it must not."""
-    for name, right in allowed.items():
-        wrong = opened.frame.filter(~right).select(opened.column(name).alias("seen")).head(1)
-        seen = wrong.collect()["seen"].to_list()
-        if seen:
-            break
+def _no_indicator(name: Hashable, seen: str) -> InputError:
     return InputError(
         "column {column!r} is one of several, so it must be a 0/1 indicator of one label; got "
-        "{seen:.6g}. For one label a row name a single column.",
+        "{seen}. For one label a row name a single column.",
         column=name,
-        seen=float(seen[0]),
+        seen=seen,
     )
-
-
-def _keys(strata: pd.DataFrame) -> list[str]:
-    return [name for name in strata.columns if name.startswith("group")]
 
 
 def _own_squares(strata: pd.DataFrame, groups: tuple[Hashable, ...]) -> Array | None:

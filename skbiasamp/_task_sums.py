@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from skbiasamp._cells import Cells, SideName, Summed, narrowed, shared
+from skbiasamp._cells import Cells, SideName, Summed, shared
 from skbiasamp._engines import Moments, two_values
-from skbiasamp._input import Array, Members, Side, as_bytes, check_option, check_selection
+from skbiasamp._input import Array, Members, Side, as_bytes, check_option
 from skbiasamp._merging import conformed, merged, with_positive_class
 from skbiasamp._stored import BOTH, BOTH_SQUARE, SQUARE, write_cells
 from skbiasamp._writing import written
@@ -134,10 +134,6 @@ class TaskSums(Cells):
         """Return the sums of both data sets together."""
         return TaskSums.sum([self, other]) if isinstance(other, Cells) else NotImplemented
 
-    def __radd__(self, other: object) -> TaskSums:
-        """Let `sum()` start from 0."""
-        return self if other == 0 else NotImplemented
-
     @classmethod
     def sum(cls, every: Iterable[TaskSums]) -> TaskSums:
         """Return the sums of several data sets together."""
@@ -170,20 +166,6 @@ class TaskSums(Cells):
     def with_positive(self, pos_label: Any) -> TaskSums:
         """Raise unless `pos_label` is None: columns of 0 and 1 have no class to choose."""
         return self if pos_label is None else with_positive_class(self, pos_label)
-
-    def select(
-        self,
-        *,
-        groups: Iterable[Hashable] | None = None,
-        tasks: Iterable[Hashable] | None = None,
-    ) -> TaskSums:
-        """Return only the rows of some groups, or only some of the tasks."""
-        chosen = self
-        if groups is not None:
-            chosen = narrowed(chosen, "group", check_selection(groups, self.groups, "group"))
-        if tasks is not None:
-            chosen = narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
-        return chosen._distinct()
 
     def marginalise(self, *sides: SideName) -> TaskSums:
         """Return the sums without the named predictions (``"task_pred"``, ...)."""

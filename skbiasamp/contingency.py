@@ -15,11 +15,8 @@ from skbiasamp._cells import SIDES, Cells, SideName, Summed
 from skbiasamp._compat import Interval, validate_parameter_constraints
 from skbiasamp._frames import read_frame, read_labels, read_models
 from skbiasamp._input import (
-    InputError,
     check_option,
-    check_selection,
     columns_named,
-    quote,
     read_counts,
 )
 from skbiasamp._stored import read_cells, write_cells, write_table
@@ -348,10 +345,6 @@ class Contingency(Cells):
             return TaskSums.sum(every)
         return _merging.merged(every)
 
-    def __radd__(self, other: object) -> Contingency:
-        """Let `sum()` start from 0."""
-        return self if other == 0 else NotImplemented
-
     def conform(self, like: Contingency) -> Contingency:
         """Return the same cells with the groups and tasks of `like`, in that order."""
         return _merging.conformed(self, like)
@@ -361,38 +354,6 @@ class Contingency(Cells):
         if pos_label is None:
             return self
         return _merging.with_positive_class(self, pos_label)
-
-    def select(
-        self,
-        *,
-        groups: Iterable[Hashable] | None = None,
-        tasks: Iterable[Hashable] | None = None,
-    ) -> Contingency:
-        """Return only the rows of some groups, or only some columns of a multilabel task.
-
-        Parameters
-        ----------
-        groups : list of group names, optional
-            Rows of other groups are left out.
-        tasks : list of task names, optional
-            Columns of a multilabel task to keep. Rows stay.
-
-        Returns
-        -------
-        contingency : Contingency
-        """
-        chosen = self
-        if groups is not None:
-            chosen = _cells.narrowed(chosen, "group", check_selection(groups, self.groups, "group"))
-        if tasks is not None:
-            if self.classes is not None:
-                raise InputError(
-                    "{tasks} can be chosen from indicator columns only: the classes of a "
-                    "one-column label ({classes}) belong together.",
-                    classes=quote(self.classes),
-                )
-            chosen = _cells.narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
-        return _cells.distinct(chosen)
 
     def marginalise(self, *sides: SideName) -> Contingency:
         """Return the contingency without the named predictions (``"task_pred"``, ...)."""

@@ -36,7 +36,7 @@ from skbiasamp._input._checks import (
     require_labels,
     require_task_pred,
 )
-from skbiasamp._input._coding import as_numbers
+from skbiasamp._input._coding import as_numbers, probabilities
 from skbiasamp._input._containers import check_lengths, columns_of, to_native
 from skbiasamp._input._errors import (
     OPTION_OF,
@@ -49,7 +49,6 @@ from skbiasamp._input._errors import (
     columns_named,
     meant,
     of_auditor,
-    of_columns,
     plain,
     quote,
     rows_of,
@@ -121,9 +120,9 @@ __all__ = [
     "no_column",
     "no_positive_class",
     "of_auditor",
-    "of_columns",
     "plain",
     "positive_class",
+    "probabilities",
     "quote",
     "read_counts",
     "read_rows",

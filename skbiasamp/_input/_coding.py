@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input._checks import Array
-from skbiasamp._input._containers import as_column, check_lengths, is_table, to_native
+from skbiasamp._input._containers import check_lengths, one_column
 from skbiasamp._input._errors import InputError, InputTypeError, Name, Role, Said, first_row, plain
 
 # Integer labels within this span are counted as they are; a wider span is factorized first.
@@ -19,6 +19,7 @@ _SPAN = 4096
 _TABLE = 1 << 21
 # Rows counted at a time: the codes of one block stay in the processor's second-level cache.
 _BLOCK = 1 << 16
+_HOLES = "{name} has missing values in {where}. Leave these rows out."
 # What pandas calls the contents of a column that can be weights.
 NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
 
@@ -110,11 +111,23 @@ def encode(column: Any, name: Name) -> Column | Continuous:
 
 
 def _continuous(numbers: Array, name: Name) -> Continuous:
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        text = "{name} holds infinite values in {where}."
-        raise InputError(text, name=name, where=first_row(infinite))
+    refuse(np.isinf(numbers), "{name} holds infinite values in {where}.", name)
     return Continuous(numbers)
+
+
+def refuse(wrong: Any, text: str, name: Name, **data: Any) -> None:
+    """Raise if any row (or number of a row) is wrong; the text says {where} these are."""
+    wrong = np.asarray(wrong)
+    if wrong.any():
+        where = first_row(wrong.reshape(len(wrong), -1).any(axis=1))
+        raise InputError(text, name=name, where=where, **data)
+
+
+def odd_values(column: Any) -> list[Any]:
+    """Return the values of a column that are no numbers."""
+    if column.dtype.kind in "biuf" or pd.api.types.infer_dtype(column) in NUMERIC:
+        return []
+    return [v for v in map(plain, column) if not isinstance(v, int | float | Decimal)]
 
 
 def need_classes(column: Column | Continuous, name: Name) -> Column:
@@ -176,10 +189,8 @@ def is_sensitive(name: Name) -> bool:
 def no_missing(column: Column, name: Name, advice: str) -> None:
     """Raise if a column has missing values; `advice` may have roles."""
     if column.missing:
-        mask = column.raw == column.offset
-        if mask.any():
-            text = "{name} has missing values in {where}. {advice}"
-            raise InputError(text, name=name, where=first_row(mask), advice=Said(advice))
+        text = "{name} has missing values in {where}. {advice}"
+        refuse(column.raw == column.offset, text, name, advice=Said(advice))
 
 
 def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Array:
@@ -206,13 +217,8 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
     if hard is not None:
         return hard
     if value.dtype.kind == "f":
-        nan = np.isnan(value).any(axis=1)
-        if nan.any():
-            advice = "Leave these rows out."
-            if is_sensitive(name):
-                advice += " ({missing} is for columns of labels.)"
-            text = "{name} has missing values in {where}. {advice}"
-            raise InputError(text, name=name, where=first_row(nan), advice=Said(advice))
+        also = Said(" ({missing} is for columns of labels.)" if is_sensitive(name) else "")
+        refuse(np.isnan(value), _HOLES + "{also}", name, also=also)
     if not soft:
         bad = value[(value != 0) & (value != 1)].flat[0]
         raise _no_indicator(name, value.shape[1], f"{bad:.6g}")
@@ -221,20 +227,17 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
 
 def finite(value: Array, name: Name) -> Array:
     """Return numbers checked to be numbers."""
-    bad: Array = ~np.isfinite(value)
-    if bad.any():
-        where = first_row(np.asarray(bad.reshape(len(bad), -1).any(axis=1)))
-        text = "{name} has missing or infinite values in {where}. Leave these rows out."
-        raise InputError(text, name=name, where=where)
+    text = "{name} has missing or infinite values in {where}. Leave these rows out."
+    refuse(~np.isfinite(value), text, name)
     return np.asarray(value, dtype=float)
 
 
 def as_numbers(column: Any, name: Name) -> Array:
     """Return a column that goes with a continuous one as numbers."""
-    if pd.api.types.infer_dtype(column) not in NUMERIC and column.dtype.kind not in "biuf":
-        seen = next(v for v in map(plain, column) if not isinstance(v, int | float | Decimal))
+    odd = odd_values(column)
+    if odd:
         text = "{name} must hold numbers, since it is compared with numbers; got {seen!r}."
-        raise InputError(text, name=name, seen=seen)
+        raise InputError(text, name=name, seen=odd[0])
     return finite(np.asarray(column, dtype=float), name)
 
 
@@ -279,43 +282,27 @@ def probabilities(value: Array, name: Name) -> Array:
     value = np.asarray(value, dtype=float)
     outside = np.asarray(~((value >= -1e-6) & (value <= 1 + 1e-6)))
     if outside.any():
-        bad = value[outside].flat[0]
-        if np.isnan(bad):
-            where = first_row(np.asarray(outside.reshape(len(outside), -1).any(axis=1)))
-            text = "{name} has missing values in {where}. Leave these rows out."
-            raise InputError(text, name=name, where=where)
+        refuse(np.isnan(value), _HOLES, name)
         raise InputError(
             "{name} must hold labels or probabilities in [0, 1]; got {seen:.6g}. For logits or "
             "margins apply a sigmoid or softmax first, or pass the labels.",
             name=name,
-            seen=bad,
+            seen=value[outside][0],
         )
     return np.clip(value, 0.0, 1.0)  # float32 softmax may end at 1.0000001
 
 
 def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Array:
     """Return the checked weights of `n` rows."""
-    value = as_column(to_native(sample_weight, name))
-    if is_table(value):
-        raise InputError(
-            "{name} must be one column; got shape {shape}.", name=name, shape=value.shape
-        )
+    value = one_column(sample_weight, name)
     check_lengths({"y_true": range(n), name: value})
-    missing = np.asarray(pd.isna(value))
-    if missing.any():
-        text = "{name} has missing values in {where}."
-        raise InputError(text, name=name, where=first_row(missing))
-    if pd.api.types.infer_dtype(value) not in NUMERIC:
-        values = map(plain, value)
-        seen = next(v for v in values if not isinstance(v, int | float | Decimal))
-        raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=seen)
+    refuse(pd.isna(value), "{name} has missing values in {where}.", name)
+    odd = odd_values(value)
+    if odd:
+        raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=odd[0])
     weight = np.asarray(value, dtype=float)
-    if not np.isfinite(weight).all():
-        text = "{name} is not finite in {where}."
-        raise InputError(text, name=name, where=first_row(~np.isfinite(weight)))
-    if (weight < 0).any():
-        text = "{name} must be 0 or more; got negative values in {where}."
-        raise InputError(text, name=name, where=first_row(weight < 0))
+    refuse(~np.isfinite(weight), "{name} is not finite in {where}.", name)
+    refuse(weight < 0, "{name} must be 0 or more; got negative values in {where}.", name)
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not total:

@@ -54,10 +54,7 @@ def _from_columns(columns: Mapping[Any, Any], name: Name) -> pd.DataFrame:
     read: dict[Name, Any] = {}
     for key, value in columns.items():
         shown = Role(str(name), f"[{plain(key)!r}]")
-        column = as_column(to_native(value, shown))
-        if is_table(column):
-            text = "{name} must be one column; got shape {shape}."
-            raise InputError(text, name=shown, shape=column.shape)
+        column = one_column(value, shown)
         read[shown] = column.reset_index(drop=True) if isinstance(column, pd.Series) else column
     check_lengths(read)
     return pd.DataFrame(dict(zip(columns, read.values(), strict=True)))
@@ -242,6 +239,15 @@ def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, 
         return [(i, value[:, i]) for i in range(value.shape[1])]
     name = getattr(value, "name", None)
     return [(0 if name is None or name == "" else plain(name), value)]  # "" is what polars has
+
+
+def one_column(value: Any, name: Name) -> Any:
+    """Return a column in any container as pandas or numpy of one dimension."""
+    column = as_column(to_native(value, name))
+    if is_table(column):
+        text = "{name} must be one column; got shape {shape}."
+        raise InputError(text, name=name, shape=column.shape)
+    return column
 
 
 def as_column(value: Any) -> Any:

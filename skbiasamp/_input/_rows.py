@@ -37,7 +37,7 @@ from skbiasamp._input._containers import (
     is_table,
     to_native,
 )
-from skbiasamp._input._errors import InputError, Role
+from skbiasamp._input._errors import InputError, Name, Role
 from skbiasamp._input._labels import Rows, Side
 from skbiasamp._input._sides import Sides
 
@@ -94,15 +94,18 @@ class _Reader(Sides):
         if "y_pred" in self.given:
             self._read_prediction("y_pred", "y_true")
 
-    def _read_labels(self, name: str, value: Any, advice: str) -> None:
-        """Read one column of classes, or of numbers where scores may come in."""
+    def _read_labels(
+        self, name: Name, value: Any, advice: str, *, key: str = "y_true", alone: bool = True
+    ) -> None:
+        """Read a column of classes, or a lone one of numbers where scores may come in."""
         column = encode(value, name)
-        if self.scores and isinstance(column, Continuous):
-            self._read_numbers(name, column.numbers)
+        if self.scores and alone and isinstance(column, Continuous):
+            self._read_numbers(str(name), column.numbers)
             return
         column = need_classes(column, name)
-        no_missing(column, name, advice)
-        self.columns[name] = column
+        if advice:
+            no_missing(column, name, advice)
+        self.columns[key] = column
 
     def _read_numbers(self, name: str, numbers: Array) -> None:
         self.matrices[name] = finite(numbers, name)[:, None]
@@ -171,22 +174,15 @@ class _Reader(Sides):
     def _read_group_columns(self, name: str) -> int:
         columns = columns_of(self.given[name])
         self.column_names[name] = [column for column, _ in columns]
+        alone = len(columns) == 1
+        advice = (
+            "Leave these rows out ({missing='drop'}), or keep them as a group of their own "
+            "({missing='group'})."
+        )
         for i, (label, values) in enumerate(columns):
-            shown = Role(name, "" if len(columns) == 1 else f" column {label!r}")
-            if self.scores and len(columns) == 1:
-                column = encode(values, shown)
-                if isinstance(column, Continuous):
-                    self._read_numbers(name, column.numbers)
-                    break
-            column = need_classes(encode(values, shown), shown)
-            if self.missing == "error":
-                no_missing(
-                    column,
-                    shown,
-                    "Leave these rows out ({missing='drop'}), or keep them as a group of their own "
-                    "({missing='group'}).",
-                )
-            self.columns[f"{name} {i}"] = column
+            shown = Role(name, "" if alone else f" column {label!r}")
+            wanted = advice if self.missing == "error" else ""
+            self._read_labels(shown, values, wanted, key=f"{name} {i}", alone=alone)
         return len(columns)
 
 

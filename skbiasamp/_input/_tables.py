@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input._checks import check_names, no_column
-from skbiasamp._input._coding import NUMERIC, read_weight
+from skbiasamp._input._coding import odd_values, read_weight
 from skbiasamp._input._errors import OPTION_OF, InputError, InputTypeError, plain, quote
 
 
@@ -89,9 +88,7 @@ def _listed(value: Any) -> bool:
 def _long_from_cross(frame: pd.DataFrame) -> pd.DataFrame:
     """Read groups in the index and classes in the columns as one row a cell."""
     for name, column in frame.items():
-        if pd.api.types.infer_dtype(column) in NUMERIC:
-            continue
-        odd = [v for v in map(plain, column) if not isinstance(v, int | float | Decimal)]
+        odd = odd_values(column)
         if odd:
             raise InputError(
                 "{frame} must have the columns 'task', 'group' and 'n', or be a cross table of "

@@ -328,15 +328,17 @@ def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: f
     """Grow sets task by task; a set is frequent only if all its subsets are."""
     found: list[Array] = []
     n_tasks = known[0][0].shape[1]
-    # One product counts all pairs, and the tasks themselves.
-    joints = [(held.T * counts[:, 0]) @ held.astype(float) for held, counts in known]
     candidates = np.eye(n_tasks, dtype=bool)
     for size in range(1, max_size + 1):
         often = np.ones(len(candidates), dtype=bool)
-        for (patterns, counts), pairs in zip(known, joints, strict=True):
-            if size <= 2:
-                members = np.nonzero(candidates)[1].reshape(-1, size)
-                often &= pairs[members[:, 0], members[:, -1]] >= min_count
+        for patterns, counts in known:
+            if size == 1:
+                often &= counts[:, 0] @ patterns >= min_count
+            elif size == 2:
+                # One product counts all pairs.
+                pairs = (patterns.T * counts[:, 0]) @ patterns.astype(float)
+                members = np.nonzero(candidates)[1].reshape(-1, 2)
+                often &= pairs[members[:, 0], members[:, 1]] >= min_count
             else:
                 often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
         level = candidates[often]
