@@ -22,7 +22,7 @@ def resampled(cells: C, n_resamples: int | None, rng: np.random.Generator) -> C:
 
 
 def _drawn(cells: Cells, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
-    """Return drawn weights, and of how many rows each is if weights do not tell."""
+    """Return drawn weights, and of how many rows each is if weights are not counts."""
     n = int(cells.rows.sum())
     if 8 * cells.n_cells < n:
         rows = rng.multinomial(n, cells.rows / n, size=n_draws).astype(float)

@@ -66,7 +66,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def number(value: Any, form: str = "+.4f") -> str:
-    """Return a number with a true minus, and a dash where there is none."""
+    """Return a number with a true minus, and a dash for a missing one."""
     if value is None or math.isnan(value):
         return "–"
     text = format(value, form)

@@ -46,6 +46,13 @@ WORDS = {
     r"lessons?": "training data",
     r"yardsticks?": "what the value is compared with",
     r"how sure (a|the) (number|value|result) is": "confidence interval",
+    r"told": "predicted; revealed",
+    r"(is|are) said to": "is predicted to",
+    r"lopsided": "unbalanced; associated with the group",
+    r"(somebody|whoever)": "you; the caller",
+    r"where there (is|are|was|were)": "if there is",
+    r"where (it|they) (is|are|was|were) (given|missing|installed|undefined)": "if it is",
+    r"false alarms?": "false positive",
     r"means? of sizes": "mean of absolute changes",
 }
 PATTERNS = {

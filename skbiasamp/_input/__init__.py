@@ -1,7 +1,7 @@
 """Input validation: any labels in, clean indicator columns with names out.
 
 Every error about the user's input is an `InputError`: what was wrong, what was seen, what to do.
-It names parameters by their *roles*, and whoever called (a function, an auditor, a frame, the
+It names parameters by their *roles*, and the caller (a function, an auditor, a frame, the
 command line) gives these the names that its reader knows.
 
 One-label columns become small integer codes without looking at their values, the codes are

@@ -1,4 +1,4 @@
-"""Errors about the input: they name the parameters, columns or options of whoever reads them."""
+"""Errors about the input: they name the parameters, columns or options of their reader."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _parts(template: str, data: Mapping[str, object]) -> Iterator[str | Role]:
 
 
 class InputError(ValueError):
-    """Say what is wrong with the input, in the words of whoever reads it.
+    """Say what is wrong with the input, in the names that its reader knows.
 
     The template is that of `Said`. `speaking` gives names to its roles.
 

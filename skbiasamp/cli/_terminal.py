@@ -42,7 +42,7 @@ def filled(text: str, indent: str = "", first: str | None = None) -> str:
 
 
 def say_summary(report: AuditReport) -> None:
-    """Print the table of a report, with rich where it is installed."""
+    """Print the table of a report, with rich if it is installed."""
     rows = report._cells
     if importlib.util.find_spec("rich") is None:
         say()

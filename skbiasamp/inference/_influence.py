@@ -18,7 +18,7 @@ _BLOCK = 1 << 21
 
 
 def pair_variances(*models: tuple[Contingency, Pairs]) -> Array:
-    """Return the variance of every pair's change, NaN where it is undefined.
+    """Return the variance of every pair's change, or NaN if it is undefined.
 
     Of two models that predict the same rows, it is that of the difference of their changes.
     """

@@ -190,7 +190,7 @@ def normal_p_values(cells: Contingency, pairs: Pairs) -> Array:
 
 
 def normal_test(estimate: Any, variance: Any) -> Any:
-    """Test that estimates are 0, by the delta method; NaN where there is no variance."""
+    """Test that estimates are 0, by the delta method; NaN if there is no variance."""
     # Where no row differs, sums of fractional weights leave rounding errors, in both.
     estimate = np.where(np.abs(estimate) <= 1e-12, 0.0, estimate)
     variance = np.where(variance <= 1e-24, 0.0, variance)

@@ -34,8 +34,8 @@ FEW = 40  # thresholds whose points are marked one by one
 class AmplificationCurveDisplay:
     """Show how amplification follows the threshold at which scores become predictions.
 
-    Beside it, where they are given, false positive rates by group: bias amplification compares
-    a model with its labels, and can be small where groups bear its errors unequally [1]_.
+    If given, false positive rates by group are drawn too: bias amplification compares a model with
+    its labels, and can be small although one group has more errors [1]_.
 
     .. versionadded:: 0.1
 
@@ -284,7 +284,7 @@ class AmplificationCurveDisplay:
         ----------
         ax : matplotlib Axes or two of them, default=None
             Where to draw: amplification and rates in two axes, or both in one. None makes a
-            figure, with two axes where there are rates.
+            figure, with two axes if there are rates.
         line_kwargs, rate_kwargs : dict, default=None
             Passed to ``Axes.plot`` for the amplification and for the rates.
 

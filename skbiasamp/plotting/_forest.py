@@ -35,7 +35,7 @@ class AmplificationDisplay(PairsDisplay):
     ----------
     table : DataFrame
         One row a pair, as ``AuditResult.table`` has them: ``group``, ``task``,
-        ``amplification``, and where there are any ``low``, ``high`` and ``p_adjusted``.
+        ``amplification``, and if available ``low``, ``high`` and ``p_adjusted``.
     title : str, default=None
         A title.
     confidence_level : float, default=0.95

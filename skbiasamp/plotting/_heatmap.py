@@ -40,7 +40,7 @@ class AmplificationHeatmapDisplay(PairsDisplay):
     ----------
     table : DataFrame
         One row a pair, as ``AuditResult.table`` has them: ``group``, ``task``,
-        ``amplification``, and ``p_adjusted`` where there was a test.
+        ``amplification``, and ``p_adjusted`` if there was a test.
     title : str, default=None
         A title.
     confidence_level : float, default=0.95
@@ -120,8 +120,8 @@ class AmplificationHeatmapDisplay(PairsDisplay):
             How many tasks at most, those with the strongest pairs; below the axes stands how
             many there are. "auto" is 70, or as many as fit into `ax`. None draws all.
         transpose : bool, default=None
-            Whether tasks are rows and groups columns. None: where there are more than 12 tasks,
-            and more than groups, since many names are easier to read one below the other.
+            Whether tasks are rows and groups columns. None: if there are more than 12 tasks,
+            and more than groups, because many names are easier to read one below the other.
         cmap : str or Colormap, default="RdBu_r"
             Colours that diverge from their middle.
         values_format : str, default="+.2f"
