@@ -337,7 +337,7 @@ def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
 
 
 def with_weight(cells: C, weight: Array, repeats: Array | None = None) -> C:
-    """Return the same cells with other weights; `repeats` of them are rows if these are not counts."""
+    """Return the same cells with other weights, of `repeats` rows if weights are not counts."""
     return reweighted(cells, weight, cells._sides, repeats)
 
 

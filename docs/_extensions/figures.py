@@ -32,27 +32,37 @@ def contingency():
     figure, (axes,) = _sheet(6.6, 3.0)
     rows = [("f", "1", "1"), ("f", "1", "1"), ("f", "0", "1"), ("m", "0", "0"), ("m", "1", "0")]
     rows += [("m", "0", "0")]
-    _table(axes, 0, 3.4, "rows", ("sex", "cooks", "says"), rows)
+    _table(axes, 0, 3.4, "rows", ("sex", "label", "pred."), rows)
     axes.annotate(
         "", (4.6, 2.0), (3.4, 2.0), arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.5}
     )
     axes.text(4.0, 2.25, "count", ha="center", fontsize=11, color=INK)
-    header = ("sex", "cooks", "says", "rows")
+    header = ("sex", "label", "pred.", "rows")
     cells = [("f", "1", "1", "2"), ("f", "0", "1", "1"), ("m", "0", "0", "2"), ("m", "1", "0", "1")]
     _table(axes, 5.0, 3.4, "contingency", header, cells)
-    axes.text(5.0, 0.55, "A million such rows: eight cells at most.", fontsize=10, color=INK)
-    axes.text(5.0, 0.05, "Monday’s cells + Tuesday’s = both days’.", fontsize=10, color=INK)
+    axes.text(5.0, 0.55, "A million such rows have at most eight cells.", fontsize=10, color=INK)
+    axes.text(5.0, 0.05, "The cells of two days can be added.", fontsize=10, color=INK)
     axes.set(xlim=(-0.1, 9.2), ylim=(-0.1, 4.3))
     axes.axis("off")
     return figure
 
 
 def directions():
-    """The same predictions, asked two questions."""
+    """Rates in the two directions."""
     figure, both = _sheet(6.6, 3.4, columns=2)
     panels = [
-        (both[0], "A→T: of this group,\nhow many cook?", ["women", "men"], [WOMEN, MEN]),
-        (both[1], "T→A: of these,\nhow many are women?", ["cook", "don’t"], [INK, PALE]),
+        (
+            both[0],
+            "group → task (A→T):\nhow many of each group cook?",
+            ["women", "men"],
+            [WOMEN, MEN],
+        ),
+        (
+            both[1],
+            "task → group (T→A):\nhow many of these are women?",
+            ["cook", "don’t"],
+            [INK, PALE],
+        ),
     ]
     values = [([0.75, 0.25], [0.85, 0.175]), ([0.75, 0.25], [0.80, 0.22])]
     for (axes, title, names, colours), (labels, predictions) in zip(panels, values, strict=True):
@@ -69,12 +79,12 @@ def directions():
         axes.set_title(title, fontsize=11, color=INK)
         axes.axhline(0, color=INK, linewidth=1)
         axes.spines[:].set_visible(False)
-    figure.supxlabel("outlined: by the labels; filled: by the predictions", fontsize=11, color=INK)
+    figure.supxlabel("outlined: labels; filled: predictions", fontsize=11, color=INK)
     return figure
 
 
 def signs():
-    """Which moves count as amplification."""
+    """Which changes count as amplification."""
     figure, (axes,) = _sheet(6.6, 2.8)
     cases = [
         ("cooks more\nthan others", 0.66, 0.95, "+"),
