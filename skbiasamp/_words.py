@@ -16,7 +16,10 @@ AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, CANNOT, NOT_MEASURED = "no clear effect", "cannot amplify", "not measured"
 BALANCED = f"{CANNOT} (labels are balanced)"
-DIRECTION_OF = {AMPLIFIES: 1, REVEALS_MORE: 1, REDUCES: -1, REVEALS_LESS: -1}
+DIRECTION_OF = {
+    **dict.fromkeys((AMPLIFIES, AMPLIFIES_MORE, REVEALS_MORE), 1),
+    **dict.fromkeys((REDUCES, AMPLIFIES_LESS, REVEALS_LESS), -1),
+}
 
 
 def name_of(name: Any, joint: str = ", ") -> str:

@@ -87,6 +87,8 @@ def say_comparison(report: ComparisonReport, rows: str) -> None:
     say(f"\nVerdict ({report.primary})")
     for text in report.verdicts.values():
         say(filled(text, "  ", first="- "))
+    for text in report.notes.values():
+        say(filled(f"Metrics disagree. {text}", "  ", first="- "))
     say(f"\n{'':17}{'value':>9}{'difference':>12}  {'95 % interval':<18}  verdict")
     doubtful = False
     for name, one in report.items():

@@ -169,7 +169,7 @@ def _described(cells: Contingency, reference: str) -> tuple[pd.DataFrame, pd.Dat
         rates.insert(0, "model", model)
         tables.append(rates)
         n, right = by_group["n"], by_group.get("accuracy", pd.Series(np.nan, by_group.index))
-        rows.append({"model": model, "accuracy": float((n * right).sum() / n.sum())})
+        rows.append({"model": model, "accuracy": float((n * right).sum(min_count=1) / n.sum())})
     accuracy = pd.DataFrame(rows)
     accuracy["difference"] = accuracy["accuracy"] - accuracy["accuracy"][0]
     return accuracy, pd.concat(tables, ignore_index=True)

@@ -65,6 +65,8 @@ def _is_told(value: Any) -> bool:
     """Whether an argument is an option, and no data."""
     if isinstance(value, list):
         return len(value) < 10 and all(isinstance(one, str) for one in value)
+    if isinstance(value, dict):  # the columns of several models
+        return len(value) < 10 and all(map(_is_told, value.values()))
     return value is None or isinstance(value, str | bool | int | float)
 
 

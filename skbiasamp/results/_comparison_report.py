@@ -10,7 +10,16 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp import _schema as schema
-from skbiasamp._words import NOT_MEASURED, escaped, name_of, points, printable, rate
+from skbiasamp._words import (
+    DIRECTION_OF,
+    NOT_MEASURED,
+    escaped,
+    listed,
+    name_of,
+    points,
+    printable,
+    rate,
+)
 from skbiasamp._writing import written
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._report import CONTEXT, DATA_FILES, _frame_of, _wrapped
@@ -119,6 +128,44 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
         return said
 
     @property
+    def notes(self) -> dict[str, str]:
+        """Of each model about which metrics disagree in direction: which, and why they can."""
+        notes = {}
+        for model in self.models:
+            found = {name: one.verdict(model) for name, one in self.results.items()}
+            above = [name for name, verdict in found.items() if DIRECTION_OF.get(verdict, 0) > 0]
+            below = [name for name, verdict in found.items() if DIRECTION_OF.get(verdict, 0) < 0]
+            if not (above and below):
+                continue
+            notes[model] = (
+                f"'{name_of(model)}': {self._told(above, found)}, but {self._told(below, found)}. "
+                + self._why(above + below)
+            )
+        return notes
+
+    @staticmethod
+    def _told(names: list[str], verdicts: Mapping[str, str]) -> str:
+        by_verdict: dict[str, list[str]] = {}
+        for name in names:
+            by_verdict.setdefault(verdicts[name], []).append(name)
+        return listed([f"{verdict} by {listed(one)}" for verdict, one in by_verdict.items()])
+
+    def _why(self, names: list[str]) -> str:
+        """Return how metrics that disagree differ in what they ask."""
+        asked = [name for name in names if self.results[name].kind != "attack"]
+        rates = [name for name in asked if self.results[name].direction == "A->T"]
+        shares = [name for name in asked if self.results[name].direction is None]
+        text = "These metrics answer different questions."
+        if rates and shares:
+            text = (
+                f"{listed(rates)} compares how often a task is predicted in each group. "
+                f"{listed(shares)} compares the groups' shares of the rows for which the task is "
+                "predicted. If a task is predicted less often in all groups, rates can come "
+                "closer while shares move apart."
+            )
+        return text
+
+    @property
     def summary(self) -> pd.DataFrame:
         """One row for each metric and model: difference, interval, p-value and verdict."""
         rows = [
@@ -140,6 +187,7 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
         lines = [f"Comparison with {self.reference!r}: {self.context.get('rows', 'the same rows')}"]
         lines += ["", f"Verdict ({self.primary})"]
         lines += [_wrapped(text, "  ") for text in self.verdicts.values()]
+        lines += [_wrapped(f"Metrics disagree. {text}", "  ") for text in self.notes.values()]
         shown = self.summary.assign(model=[name_of(one) for one in self.summary["model"]])
         lines += ["", shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="-")]
         return printable("\n".join(lines))
@@ -165,6 +213,7 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
             "reference": self.reference,
             "primary": self.primary,
             "verdicts": self.verdicts,
+            "notes": self.notes,
             "results": {name: result.to_dict() for name, result in self.results.items()},
             "accuracy": plain(self.accuracy),
             "rates": plain(self.rates),
@@ -194,6 +243,8 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
         lines = [f"## Bias amplification compared with {escaped(name_of(self.reference))}", ""]
         for text in self.verdicts.values():
             lines += [escaped(text), ""]
+        for text in self.notes.values():
+            lines += [escaped(f"Metrics disagree. {text}"), ""]
         lines += ["| metric | model | verdict | difference | interval | p |"]
         lines += ["|---|---|---|---|---|---|"]
         for row in self.summary.to_dict("records"):

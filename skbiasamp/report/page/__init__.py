@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from skbiasamp.report.page._card import card
+from skbiasamp.report.page._comparison import comparison_view
 from skbiasamp.report.page._view import view
 
-__all__ = ["card", "notebook", "page"]
+__all__ = ["card", "comparison_page", "notebook", "page"]
 
 LARGEST = 2_000_000  # bytes
 # Rows of each long table; fewer where the page would grow too large.
@@ -16,9 +18,18 @@ MOST_ROWS = (500, 150, 40, 10)
 
 def page(content: dict[str, Any]) -> str:
     """Return the page of a report, from its `to_dict`; all text from data is escaped."""
+    return _page("page.html", view, content)
+
+
+def comparison_page(content: dict[str, Any]) -> str:
+    """Return the page of a comparison, from its `to_dict`; all text from data is escaped."""
+    return _page("comparison.html", comparison_view, content)
+
+
+def _page(name: str, seen: Callable[..., dict[str, Any]], content: dict[str, Any]) -> str:
     html = ""
     for most in MOST_ROWS:
-        html = _template("page.html").render(view(content, most=most))
+        html = _template(name).render(seen(content, most=most))
         if len(html.encode()) < LARGEST:
             break
     return html
@@ -48,8 +59,3 @@ def import_jinja2() -> Any:
     except ImportError as error:
         raise ImportError("to_html needs jinja2: pip install 'skbiasamp[report]'") from error
     return jinja2
-
-
-def comparison_page(content: dict[str, Any]) -> str:
-    """Return the page of a comparison, from its `to_dict`; all text from data is escaped."""
-    raise NotImplementedError

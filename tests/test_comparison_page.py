@@ -1,0 +1,313 @@
+"""The page of a comparison: one file, made of what JSON holds, with every text escaped."""
+
+import json
+import re
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_page import ATTACK, PROBE, Reading, in_chromium
+
+import skbiasamp
+from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp.report.page import comparison_page
+from skbiasamp.report.page._comparison import TAGS, comparison_view
+from skbiasamp.results import ComparisonReport
+
+pytest.importorskip("jinja2")
+
+WILD = "</style><img src=x onerror=alert(2)>"
+
+
+def few(**named):
+    return [DirectionalAuditor(n_resamples=50, reference="test", **named)]
+
+
+def hostile_comparison(n=300):
+    rng = np.random.default_rng(0)
+    groups = pd.DataFrame(
+        {
+            "one": np.array([ATTACK, "a|b\nc \"quoted\" & 'x'"], object)[rng.integers(0, 2, n)],
+            "two": np.array(["W" * 300, "\u202eold\x00"], object)[rng.integers(0, 2, n)],
+        }
+    )
+    y = (rng.random((n, 4)) < 0.3 + 0.2 * (groups["one"] == ATTACK).to_numpy()[:, None]).astype(int)
+    tasks = [WILD, "{{ 7*7 }}", "x" * 200, "']]>"]
+
+    def predicted(share):
+        return pd.DataFrame(np.where(rng.random((n, 4)) < share, y, 1), columns=tasks)
+
+    models = {"{{ 6*6 }}": predicted(0.9), ATTACK: predicted(0.6), "W" * 90: predicted(0.8)}
+    return skbiasamp.compare(
+        pd.DataFrame(y, columns=tasks),
+        models,
+        sensitive_features=groups,
+        sensitive_preds={
+            name: groups.iloc[rng.permutation(n)].set_axis(groups.index) for name in models
+        },
+        auditors=[
+            *few(),
+            *few(direction="T->A"),
+            MultiAttributeAuditor(reference="test", n_resamples=20, min_count=20),
+        ],
+        random_state=0,
+    )
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    return hostile_comparison()
+
+
+@pytest.fixture(scope="module")
+def hostile_page(hostile):
+    return hostile.to_html()
+
+
+def labels(n=800):
+    rng = np.random.default_rng(1)
+    sex = np.where(np.arange(n) < n // 2, "f", "m")
+    hired = (rng.random(n) < np.where(sex == "f", 0.3, 0.6)).astype(int)
+    old = np.where(rng.random(n) < 0.1, 1 - hired, hired)
+    new = np.where((sex == "m") & (rng.random(n) < 0.3), 1, old)
+    return sex, hired, old, new
+
+
+@pytest.fixture(scope="module")
+def plain():
+    sex, hired, old, new = labels()
+    return skbiasamp.compare(
+        hired, {"old": old, "new": new}, sensitive_features=sex, random_state=0
+    )
+
+
+@pytest.fixture(scope="module", params=["hostile", "plain"])
+def read(request):
+    return Reading(request.getfixturevalue(request.param).to_html())
+
+
+# --------------------------------------------------------------------------- one sound file
+
+
+def test_the_page_is_sound_html(read):
+    assert not read.unbalanced
+    assert not read.open
+    ids = Counter(one["id"] for one in read.elements if "id" in one)
+    assert [one for one, n in ids.items() if n > 1] == []
+    referred = [one["href"].removeprefix("#") for one in read.elements if "href" in one]
+    referred += [one["aria-labelledby"] for one in read.elements if "aria-labelledby" in one]
+    assert {*referred} <= {*ids}
+    levels = [int(one["tag"][1]) for one in read.elements if re.fullmatch("h[1-6]", one["tag"])]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert read.texts("h2") == [
+        "Verdict", "What changed, and for whom?", "Accuracy", "Differences by every metric",
+        "What limits these numbers?", "Record",
+    ]  # fmt: skip
+
+
+def test_the_page_needs_nothing_from_outside(read):
+    assert not [one for one in read.elements if "src" in one]
+    assert not read.all("link")
+    assert all(one["href"].startswith("#") for one in read.elements if "href" in one)
+
+
+def test_labels_are_text_and_nothing_else(hostile_page):
+    read = Reading(hostile_page)
+    assert len(read.all("script")) == 1
+    assert not read.all("img")
+    assert not [one for one in read.elements if any(key.startswith("on") for key in one)]
+    assert ATTACK not in hostile_page
+    assert "36" not in read.texts("h1")[0]
+    assert ATTACK in read.texts("h3")[0]
+    assert "{{ 6*6 }}" in read.texts("h1")[0]
+    names = " ".join(read.texts("th", scope="row"))
+    assert ATTACK in names
+    assert WILD in names
+    assert "\ufffdold\ufffd" in names
+    assert "\u202e" not in hostile_page
+
+
+def test_tables_and_pictures_speak(read):
+    assert all(read.texts("caption"))
+    assert len(read.all("caption")) == len(read.all("table"))
+    pictures = read.texts("svg", role="img")
+    assert len(pictures) == len(read.all("td", **{"class": "marks"}))
+    assert all(pictures)
+
+
+# --------------------------------------------------------------------------- what it says
+
+
+@pytest.mark.parametrize("name", ["hostile", "plain"])
+def test_the_page_is_made_of_what_json_holds(name, request):
+    report = request.getfixturevalue(name)
+    again = ComparisonReport.from_json(report.to_json())
+    assert again.to_html() == report.to_html() == comparison_page(json.loads(report.to_json()))
+
+
+def test_the_page_opens_with_a_verdict_about_each_model(hostile, plain):
+    read = Reading(plain.to_html())
+    assert read.texts("h1") == ["Bias amplification: new compared with old"]
+    (card,) = [one for one in read.all("div") if "card" in one.get("class", "")]
+    assert card["class"] == "card above verdict"
+    assert " ".join(card["text"].split()) == f"new ▲ amplifies more {plain.verdict}"
+    cards = [one for one in Reading(hostile.to_html()).all("div") if "card" in one.get("class", "")]
+    assert len(cards) == 2
+
+
+def test_numbers_of_the_page_are_those_of_the_results(plain):
+    sex, _, old, new = labels()
+    seen = comparison_view(plain.to_dict(), most=10)
+    (card,) = seen["cards"]
+    rows = {one["name"]: one for one in card["pairs"].drawn}
+    texts = dict(zip(card["pairs"].columns, (text for text, _ in rows["m"]["texts"]), strict=True))
+    gained = int(((new == 1) & (old == 0) & (sex == "m")).sum())
+    shares = [100 * one[sex == "m"].mean() for one in (old, new)]
+    assert texts["Rows gained"] == str(gained)
+    assert texts["Rows lost"] == "0"
+    assert [texts["Reference"], texts["Model"]] == [f"{one:.1f} %" for one in shares]
+    change, _, interval = texts["Change, percentage points"].partition("\n")
+    assert change == f"{shares[1] - shares[0]:+.2f}"
+    pair = plain["directional A->T"].pairs.query("group == 'm'").iloc[0]
+    assert interval == f"{100 * pair['low']:+.2f} to {100 * pair['high']:+.2f}"
+    churn = dict(zip(("f", "m"), plain["MALS"].churn["changed"], strict=True))
+    assert {one["name"]: one["texts"][1][1] for one in card["churn"].drawn} == churn
+    assert card["test"] == (
+        "Predictions changed more often in some groups than in others (p < 0.001)."
+    )
+    differences = {one["name"]: one for one in seen["differences"].drawn}
+    assert list(differences) == [name.replace("->", "→") for name in plain]
+    for name, one in plain.items():
+        row = one.table.set_index("model").loc["new"]
+        drawn = differences[name.replace("->", "→")]
+        assert drawn["side"] == TAGS[one.verdict("new")][1]
+        numbers = [value for _, value in drawn["texts"]]
+        expected = [row["difference"], row["p_adjusted"], one.table["value"][0], row["value"]]
+        assert numbers[1:] == pytest.approx(expected)
+
+
+def test_changes_of_a_negative_association_have_their_interval_turned():
+    """The interval of a pair follows the sign of its association, the change does not."""
+    sex, hired, old, _ = labels()
+    fewer = np.where((sex == "f") & (np.random.default_rng(0).random(800) < 0.3), 0, old)
+    report = skbiasamp.compare(
+        hired, {"old": old, "new": fewer}, sensitive_features=sex, auditors=few(), random_state=0
+    )
+    pair = report["directional A->T"].pairs.query("group == 'f'").iloc[0]
+    assert pair["sign"] == -1
+    assert pair["difference"] < 0 < pair["low"]
+    (card,) = comparison_view(report.to_dict(), most=10)["cards"]
+    (text, _) = {one["name"]: one for one in card["pairs"].drawn}["f"]["texts"][4]
+    low, high = (100 * -pair[end] for end in ("high", "low"))
+    assert text.split("\n")[1] == f"{low:+.2f} to {high:+.2f}".replace("-", "−")
+
+
+def disagreeing():
+    """Both groups lose predictions: rates come closer, shares move apart."""
+    sex = np.repeat(["f", "m"], 5000)
+    hired = np.concatenate([np.arange(5000) < 1500, np.arange(5000) < 3000]).astype(int)
+    new = np.concatenate([np.arange(5000) < 700, np.arange(5000) < 2000]).astype(int)
+    return skbiasamp.compare(
+        hired, {"old": hired, "new": new}, sensitive_features=sex, random_state=0
+    )
+
+
+def test_metrics_that_disagree_are_named_and_explained():
+    report = disagreeing()
+    assert report["directional A->T"].verdict("new") == "amplifies less"
+    assert report["MALS"].verdict("new") == "amplifies more"
+    note = report.notes["new"]
+    assert note.startswith("'new': ")
+    assert "amplifies more by MALS" in note
+    assert "but amplifies less by directional A->T" in note
+    assert "directional A->T compares how often a task is predicted in each group." in note
+    assert "MALS compares the groups' shares of the rows for which the task is predicted." in note
+    page = " ".join(Reading(report.to_html()).texts("p"))
+    assert f"Metrics disagree. {note.replace('->', '→')}" in page
+    assert "Metrics disagree." in " ".join(repr(report).split())
+    assert "Metrics disagree." in report.to_markdown()
+
+
+def test_metrics_that_agree_have_no_note(plain):
+    assert plain.notes == {}
+    assert "Metrics disagree" not in plain.to_html() + plain.to_markdown() + repr(plain)
+
+
+def test_predicted_groups_alone_have_a_page():
+    sex, hired, _, _ = labels()
+    rng = np.random.default_rng(0)
+    guessed = {name: np.where(rng.random(800) < share, "f", sex) for name, share in
+               (("old", 0.1), ("new", 0.3))}  # fmt: skip
+    report = skbiasamp.compare(
+        hired,
+        sensitive_features=sex,
+        sensitive_preds=guessed,
+        auditors=few(direction="T->A"),
+        random_state=0,
+    )
+    assert report.accuracy["accuracy"].isna().all()
+    assert "accuracy" not in report.verdict
+    page = " ".join(Reading(report.to_html()).texts("main"))
+    assert "Not measured: no predictions of the task were passed." in page
+    assert "how often rows with each label are predicted to be in the group" in page
+
+
+def test_without_intervals_the_page_says_not_measured():
+    sex, hired, old, new = labels()
+    report = skbiasamp.compare(
+        hired,
+        {"old": old, "new": new},
+        sensitive_features=sex,
+        auditors=few(interval=None),
+        random_state=0,
+    )
+    read = Reading(report.to_html())
+    assert "not measured" in read.texts("span", **{"class": "tag undefined"})[0]
+
+
+def test_the_record_can_be_repeated(tmp_path):
+    sex, hired, old, new = labels()
+    frame = pd.DataFrame({"sex": sex, "hired": hired, "old": old, "new": new})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    report = skbiasamp.compare(
+        tmp_path / "rows.csv",
+        target="hired",
+        sensitive="sex",
+        prediction={"champion": "old", "challenger": "new"},
+        auditors=few(),
+        random_state=0,
+        data_name="May",
+    )
+    text = " ".join(Reading(report.to_html()).texts("main"))
+    assert "prediction={'champion': 'old', 'challenger': 'new'}" in text
+    assert report.data_files[0]["sha256"] in text
+    assert skbiasamp.__version__ in text
+    assert "May" in Reading(report.to_html()).texts("dl", **{"class": "facts"})[0]
+
+
+def test_a_page_of_twenty_models_stays_small():
+    sex, hired, old, _ = labels()
+    rng = np.random.default_rng(2)
+    models = {f"model {i}": np.where(rng.random(800) < 0.05, 1 - old, old) for i in range(20)}
+    report = skbiasamp.compare(
+        hired, models, sensitive_features=sex, auditors=few(), random_state=0
+    )
+    page = report.to_html()
+    assert len(page.encode()) < 2_000_000
+    read = Reading(page)
+    assert len([one for one in read.all("div") if "card" in one.get("class", "")]) == 19
+    assert "model 6 and 13 more, compared with model 0" in read.texts("dd")[0]
+
+
+def test_a_browser_shows_the_page_without_overflow(hostile_page, tmp_path):
+    content = json.dumps(hostile_page).replace("<", "\\u003c")
+    probe = PROBE.replace(
+        "<pre", f'<script type="application/json" id="content">{content}</script><pre', 1
+    )
+    phone, desk = in_chromium(probe, tmp_path)
+    assert (phone["wide"], desk["wide"]) == (400, 1280)
+    assert (phone["cut"], desk["cut"]) == (0, 0)
