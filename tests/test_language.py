@@ -138,3 +138,33 @@ def test_directions_are_spelled_out_at_first_use(path):
         shown = text if path.name.startswith("benchmarks") else before + after[:60]
         spelled = " ".join(shown.lower().split())
         assert not found or long in spelled, f"{ids(path)}: {short} without {long!r}"
+
+
+BEFORE = [
+    "Do predictions tell more of the attribute than labels as good?",
+    "On the whole this may be chance: the\ninterval holds 0.",
+    "their sign could be a coin's",
+    "How well it is told by who sees nothing.",
+    "The interval leaves 0 out.",
+    "The predictions are 8.75 points further apart.",
+    "The strongest in their room.",
+]
+AFTER = [
+    "Do the predictions reveal the group better than equally accurate labels would?",
+    "No clear effect: the 95 % confidence interval includes 0.",
+    "The predictions are 8.75 percentage points further apart.",
+]
+
+
+@pytest.mark.parametrize("text", BEFORE)
+def test_the_check_finds_what_it_should(text):
+    assert found_in(ROOT / "README.md", [(1, text)])
+
+
+def test_the_check_lets_plain_english_pass():
+    assert not found_in(ROOT / "README.md", enumerate(AFTER))
+
+
+def test_the_check_says_where_and_what_to_write():
+    found = found_in(ROOT / "README.md", [(7, "Now the\ninterval\nholds 0.")])
+    assert found == ["README.md:9: 'holds 0'; write: the confidence interval includes 0"]
