@@ -129,7 +129,8 @@ PAGE = """# Speed of comparisons
 
 Times are medians of processor time, and a ratio is formed in each round of one call each. Comparing
 two models draws resamples once and measures both models on them. Every interval has 999 resamples.
-Before the clock started, values were found equal to those of single audits.
+Before the clock started, values were found equal to those of single audits. The direction is
+group → task (A→T: does the group shift the predicted task?).
 
 MALS and the attackers miss the target: MALS tests each model on swapped predictions, and an attack
 is trained and scored for each model.
