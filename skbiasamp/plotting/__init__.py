@@ -1,5 +1,6 @@
 """Displays: they hold what an audit found, and draw it with matplotlib."""
 
+from skbiasamp.plotting._comparison import ComparisonDisplay
 from skbiasamp.plotting._curve import AmplificationCurveDisplay
 from skbiasamp.plotting._forest import AmplificationDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
@@ -9,5 +10,6 @@ __all__ = [
     "AmplificationCurveDisplay",
     "AmplificationDisplay",
     "AmplificationHeatmapDisplay",
+    "ComparisonDisplay",
     "MitigationDisplay",
 ]

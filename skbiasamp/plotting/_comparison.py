@@ -1,0 +1,331 @@
+"""ComparisonDisplay: how much more or less models amplify than the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input import Array, check_option, quote
+from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE
+from skbiasamp.plotting._common import (
+    LESS,
+    MORE,
+    as_floats,
+    axes_of,
+    fitting,
+    labels_of,
+    merged,
+    room,
+    tidy,
+)
+from skbiasamp.results import ComparisonReport, ComparisonResult
+
+_COLUMNS = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
+SIDES = {
+    "signed": "← amplifies less  |  amplifies more →",
+    "attack": "← reveals less  |  reveals more →",
+    "both": "← amplifies or reveals less  |  more →",
+}
+
+
+class ComparisonDisplay:
+    """Show how much more or less models amplify than the reference, with confidence intervals.
+
+    One row for each metric and model. Differences without a clear verdict are hollow and pale.
+    ``kind="values"`` draws the values of both models, connected.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a metric and model: ``metric``, ``model``, the ``difference`` to the reference with
+        ``low`` and ``high``, its ``verdict``, the ``value`` of the model, and the ``reference``'s.
+    reference : str
+        Name of the model that the others are compared with.
+    title : str, default=None
+        A title.
+    sides : {"signed", "attack", "both"}, default="signed"
+        What the sides of 0 mean: for metrics of amplification, for attackers, or for both.
+
+    Attributes
+    ----------
+    table : DataFrame
+        The differences.
+    points_ : PathCollection or None
+        The differences, or the values of the models.
+    reference_points_ : PathCollection or None
+        The values of the reference; None if differences were drawn.
+    intervals_ : LineCollection or None
+        The intervals of differences, or the lines between two values.
+    zero_line_ : Line2D
+        Where a model is as the reference; of values, where nothing is amplified.
+    undefined_ : list of Text
+        What stands in the place of undefined numbers.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    skbiasamp.compare : Makes a report of all metrics.
+
+    Examples
+    --------
+    >>> import skbiasamp
+    >>> from skbiasamp.plotting import ComparisonDisplay
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> old = [1] * 90 + [0] * 310 + [1] * 210 + [0] * 190
+    >>> new = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> auditor = skbiasamp.DirectionalAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> result = auditor.compare(hired, {"old": old, "new": new}, sensitive_features=sex)
+    >>> display = ComparisonDisplay(ComparisonDisplay.rows_of(result), reference="old")
+    >>> display.table[["metric", "model", "difference", "verdict"]].round(4)
+                 metric model  difference         verdict
+    0  directional A->T   new      0.0875  amplifies more
+
+    Where matplotlib is installed, ``ComparisonDisplay.from_result(result)`` draws it.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def __init__(
+        self,
+        table: pd.DataFrame,
+        *,
+        reference: str,
+        title: str | None = None,
+        sides: str = "signed",
+    ) -> None:
+        lacking = set(_COLUMNS) - set(getattr(table, "columns", ()))
+        if lacking:
+            raise ValueError(
+                "table must be a data frame with one row a metric and model, as "
+                f"ComparisonDisplay.rows_of makes it, and lacks the columns "
+                f"{quote(sorted(lacking))}. A whole comparison is drawn with "
+                "ComparisonDisplay.from_result(result) or from_report(report)."
+            )
+        check_option("sides", sides, tuple(SIDES))
+        self.table = table
+        self.reference = reference
+        self.title = title
+        self.sides = sides
+
+    @staticmethod
+    def rows_of(*results: ComparisonResult) -> pd.DataFrame:
+        """Return the table that is drawn of one or several comparisons.
+
+        Parameters
+        ----------
+        *results : ComparisonResult
+            Comparisons of the same models by different metrics.
+
+        Returns
+        -------
+        table : DataFrame
+            One row a metric and model. The difference of a mean of sizes is that of the signed
+            mean, which the verdict is about.
+        """
+        rows = []
+        for one in results:
+            values = dict(zip(one.table["model"], one.table["value"], strict=True))
+            for model, verdict in one.verdicts.items():
+                numbers = (*one.judged(model), verdict, values[model], values[one.reference])
+                rows.append((one.name, model, *numbers))
+        return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+    @classmethod
+    def from_result(cls, result: ComparisonResult, *, ax: Any = None, **options: Any) -> Self:
+        """Draw a comparison by one metric.
+
+        Parameters
+        ----------
+        result : ComparisonResult
+            What an auditor's ``compare`` returned.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : ComparisonDisplay
+            The Display, drawn.
+        """
+        if not isinstance(result, ComparisonResult):
+            raise TypeError(
+                f"from_result draws one ComparisonResult, got {type(result).__name__}. A whole "
+                "report is drawn with ComparisonDisplay.from_report(report)."
+            )
+        return cls._of([result], ax, options)
+
+    @classmethod
+    def from_report(cls, report: ComparisonReport, *, ax: Any = None, **options: Any) -> Self:
+        """Draw a comparison by every metric.
+
+        Parameters
+        ----------
+        report : ComparisonReport
+            What `skbiasamp.compare` returned.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : ComparisonDisplay
+            The Display, drawn.
+        """
+        if not isinstance(report, ComparisonReport):
+            raise TypeError(
+                f"from_report draws a ComparisonReport, got {type(report).__name__}. One result is "
+                "drawn with ComparisonDisplay.from_result(result)."
+            )
+        return cls._of(list(report.values()), ax, options)
+
+    @classmethod
+    def _of(cls, results: list[ComparisonResult], ax: Any, options: dict[str, Any]) -> Self:
+        kinds = {"attack" if one.kind == "attack" else "signed" for one in results}
+        display = cls(
+            cls.rows_of(*results),
+            reference=results[0].reference,
+            sides=kinds.pop() if len(kinds) == 1 else "both",
+        )
+        return display.plot(ax, **options)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        kind: str = "differences",
+        max_rows: int | None = 40,
+        point_kwargs: Mapping[str, Any] | None = None,
+        interval_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw differences, or the values of both models.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure as high as it needs.
+        kind : {"differences", "values"}, default="differences"
+            What is drawn: "differences" to the reference with their intervals, or the "values" of
+            the reference (ring) and of each model (dot), connected by a line.
+        max_rows : int, default=40
+            How many metrics and models at most, those with the largest differences; below the
+            axes stands how many there are. None draws all.
+        point_kwargs, interval_kwargs : dict, default=None
+            Passed to ``Axes.scatter`` and ``Axes.hlines``.
+
+        Returns
+        -------
+        display : ComparisonDisplay
+            This Display.
+        """
+        check_option("kind", kind, ("differences", "values"))
+        shown = self._shown(max_rows)
+        n = max(len(shown), 1)
+        labels = self._labels(shown)
+        width = 4.8 + 0.08 * max(map(len, labels), default=0)
+        ax = axes_of(self, ax, (width, 1.7 + 0.27 * n))
+        from matplotlib.colors import to_rgba_array
+
+        at = np.arange(len(shown))
+        names = ("value", "reference", "value") if kind == "values" else _INTERVAL
+        point, low, high = (as_floats(shown[name]) for name in names)
+        side = np.array([DIRECTION_OF.get(one, 0) for one in shown["verdict"]], dtype=int)
+        change = np.sign(np.nan_to_num(as_floats(shown["difference"]))).astype(int)
+        strong: Array = to_rgba_array(["0.4", MORE, LESS])[change]  # of -1 the last
+        look: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
+        filled = np.where((side != 0)[:, None], strong, 1.0)  # else white
+        self.zero_line_ = ax.axvline(0, color="0.3", linewidth=1, zorder=1)
+        self.intervals_ = self.points_ = self.reference_points_ = None
+        bounded = ~np.isnan(low + high)
+        if bounded.any():
+            pale = np.where((side != 0)[:, None], strong, strong * [1, 1, 1, 0.5])
+            lines = {"colors": pale[bounded], "linewidth": 2, "zorder": 2}
+            self.intervals_ = ax.hlines(
+                at[bounded], low[bounded], high[bounded], **merged(lines, interval_kwargs)
+            )
+        defined = ~np.isnan(point)
+        if kind == "values" and (~np.isnan(low)).any():
+            ring = look | {"facecolors": "white", "edgecolors": "0.3"}
+            self.reference_points_ = ax.scatter(low, at, **merged(ring, point_kwargs))
+        if defined.any():
+            colours = {"facecolors": filled[defined], "edgecolors": strong[defined]}
+            if kind == "values":
+                colours = {"facecolors": strong[defined], "edgecolors": strong[defined]}
+            self.points_ = ax.scatter(
+                point[defined], at[defined], **merged(look | colours, point_kwargs)
+            )
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        quiet = {"ha": "center", "va": "center", "color": "0.35", "style": "italic", "bbox": box}
+        self.undefined_ = [ax.text(0, row, "undefined", **quiet) for row in at[~defined]]
+        ax.set_yticks(at, labels=labels)
+        ax.set(ylim=(n - 0.5, -0.5), xlabel="\n".join(self._notes(shown, kind, side[defined])))
+        if defined.any():
+            ax.locator_params(axis="x", nbins=5)
+        else:
+            ax.set(xlim=(-1, 1), xticks=[0])
+        tidy(ax, self._title(kind), axis="x")
+        metrics = shown["metric"].to_numpy()
+        for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if len(self._several) > 1 else ():
+            ax.axhline(row + 0.5, color="0.8", linewidth=0.8, zorder=0)
+        size = fitting(0.85 * room(ax, 1, n)[1])
+        for text in (*ax.get_yticklabels(), *self.undefined_):
+            text.set_fontsize(size)
+        return self
+
+    def _shown(self, max_rows: int | None) -> pd.DataFrame:
+        """Return the rows with the largest differences, in their order."""
+        if max_rows is None or len(self.table) <= max_rows:
+            return self.table
+        size = pd.Series(np.abs(as_floats(self.table["difference"])))
+        return self.table.iloc[np.sort(size.nlargest(max_rows).index)]
+
+    @property
+    def _several(self) -> list[str]:
+        """Which of metric and model differ between rows."""
+        return [name for name in ("metric", "model") if self.table[name].nunique() > 1]
+
+    def _labels(self, shown: pd.DataFrame) -> list[str]:
+        told = self._several or ["model"]
+        parts = {name: labels_of(self.table[name], ", ") for name in told}
+        return [
+            ": ".join(parts[name][row[name]] for name in told).replace("->", "→")
+            for row in shown.to_dict("records")
+        ]
+
+    def _title(self, kind: str) -> str:
+        """Return what is compared, and what all rows share."""
+        if self.title is not None:
+            return self.title
+        shared = {"metric", "model"}.difference(self._several or ["model"])
+        first = self.table.iloc[:1].to_dict("records")
+        common = [labels_of([row[name]], ", ")[row[name]] for row in first for name in shared]
+        reference = labels_of([self.reference], ", ")[self.reference]
+        what = "Values compared with" if kind == "values" else "Differences to"
+        return "\n".join([", ".join(common).replace("->", "→"), f"{what} {reference}"]).strip()
+
+    def _notes(self, shown: pd.DataFrame, kind: str, side: Array) -> list[str]:
+        """Return the meaning of the axis and of marks, and how many rows are left out."""
+        notes = [SIDES[self.sides]]
+        if kind == "values":
+            reference = labels_of([self.reference], ", ")[self.reference]
+            notes = [f"value: ring {reference}, dot the model"]
+        elif (side == 0).any():
+            notes.append(f"hollow: {NO_DIFFERENCE} (interval or adjusted test)")
+        left_out = len(self.table) - len(shown)
+        if left_out:
+            notes.append(
+                f"{len(shown)} largest of {len(self.table):,} differences ({left_out:,} left out)"
+            )
+        return notes
+
+
+_INTERVAL = ("difference", "low", "high")
