@@ -48,19 +48,19 @@ def verdicts(summaries):
         lost = found["alone", "accuracy"][0] - found["adversarial", "accuracy"][0]
         rows = [
             (
-                "lose 3 percentage points of accuracy at most",
+                "cost at most 3 percentage points of accuracy",
                 f"{100 * lost:.1f} percentage points",
                 lost <= LOSS,
             )
         ]
         for name in MEASURES[1:]:
             alone, less, noise = (found[model, name] for model in MODELS)
-            share = f"{alone[0]:+.3f} becomes {less[0]:+.3f}"
+            share = f"{alone[0]:+.3f} → {less[0]:+.3f}"
             nothing = alone[1] <= 0 <= alone[2]
             halved = "nothing to halve" if nothing else None
             rows.append((f"halve {name}", share, halved or abs(less[0]) <= abs(alone[0]) / 2))
             apart = less[2] < noise[1]
-            ends = f"{less[2]:+.3f} at most, noise {noise[1]:+.3f} at least"
+            ends = f"upper bound {less[2]:+.3f}, lower bound of noise {noise[1]:+.3f}"
             rows.append((f"have less {name} than noise of equal accuracy", ends, apart))
         for what, how, met in rows:
             said = met if isinstance(met, str) else "yes" if met else "no"
@@ -69,29 +69,32 @@ def verdicts(summaries):
 
 
 def page(summaries, n_seeds):
-    return f"""# Adversarial training, measured
+    return f"""# Adversarial training: effect and cost
 
-skbiasamp {skbiasamp.__version__}, torch {torch.__version__}, on a CPU; nothing here was measured
-on a GPU. Means over {n_seeds} seeds, each with data, split and network of its own, and 95 %
-t-intervals of the mean. DPA has the direction group → task (A→T: does the group shift the predicted
-task?).
+The table compares adversarial training with no mitigation and with noise of equal cost. It has
+means over {n_seeds} seeds and 95 % t-intervals; each seed has its own data, split and network. DPA
+has the direction group → task (A→T: does the group shift the predicted task?). Versions: skbiasamp
+{skbiasamp.__version__}, torch {torch.__version__}, on a CPU only.
 
 {measured(summaries)}
 
-*Leakage amplification* is measured on the logits, *DPA* on the predicted labels. *table*: 2,000
-training rows of `make_biased_classification`, 20,000 test rows; a network of one hidden layer.
-*digits*: 600 training images of `load_colored_digits(correlation=0.8)`, 1,197 test images; a small
-convolutional network, with `balance="class"`. The adversary sees the encoder's output, λ is 1.
-*Noise, equal accuracy* is the network trained alone with as much noise on its representation
-(`NoiseRandomizer`, and a logistic regression that learns with it) as costs what adversarial
-training costs in that run; where that costs nothing, the most accurate run without an adversary.
+- *Leakage amplification* is measured on the logits, *DPA* on the predicted labels.
+- *table*: 2,000 training rows of `make_biased_classification`, 20,000 test rows, and a network with
+  one hidden layer.
+- *digits*: 600 training images of `load_colored_digits(correlation=0.8)`, 1,197 test images, and a
+  small convolutional network with `balance="class"`.
+- *adversarial*: the adversary's input is the encoder's output, and λ is 1.
+- *noise, equal accuracy*: the network trained alone, with noise on its representation
+  (`NoiseRandomizer`, and a logistic regression trained with it). The noise costs as much accuracy
+  as adversarial training in that run. If adversarial training costs nothing, this is the most
+  accurate run without an adversary.
 
 {verdicts(summaries)}
 
-Where the interval of the network trained alone has 0 in it, there is nothing to halve: what is
-measured of its few wrong labels is chance, while its logits still reveal the colour. On the digits
-the result depends on settings: with six epochs of the adversary alone instead of five, leakage was
-+0.037 [-0.031, +0.104], no longer below that of noise of equal accuracy.
+"Nothing to halve": the confidence interval of the network trained alone includes 0, because its
+predicted labels have few errors. Its logits still reveal the colour. On the digits, the result
+depends on the settings: with six epochs of the adversary alone instead of five, leakage is +0.037
+[-0.031, +0.104], which is not below that of noise.
 
 `python benchmarks/adversarial.py --write docs/mitigation-adversarial.md` makes this page.
 """

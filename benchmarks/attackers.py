@@ -129,18 +129,19 @@ def networks_at_once(sizes, kind):
 
 
 def page(rows, *, judged):
-    return f"""# Speed of the attackers
+    return f"""# Benchmark: neural attackers
 
 {surroundings()}; torch {torch.__version__}, skorch {skorch.__version__}.
 
 {markdown(rows, judged=judged)}
 
-Times are medians of processor time in one thread; a ratio is formed in each round of one call each
-and stands with its quartiles. ≥ is how many times faster the library is. {DRAWS} draws of perturbed
-labels and {FOLDS} folds make {DRAWS * FOLDS} networks: one hidden layer of {WIDTH} sigmoids, Adam,
-batches of {BATCH}. All sides take the same number of steps. On binary inputs each of ours sees all
-distinct rows, weighted; on continuous inputs, batches of rows like theirs. Before the clock
-started, mean cross-entropies were found equal to {TOLERANCE:g}.
+Times are medians of processor time in one thread. Each round times one call of each program and
+gives one ratio; the table has the median and quartiles of the ratios. A target of ≥ 8 means: at
+least 8 times faster. {DRAWS} draws of random errors in the labels and {FOLDS} folds need
+{DRAWS * FOLDS} networks: one hidden layer of {WIDTH} sigmoids, Adam, batches of {BATCH}. All
+programs take the same number of steps. On binary inputs, skbiasamp uses all distinct rows,
+weighted, in each step. On continuous inputs, it uses batches like the others. Mean cross-entropies
+agree to {TOLERANCE:g}; the script checks this first.
 
 `python benchmarks/attackers.py --write docs/benchmarks-attackers.md` makes this page.
 """

@@ -121,7 +121,7 @@ def beside_engines(sizes, folder):
     return rows
 
 
-PAGE = """# Speed of comparisons
+PAGE = """# Benchmark: comparison of two models
 
 {surroundings}.
 

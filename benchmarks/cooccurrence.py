@@ -467,7 +467,7 @@ def surroundings():
 
 def table(rows, *, judged):
     lines = [
-        "| measured | beside | skbiasamp | the other | ratio (quartiles) | target | met |",
+        "| measured | compared with | skbiasamp | other | ratio (quartiles) | target | met |",
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
@@ -477,32 +477,32 @@ def table(rows, *, judged):
 
 
 def page(sizes, rows, most, *, judged):
-    return f"""# Speed of the co-occurrence audits
+    return f"""# Benchmark: co-occurrence metrics
 
 {surroundings()}.
 
 {table(rows, judged=judged)}
 
-Times are medians of processor time, which other programs do not lengthen (of imports: of elapsed
-time). A ratio is formed in each round of one call each and stands with its quartiles, memory with
-its range. ≥ is how many times faster the library is, ≤ how many times slower. Before the clock
-started, the numbers that both sides compute were found equal to {TOLERANCE:g}.
+Times are medians of processor time (for imports, of elapsed time). Each round times one call of
+each program and gives one ratio; the table has the median and quartiles of the ratios, and the
+range of memory. A target of ≥ 40 means: at least 40 times faster. A target of ≤ 6 means: at most 6
+times slower. Both programs compute the same numbers to {TOLERANCE:g}; the script checks this
+first.
 
-- A→T: {sizes.rows:,} rows, 2 groups, {sizes.tasks} tasks; labels are int64 indicators unless named
-  otherwise, and the auditor is fitted before. The direction is group → task (A→T: does the group
-  shift the predicted task?). The plain Python loop runs through rows as sets of
-  tasks, as the papers' scripts do; it is the one that the target of 40 is judged against. The
-  NumPy-mask loop makes the masks of group and task for each pair and counts where both hold. Audit
-  and loop are given the signs of the training correlations; "fit and audit" and its loop find
-  them too, on as many training rows.
-  The matrix products are those of group memberships with labels and with predictions, all in
-  float64, and nothing else: no checks, no signs, no table. They alone are {most:.3g} times faster
-  than the NumPy-mask loop: more than that is out of reach of any audit that forms them.
-- Multi→: {sizes.rows:,} rows of training and as many audited, 2 groups, 12 tasks, observed sets.
-  The loop makes its group masks once, and one mask a set in each of the three arrays.
-- One label: `np.bincount` gets codes that are combined already; the audit combines them itself.
-  `intp` codes are counted as they are, int8 ones are first widened by NumPy.
-- Imports: in fresh processes, without the start of the interpreter.
+- Group → task (A→T: does the group shift the predicted task?): {sizes.rows:,} rows, 2 groups,
+  {sizes.tasks} tasks. Labels are int64 indicators unless the table says otherwise. The auditor is
+  fitted before the timing. The plain Python loop reads rows as sets of tasks, as the papers'
+  scripts do; the target of 40 refers to it. The NumPy-mask loop makes masks of group and task for
+  each pair and counts rows in both. Audit and loop get the signs of the training correlations;
+  "fit and audit" and its loop compute them, on as many training rows. The matrix products multiply
+  group memberships with labels and with predictions in float64, without checks, signs or table.
+  They are {most:.3g} times faster than the NumPy-mask loop, which is the limit for any audit that
+  computes them.
+- Multi→: {sizes.rows:,} training rows and {sizes.rows:,} test rows, 2 groups, 12 tasks, observed
+  sets. The loop makes its group masks once, and one mask per set in each of the three arrays.
+- One label: `np.bincount` gets combined codes; the audit combines them itself. NumPy counts `intp`
+  codes directly and converts int8 codes first.
+- Imports: in new processes, without the start of the interpreter.
 
 `python benchmarks/cooccurrence.py --write docs/benchmarks-cooccurrence.md` makes this page.
 """

@@ -254,25 +254,26 @@ def days(sizes):
 
 def page(sizes, rows, *, judged):
     machine = surroundings().replace("one thread", f"{os.cpu_count()} cores")
-    return f"""# What audits of files and queries cost
+    return f"""# Benchmark: audits of files and queries
 
 {machine}; DuckDB {duckdb.__version__}, polars {polars.__version__},
 narwhals {narwhals.__version__}, pyarrow {pyarrow.__version__}.
 
 {table(rows, judged=judged)}
 
-Times are medians of processor time over all threads of the engine; a ratio is formed in each round
-of one call each and stands with its quartiles; ≤ is how many times slower the library may be. What
-both sides count was found equal before the clock started. Peaks are the resident memory of a
-process that makes one audit, Python and all libraries with it.
+Times are medians of processor time over all threads of the engine. Each round times one call of
+each program and gives one ratio; the table has the median and quartiles of the ratios. A target of
+≤ 1.3 means: at most 1.3 times slower. Both programs return the same counts; the script checks this
+first. Peaks are the resident memory of a process that makes one audit, including Python and all
+libraries.
 
-- Rows: Parquet files read by one pattern; the audit groups by four columns and comes with 999
-  resamples and all tests, the other side only groups and counts.
-- Tasks: labels and predictions are {2 * sizes.tasks} int8 columns. The audit also sums the
-  products of label and prediction and looks for values that are no 0 or 1, and for missing ones.
-  With an analytic interval it sums the squares of what rows add to the mean as well.
-- Days: contingencies are there already, and are added: one by one as Python's `sum` does, which
-  merges cells after each, or all at once.
+- Rows: Parquet files that match one pattern. The audit groups by four columns and computes 999
+  resamples and all tests. The engine alone only groups and counts.
+- Tasks: labels and predictions are {2 * sizes.tasks} int8 columns. The audit also sums the products
+  of label and prediction, and checks for missing values and for values other than 0 and 1. For an
+  analytic interval it also sums the squares of each row's part in the mean.
+- Days: stored contingencies are added one by one (`sum`, which merges cells after each day) or all
+  at once (`Contingency.sum`).
 
 `python benchmarks/engines.py --write docs/benchmarks-engines.md` makes this page.
 """

@@ -230,7 +230,7 @@ def judged(found):
         rise = points[-1][1]["peak"] / points[max(len(points) - 2, 0)][1]["peak"]
         met = "yes" if rise <= 1.25 else "no"
         what = f"peak of memory, {CURVES[name].title}"
-        rows.append([what, "the most rows beside a tenth", f"× {rise:.2f}", "flat (≤ 1.25)", met])
+        rows.append([what, "all rows / a tenth of them", f"× {rise:.2f}", "flat (≤ 1.25)", met])
     return rows
 
 
@@ -283,24 +283,24 @@ def page(found, picture, *, short):
     exponents = judged(found)
     if short:
         exponents = [[*row[:-1], "not judged"] for row in exponents]
-    exponents = markdown(["what", "of", "exponent", "target", "met"], exponents)
+    exponents = markdown(["measured", "data", "exponent", "target", "met"], exponents)
     points = markdown(["curve", "size", "time (range)", "rise, MB", "peak, MB"], rows_of(found))
     image = f"\n![{DESCRIBED}]({picture})\n" if picture else ""
-    return f"""# How time and memory grow
+    return f"""# Benchmark: time and memory by data size
 
 {surroundings().replace("one thread", f"{os.cpu_count()} cores")}.
 {image}
 {exponents}
 
-An exponent of 1 is time that doubles with the size. It is fitted to the greatest sizes, of the time
-above that of the smallest, which is what every call costs (for the interval alone: to all sizes, of
-all time). Times are medians of processor time over all threads, of up to fifteen calls in a process
-of its own; the rise of memory is from what the process held before the first call, labels included,
-to its peak in the calls.
+An exponent of 1 means that time doubles if the size doubles. It is fitted to the largest sizes,
+after subtracting the time of the smallest size, which every call needs. For the interval alone, it
+is fitted to all sizes and the whole time. Times are medians of processor time over all threads, of
+up to fifteen calls in a separate process. The rise in memory is the peak during the calls minus
+the memory before the first call, which includes the labels.
 
-- Rows: audits with 999 resamples and all tests, of labels in memory and of Parquet files. The
-  interval alone is that of cells which are counted already.
-- Sets of tasks: all sets of 7, 10, 13, 17 and 20 tasks, each of which some row has.
+- Rows: audits with 999 resamples and all tests, of labels in memory and of Parquet files. "The
+  interval alone" starts from counted cells.
+- Sets of tasks: all sets of 7, 10, 13, 17 and 20 tasks; each set occurs in some row.
 
 {points}
 

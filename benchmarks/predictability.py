@@ -222,19 +222,19 @@ def costs(sizes):
 
 def page(beside, found, *, judged):
     header = ["audit with its interval", "attacker", "skbiasamp", "plain A→T audit", "ratio"]
-    return f"""# Speed of leakage and DPA
+    return f"""# Benchmark: leakage and DPA
 
 {surroundings()}; torch {torch.__version__}.
 
-## What audits cost
+## Audits with confidence intervals
 
 {markdown(header, found)}
 
-Medians of processor time in one thread. The plain audit is `DirectionalAuditor` without interval
-on the same labels and predictions; the others make {DRAWS} draws of folds and perturbations for the
-value and 999 for its interval. Tables cost what their distinct rows cost, however many rows there
-are; of {FULL.tasks} labels nearly every row is distinct. Trained attackers are {DRAWS} draws × 5
-folds, on labels and on predictions.
+Times are medians of processor time in one thread. The plain audit is `DirectionalAuditor` without
+interval, on the same labels and predictions. The other audits make {DRAWS} draws of folds and
+random errors for the value, and 999 for its interval. The time of the exact attacker depends on
+the number of distinct rows; with {FULL.tasks} labels nearly every row is distinct. Trained
+attackers are fitted for {DRAWS} draws × 5 folds, on labels and on predictions.
 {peer_page(beside, judged=judged) if beside else ""}
 `python benchmarks/predictability.py --peer PYTHON --write docs/benchmarks-predictability.md` makes
 this page.
@@ -246,35 +246,35 @@ def peer_page(beside, *, judged):
     return f"""
 ## Comparison with bias-amplification
 
-bias-amplification {beside.version}, called as its README shows, without `model_acc`: this version
-has no such parameter and takes the accuracy from the data.
+The versions are bias-amplification {beside.version}. It is called as its README shows, but without
+`model_acc`: this version has no such parameter and takes the accuracy from the data.
 
 {comparison(beside.rows, judged=judged)}
 
-≥ is how many times faster the library is. The peer ran once; a ratio of ours stands with its
-quartiles. Rows have the COMPAS counts of race and recidivism and predictions that amplify. The
-values of this run; ± is the standard deviation of the {DRAWS} draws or trials, brackets hold the
-interval:
+A target of ≥ 10 means: at least 10 times faster. bias-amplification ran once; the quartiles are
+those of skbiasamp's times. Rows have the COMPAS counts of race and recidivism, and predictions
+that amplify. The list has the values of this run, with the standard deviation of the {DRAWS} draws
+or trials (±) or the confidence interval (brackets):
 
 {values}
 
 The direction is group → task (A→T: does the group shift the predicted task?).
 
-What is the same: networks of one hidden layer of {WIDTH} sigmoids, Adam at {LEARNING_RATE:g},
-{FULL.epochs} epochs of batches of {BATCH}, {DRAWS} perturbations; for "held out as the peer's" also
-the rows that attackers learn from (80 %) and are judged on, and hence the number of optimiser
-steps.
+Both packages use networks with one hidden layer of {WIDTH} sigmoids, Adam at {LEARNING_RATE:g},
+{FULL.epochs} epochs of batches of {BATCH}, and {DRAWS} draws of random errors. With "rows held out
+as the peer's", attackers are also trained on the same rows (80 %) and scored on the same rows,
+with the same number of optimiser steps.
 
-What differs, as read in the peer's source and seen when it ran:
+The source code and the run of bias-amplification show these differences:
 
-- It judges on one split of the rows for all trials: its standard deviation is that of
-  perturbations and training on this split. It has no interval for the sampling of rows.
-- Its attacker on predictions starts from the weights that the attacker on labels ended with, and
-  each trial goes on from the one before. Ours start from fresh, identical settings.
-- It flips exactly as many labels as the model has errors, separately in learnt and in judged rows;
-  ours flip each label with that probability.
-- Its networks end in one sigmoid with a threshold of 0.5, ours in two classes. On one binary input
-  ours take all distinct rows, weighted, in each of as many steps.
+- It scores on one split of the rows for all trials. Its standard deviation describes random errors
+  and training on this split. It has no interval for the choice of rows.
+- Its attacker on predictions starts from the final weights of the attacker on labels, and each
+  trial continues the one before. In skbiasamp, all attackers start from new, identical settings.
+- It flips exactly as many labels as the model has errors, separately in training and in scored
+  rows. skbiasamp flips each label with that probability.
+- Its networks have one sigmoid output with a threshold of 0.5; those of skbiasamp have two classes.
+  On one binary input, each step of skbiasamp uses all distinct rows, weighted.
 """
 
 

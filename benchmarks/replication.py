@@ -164,9 +164,9 @@ def dpa(slow):
             number = published["DPA", kind, direction]
             why, said = "other trees on other samples", f"{100 * row['share']:.0f} %"
             if (kind, direction) == ("unbalanced", "T->A"):
-                why = f"our trees say African-American of {said}, theirs of 59 %"
+                why = f"our trees predict African-American for {said}, theirs for 59 %"
             elif kind == "unbalanced":
-                why = f"our trees expect recidivism of {said} of Caucasians, theirs of 45 %"
+                why = f"our trees predict recidivism for {said} of Caucasians, theirs for 45 %"
             yield Row(
                 "Table 3",
                 f"DPA {ARROWS[direction]}, {kind}, our trees, {attacker}",
@@ -181,9 +181,7 @@ def dpa(slow):
         difference = step["step"](data, model, False)
         name = f"leakage amplification, {data:.2f} to {model:.2f}"
         yield Row("Sec. 3.2.3", name, "0.05", difference)
-        yield Row(
-            "Sec. 3.2.3", "the same, relative to where it starts", relative, difference / data
-        )
+        yield Row("Sec. 3.2.3", "the same, relative to its start", relative, difference / data)
     yield Row(
         "Sec. 5.2",
         "images of the unbalanced COCO set",
@@ -239,8 +237,8 @@ def leakage(slow):
         # As much as 100 epochs at their rate do.
         network = MLPAttacker.preset("leakage", max_epochs=3, learning_rate=1e-3)
         attackers["their network"] = (network, {"n_draws": 3})
-    trained = "judged on all test rows, once; theirs is the best of 100 epochs"
-    chance = "every verb has as many women: chance, and they count 0.46 as 0.54"
+    trained = "scored once on all test rows; theirs is the best of 100 epochs"
+    chance = "every verb has as many women as men; they count 0.46 as 0.54"
     for attacker, (settings, options) in attackers.items():
         for name in splits:
             ours = imsitu["leakage"](
@@ -294,7 +292,7 @@ print(auditor.audit_runs(young, young_runs, sensitive_features=gender))
 FITBERT = """\
 from skbiasamp import DirectionalAuditor
 
-# One row an occupation; said holds the mean probability of each pronoun, one column a pronoun;
+# One row per occupation; said holds the mean probability of each pronoun, one column each;
 # base and sign are tables of pronouns x occupations.
 auditor = DirectionalAuditor("T->A", base=base, sign=sign, reference="test", groups="indicator")
 print(auditor.audit(occupations, sensitive_features=pronouns, sensitive_pred=said))
@@ -376,29 +374,32 @@ PAPERS = {
 TOP = """\
 # Replication
 
-Published values of the papers, compared with ours. `python benchmarks/replication.py --write
-docs/replication.md` makes this page; the code behind a row is on the pages of the
-{doc}`gallery <auto_examples/index>`.
+This page compares published values with those of skbiasamp ("ours"). A difference of 0 means that
+both values are the same, rounded like the published one. Otherwise the last column gives the
+reason, as far as we know it. The code for each row is in the {doc}`gallery <auto_examples/index>`.
 
-A difference of 0 means that our value, rounded like the published one, is the same. Otherwise the
-last column gives the reason, as far as we know it. Group → task (A→T): does the group shift the
-predicted task? Task → group (T→A): does the task shift the predicted group?
+Group → task (A→T): does the group shift the predicted task? Task → group (T→A): does the task shift
+the predicted group?
+
+`python benchmarks/replication.py --write docs/replication.md` makes this page.
 """
 FIGURES = """\
 ## Figures without numbers
 
-Drawn on pages of the gallery: {doc}`Fig. 2 <auto_examples/plot_six_metrics>` and
-{doc}`Fig. 6 <auto_examples/plot_compas_thresholds>` of Directional bias amplification;
-{doc}`Fig. 1 <auto_examples/plot_relative_amplification>`,
-{doc}`Fig. 2 <auto_examples/plot_metric_heatmaps>` and
-{doc}`Fig. 3 <auto_examples/plot_attacker_robustness>` of the paper on DPA;
-{doc}`Fig. 4 <auto_examples/plot_leakage_imsitu>` of Balanced datasets are not enough, for imSitu.
+The gallery draws these figures:
+
+- Directional bias amplification: {doc}`Fig. 2 <auto_examples/plot_six_metrics>`,
+  {doc}`Fig. 6 <auto_examples/plot_compas_thresholds>`
+- DPA: {doc}`Fig. 1 <auto_examples/plot_relative_amplification>`,
+  {doc}`Fig. 2 <auto_examples/plot_metric_heatmaps>`,
+  {doc}`Fig. 3 <auto_examples/plot_attacker_robustness>`
+- Balanced datasets are not enough, for imSitu: {doc}`Fig. 4 <auto_examples/plot_leakage_imsitu>`
 """
 BOTTOM = """\
-## What we cannot compute
+## Values that were not replicated
 
-These numbers need images, weights or text that do not come along and cannot be drawn. With the
-data, this is the code; names that are not imported are labels and predictions, one row an image.
+These numbers need images, weights or text that are not available here. If you have the data, use
+this code. Names that are not imported are labels and predictions, one row per image.
 """
 
 

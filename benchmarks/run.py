@@ -34,21 +34,23 @@ class Benchmark(NamedTuple):
 
 
 BENCHMARKS = {
-    "cooccurrence": Benchmark("co-occurrence audits beside loops, matrix products and bincount"),
+    "cooccurrence": Benchmark(
+        "co-occurrence audits, compared with loops, matrix products and `np.bincount`"
+    ),
     "uncertainty": Benchmark(
-        "intervals and tests beside loops, bare resampling and Fairlearn",
+        "intervals and tests, compared with loops, plain resampling and Fairlearn",
         Peer("--fairlearn", "fairlearn==0.15.0"),
     ),
     "predictability": Benchmark(
-        "leakage and DPA, and DPA beside bias-amplification",
+        "leakage and DPA, compared with bias-amplification",
         Peer("--peer", "bias-amplification==0.2.1"),
         torch=True,
     ),
-    "attackers": Benchmark("networks trained at once beside one after another", torch=True),
-    "sklearn": Benchmark("AuditedClassifier beside the classifier it wraps"),
-    "engines": Benchmark("files and queries beside the engines' own group-by"),
-    "comparison": Benchmark("comparing two models beside one audit, and beside group-by"),
-    "growth": Benchmark("time and memory over rows, groups, tasks, sets and resamples"),
+    "attackers": Benchmark("networks trained at once, compared with one after another", torch=True),
+    "sklearn": Benchmark("`AuditedClassifier`, compared with the classifier that it wraps"),
+    "engines": Benchmark("files and queries, compared with the engines' own group-by"),
+    "comparison": Benchmark("comparisons of two models, compared with one audit and with group-by"),
+    "growth": Benchmark("time and memory by number of rows, groups, tasks, sets and resamples"),
 }
 SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {
     "sklearn": HERE / "sklearn_overhead.py"
@@ -115,7 +117,7 @@ def summary():
             table = ["| measured | ratio or size | target | met |", "|---|---|---|---|"]
             for row in rows:
                 what, met, target = row[0], row[-1], row[-2]
-                beside = f", beside {row[1]}" if len(row) == 7 and row[1] else ""
+                beside = f", compared with {row[1]}" if len(row) == 7 and row[1] else ""
                 value = next(cell for cell in reversed(row[1:-2]) if cell)
                 table.append(f"| {what}{beside} | {value} | {target} | {met} |")
             parts.append("\n".join(table))

@@ -157,16 +157,17 @@ def beside_fairlearn(sizes, python, folder):
 
 
 def page(rows, *, judged):
-    return f"""# What intervals and tests cost
+    return f"""# Benchmark: confidence intervals and tests
 
 {surroundings()}.
 
 {markdown(rows, judged=judged)}
 
-Times are medians of processor time in one thread; a ratio is formed in each round of one call each
-and stands with its quartiles. ≥ is how many times faster the library is, ≤ how many times slower.
-An audit with an interval makes {RESAMPLES} bootstrap resamples, the interval of the value and of
-every pair, an exact test of every pair and a permutation test of the value.
+Times are medians of processor time in one thread. Each round times one call of each program and
+gives one ratio; the table has the median and quartiles of the ratios. A target of ≥ 100 means: at
+least 100 times faster. A target of ≤ 2 means: at most 2 times slower. An audit with an interval
+computes {RESAMPLES} bootstrap resamples, confidence intervals of the value and of every pair, an
+exact test of every pair and a permutation test of the value.
 
 `python benchmarks/uncertainty.py --write docs/benchmarks-uncertainty.md` makes this page.
 """

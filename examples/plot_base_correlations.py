@@ -1,12 +1,4 @@
 """
-
-After Table 2 of "Directional bias amplification" (Wang & Russakovsky 2021). A language model
-fills in the pronoun of sentences about occupations. There is no true pronoun, so you have to
-choose what to compare with: equal shares, counts in a text, or the statistics of a country.
-
-**What to look at:** the same outputs amplify one base and not another. Statistics cannot decide
-which base is right: see :doc:`/limits`.
-=======
 Custom base rates: pronouns of a language model
 ===============================================
 

@@ -31,7 +31,7 @@ def test_the_short_benchmark_runs_and_shows_every_row():
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if line.startswith("|")]
     header, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    assert header[:2] == ["measured", "beside"]
+    assert header[:2] == ["measured", "compared with"]
     assert len(rows) == len(MEASURED)
     for row, (measured, beside) in zip(rows, MEASURED, strict=True):
         assert len(row) == len(header)
