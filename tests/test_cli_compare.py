@@ -194,6 +194,19 @@ def test_what_is_printed_fits_80_columns_and_opens_with_verdicts(folder, monkeyp
     assert "SHA-256" in printed
 
 
+def test_metrics_that_disagree_are_named(folder, capsys):
+    """Both groups lose predictions: rates come closer, shares move apart."""
+    labels = {"hired": (600, 1200), "old": (600, 1200), "new": (280, 800)}
+    frame = pd.DataFrame({"sex": np.repeat(["f", "m"], 2000)})
+    for name, counts in labels.items():
+        frame[name] = np.concatenate([np.arange(2000) < n for n in counts]).astype(int)
+    frame.to_csv("test.csv", index=False)
+    assert main(["compare", "test.csv", *NAMES, "--prediction", "old=old", "new=new"]) == 0
+    printed = " ".join(capsys.readouterr().out.partition("\n\n directional")[0].split())
+    assert "- Metrics disagree. 'new': amplifies more by MALS" in printed
+    assert "but amplifies less by directional A->T" in printed
+
+
 def test_an_interval_that_is_not_significant_is_marked(folder, monkeypatch, capsys):
     judged = skbiasamp.ComparisonResult.judged
     monkeypatch.setattr(

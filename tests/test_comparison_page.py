@@ -165,6 +165,7 @@ def test_numbers_of_the_page_are_those_of_the_results(plain):
     (card,) = seen["cards"]
     rows = {one["name"]: one for one in card["pairs"].drawn}
     texts = dict(zip(card["pairs"].columns, (text for text, _ in rows["m"]["texts"]), strict=True))
+    assert card["pairs"].caption.startswith("new: how often '1' is predicted in each group,")
     gained = int(((new == 1) & (old == 0) & (sex == "m")).sum())
     shares = [100 * one[sex == "m"].mean() for one in (old, new)]
     assert texts["Rows gained"] == str(gained)
@@ -230,6 +231,7 @@ def test_metrics_that_disagree_are_named_and_explained():
     assert f"Metrics disagree. {note.replace('->', '→')}" in page
     assert "Metrics disagree." in " ".join(repr(report).split())
     assert "Metrics disagree." in report.to_markdown()
+    assert "Metrics disagree." in report._repr_html_()
 
 
 def test_metrics_that_agree_have_no_note(plain):
@@ -253,7 +255,7 @@ def test_predicted_groups_alone_have_a_page():
     assert "accuracy" not in report.verdict
     page = " ".join(Reading(report.to_html()).texts("main"))
     assert "Not measured: no predictions of the task were passed." in page
-    assert "how often rows with each label are predicted to be in the group" in page
+    assert "new: how often rows labelled '1' are predicted to be in each group" in page
 
 
 def test_without_intervals_the_page_says_not_measured():

@@ -85,10 +85,8 @@ def say_comparison(report: ComparisonReport, rows: str) -> None:
     models = [report.reference, *report.models]
     say(filled(f"Comparison of {len(models)} models with '{name_of(models[0])}' on {rows}"))
     say(f"\nVerdict ({report.primary})")
-    for text in report.verdicts.values():
+    for text in (*report.verdicts.values(), *report._disagreements):
         say(filled(text, "  ", first="- "))
-    for text in report.notes.values():
-        say(filled(f"Metrics disagree. {text}", "  ", first="- "))
     say(f"\n{'':17}{'value':>9}{'difference':>12}  {'95 % interval':<18}  verdict")
     doubtful = False
     for name, one in report.items():

@@ -143,6 +143,10 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
             )
         return notes
 
+    @property
+    def _disagreements(self) -> list[str]:
+        return [f"Metrics disagree. {text}" for text in self.notes.values()]
+
     @staticmethod
     def _told(names: list[str], verdicts: Mapping[str, str]) -> str:
         by_verdict: dict[str, list[str]] = {}
@@ -187,7 +191,7 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
         lines = [f"Comparison with {self.reference!r}: {self.context.get('rows', 'the same rows')}"]
         lines += ["", f"Verdict ({self.primary})"]
         lines += [_wrapped(text, "  ") for text in self.verdicts.values()]
-        lines += [_wrapped(f"Metrics disagree. {text}", "  ") for text in self.notes.values()]
+        lines += [_wrapped(text, "  ") for text in self._disagreements]
         shown = self.summary.assign(model=[name_of(one) for one in self.summary["model"]])
         lines += ["", shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="-")]
         return printable("\n".join(lines))
@@ -198,6 +202,8 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
             index=False, border=0, escape=True, float_format="{:+.4f}".format, na_rep="–"
         )
         opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self.verdicts.values())
+        for text in self._disagreements:
+            opening += f"<p>{html.escape(text)}</p>"
         return f"<div class='skbiasamp-report'>{opening}{table}</div>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -243,8 +249,8 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
         lines = [f"## Bias amplification compared with {escaped(name_of(self.reference))}", ""]
         for text in self.verdicts.values():
             lines += [escaped(text), ""]
-        for text in self.notes.values():
-            lines += [escaped(f"Metrics disagree. {text}"), ""]
+        for text in self._disagreements:
+            lines += [escaped(text), ""]
         lines += ["| metric | model | verdict | difference | interval | p |"]
         lines += ["|---|---|---|---|---|---|"]
         for row in self.summary.to_dict("records"):

@@ -19,6 +19,7 @@ from skbiasamp._words import (
     number,
     p_value,
     rate,
+    task_of,
 )
 from skbiasamp.report.page._tables import (
     Axis,
@@ -171,9 +172,11 @@ def _pairs(id: str, result: dict[str, Any], model: str, most: int) -> Table:
         "Rows lost": shown("lost", count),
         "Adjusted p": shown("p_adjusted", p_value),
     }
+    tasks = {str(row["task"]): row["task"] for row in every}
+    task = f"'{task_of(next(iter(tasks.values())))}'" if len(tasks) == 1 else "each task"
     about = {
-        "A->T": "how often each group is predicted so",
-        "T->A": "how often rows with each label are predicted to be in the group",
+        "A->T": f"how often {task} is predicted in each group",
+        "T->A": f"how often rows labelled {task} are predicted to be in each group",
     }.get(result["direction"] or "", "rates in the predictions")
     return Table(
         id=id,
