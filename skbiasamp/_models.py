@@ -104,8 +104,8 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
             )
     if len(models) < 2:
         raise InputError(
-            "{name} holds one model, {seen}. A comparison needs two models or more; use audit for "
-            "one.",
+            "{name} holds one model, {seen}. A comparison needs two models or more; audit one "
+            "by itself.",
             name=first,
             seen=quote(models) if models else "none",
         )

@@ -17,7 +17,7 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
 
-from skbiasamp._compat import Interval, StrOptions, has_method, validate_params
+from skbiasamp._compat import Interval, StrOptions, has_method, take_rows, validate_params
 from skbiasamp._input import (
     InputError,
     InputTypeError,
@@ -31,8 +31,18 @@ from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._pairs import check_frame
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
-from skbiasamp.model_selection._cross_audit import STRATIFY, joint_strata, over_folds, splitter
+from skbiasamp.model_selection._cross_audit import (
+    STRATIFY,
+    _seeded,
+    joint_strata,
+    of_each_row_once,
+    over_folds,
+    overlap,
+    pooled_comparison,
+    splitter,
+)
 from skbiasamp.model_selection._rows import RowClassifier, RowData
+from skbiasamp.results import ComparisonResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,8 +56,11 @@ class MitigationComparison:
         not noise; ``measure``; ``value``, ``low``, ``high``: mean over folds and its confidence
         interval; ``change``, ``change_low``, ``change_high``: difference from the baseline on the
         same folds and its confidence interval; ``rows_changed``: share of held-out rows whose
-        prediction differs from the baseline's; ``error``: why the mitigation could not be trained,
-        else None.
+        prediction differs from the baseline's; ``difference``, ``difference_low``,
+        ``difference_high``, ``p_value``, ``p_adjusted`` (for the number of mitigations):
+        difference of the amplification from the baseline in all held-out predictions together,
+        with its paired interval and test, NaN for scores; ``error``: why the mitigation could not
+        be trained, else None.
     scores, amplifications : list of str
         Names of the measures that are scores, and of those that are amplifications.
     baseline : str
@@ -56,6 +69,10 @@ class MitigationComparison:
         Level of the intervals.
     audits : dict of str to dict of str to CrossAuditResult
         The audits of each mitigation that could be trained, by the auditor's name.
+    comparisons : dict of str to ComparisonResult
+        The held-out predictions of all mitigations on the same rows and resamples, by the
+        auditor's name: what ``difference`` is from, and who gains and who loses. Empty if nothing
+        but the baseline could be trained.
 
     Examples
     --------
@@ -89,6 +106,7 @@ class MitigationComparison:
     baseline: str
     confidence_level: float
     audits: dict[str, dict[str, CrossAuditResult]] = field(default_factory=dict)
+    comparisons: dict[str, ComparisonResult] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         cells = self.table.assign(
@@ -205,7 +223,8 @@ def compare_mitigations(
     -----
     Intervals are those of `cross_audit`, for models trained on other samples of this size. All
     models share the folds, so ``change`` is more precise than ``value``: it has a confidence
-    interval of its own.
+    interval of its own, without a correction for training rows that folds share. ``difference``
+    has a narrower interval, since it is about the models that were trained: it resamples rows.
 
     References
     ----------
@@ -263,7 +282,9 @@ def compare_mitigations(
         )
     if auditors is None:
         auditors = DirectionalAuditor()
-    auditors = [_point(one) for one in (auditors if isinstance(auditors, list) else [auditors])]
+    auditors = auditors if isinstance(auditors, list) else [auditors]
+    for one in auditors:
+        check_auditor(one, "auditors")
     if not auditors:
         raise InputError("{auditors} is empty: pass one auditor or more, or None.")
     backwards = [one for one in auditors if one.direction == "T->A"]
@@ -297,7 +318,8 @@ def compare_mitigations(
                     np.arange(_n_rows(X))[:, None],
                     y,
                     sensitive_features=sensitive_features,
-                    auditor=auditors,
+                    # Folds have no intervals; folds together give one.
+                    auditor=[clone(one).set_params(interval=None) for one in auditors],
                     cv=splits,
                     scoring=scoring,
                     n_jobs=n_jobs,
@@ -318,8 +340,20 @@ def compare_mitigations(
             took = f"{'failed, ' * (name in errors)}{time.perf_counter() - start:.1f} s"
             print(f"[compare_mitigations] ({step + 1} of {len(entries)}) {name}: {took}")
     scores, amplifications = list(scoring), list(audits[baseline])
-    overlap = bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
+    comparisons = {}
+    for name, auditor in zip(amplifications, auditors, strict=True):
+        if len(audits) > 1:
+            with speaking(auditor="auditors"):
+                comparisons[name] = _paired(
+                    _seeded(clone(auditor).set_params(confidence_level=confidence_level), rng),
+                    y,
+                    sensitive_features,
+                    splits,
+                    {one: found[name] for one, found in audits.items()},
+                    baseline,
+                )
     folds = {name: _of_folds(found, scores) for name, found in audits.items()}
+    over: dict[str, Any] = {"confidence_level": confidence_level, "corrected": overlap(splits)}
     rows = []
     for name, (scale, _) in entries.items():
         for measure in scores + amplifications:
@@ -329,12 +363,13 @@ def compare_mitigations(
                 continue
             table, reference = folds[name], folds[baseline]
             change = table.assign(**{measure: table[measure] - reference[measure]})
-            found_here = [
-                *over_folds(table, measure, confidence_level, overlap=overlap),
-                *over_folds(change, measure, confidence_level, overlap=overlap),
-                _share_changed(audits[name], audits[baseline]),
-            ]
-            rows[-1] |= dict(zip(_NUMBERS, found_here, strict=True))
+            found_here = [*over_folds(table, measure, **over)[:3]]
+            found_here += over_folds(change, measure, **over)[:3]
+            rows[-1] |= dict(zip(_NUMBERS, found_here, strict=False))
+            rows[-1]["rows_changed"] = _share_changed(audits[name], audits[baseline])
+            if measure in comparisons and name != baseline:
+                table = comparisons[measure].table.set_index("model")
+                rows[-1] |= {column: table.loc[name, column] for column in PAIRED}
     return MitigationComparison(
         table=pd.DataFrame(rows),
         scores=scores,
@@ -342,10 +377,40 @@ def compare_mitigations(
         baseline=baseline,
         confidence_level=confidence_level,
         audits={name: audits[name] for name in entries if name in audits},
+        comparisons=comparisons,
     )
 
 
-_NUMBERS = ("value", "low", "high", "change", "change_low", "change_high", "rows_changed")
+# What a comparison says of a model.
+PAIRED = ("difference", "difference_low", "difference_high", "p_value", "p_adjusted")
+_NUMBERS = (
+    *("value", "low", "high", "change", "change_low", "change_high"),
+    *("rows_changed", *PAIRED),
+)
+
+
+def _paired(
+    auditor: Any,
+    y: Any,
+    attribute: Any,
+    splits: Any,
+    audits: dict[str, CrossAuditResult],
+    baseline: str,
+) -> ComparisonResult:
+    """Compare the held-out predictions of all mitigations with those of the baseline."""
+    labels = [
+        {"y_true": take_rows(y, test), "sensitive_features": take_rows(attribute, test)}
+        for _, test in splits
+    ]
+    held_out = {
+        name: [
+            {**given, "y_pred": y_pred, "sensitive_pred": None, "sample_weight": None}
+            for given, y_pred in zip(labels, audit.predictions, strict=True)
+        ]
+        for name, audit in audits.items()
+    }
+    fitted = auditor.fit(y, sensitive_features=attribute)
+    return pooled_comparison(of_each_row_once(fitted, splits), held_out, baseline)
 
 
 def _share_changed(
@@ -405,12 +470,6 @@ def _scorers(scoring: Any) -> dict[str, Any]:
             seen=scoring,
         )
     return {one: one for one in named}
-
-
-def _point(auditor: Any) -> Any:
-    """Return an auditor whose folds have no intervals; folds together give one."""
-    check_auditor(auditor, "auditors")
-    return clone(auditor).set_params(interval=None)
 
 
 def _of_folds(audits: dict[str, CrossAuditResult], scores: list[str]) -> pd.DataFrame:

@@ -1,6 +1,10 @@
 """Selecting and validating models by their amplification."""
 
-from skbiasamp.model_selection._cross_audit import CrossAuditResult, cross_audit
+from skbiasamp.model_selection._cross_audit import (
+    CrossAuditResult,
+    CrossComparisonResult,
+    cross_audit,
+)
 from skbiasamp.model_selection._curve import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection._scorer import amplification_scorer
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
@@ -9,6 +13,7 @@ __all__ = [
     "AmplificationCurve",
     "BaseRateThresholdClassifier",
     "CrossAuditResult",
+    "CrossComparisonResult",
     "amplification_curve",
     "amplification_scorer",
     "cross_audit",

@@ -1,12 +1,14 @@
-"""Audits over the folds of a cross-validation."""
+"""Audits over the folds of a cross-validation, and comparisons of estimators on the same folds."""
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from numbers import Integral
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,13 +20,17 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_vali
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 
-from skbiasamp._compat import Interval, StrOptions, take_rows, validate_params
-from skbiasamp._input import Array, InputError, of_auditor, speaking, to_native
+from skbiasamp._compat import Interval, StrOptions, has_method, take_rows, validate_params
+from skbiasamp._input import Array, InputError, InputTypeError, of_auditor, speaking, to_native
+from skbiasamp._models import check_model, check_models
 from skbiasamp._warnings import collected
+from skbiasamp._words import printable
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._sensitive import without
+from skbiasamp.inference import adjust_p_values
 from skbiasamp.model_selection._rows import RowClassifier, RowData, requests
-from skbiasamp.results import AuditResult
+from skbiasamp.model_selection._scorer import AmplificationScorer
+from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult
 
 STRATIFY = ("task", "joint")
 
@@ -92,14 +98,96 @@ class CrossAuditResult:
 
     def __repr__(self) -> str:
         name = " ".join(filter(None, (self.pooled.metric, self.pooled.direction)))
-        repeats = self.table["repeat"].nunique()
-        folds = f"{len(self.folds)} folds" + (f" of {repeats} repeats" if repeats > 1 else "")
-        title = f"{name}: {self.value:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {folds}"
+        title = f"{name}: {self.value:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {self._over}"
         shown = self.table.head(10)
         lines = [title, shown.to_string(index=False, float_format="{:.4f}".format)]
         if len(shown) < len(self.table):
             lines.append(f"(the first {len(shown)} of {len(self.table)} folds)")
         return "\n".join([*lines, f"pooled {self.pooled._title}"])
+
+    @property
+    def _over(self) -> str:
+        """What the mean is over."""
+        repeats = self.table["repeat"].nunique()
+        return f"{len(self.folds)} folds" + (f" of {repeats} repeats" if repeats > 1 else "")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a copy of ``table``."""
+        return self.table.copy()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossComparisonResult:
+    """Estimators compared on the same folds, as returned by `cross_audit`.
+
+    It holds two answers. ``table`` is about the estimators: would models trained on other samples
+    of this size differ? ``pooled`` is about the models that were trained here.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    reference : str
+        The estimator that the others are compared with.
+    table : DataFrame
+        One row an estimator, the reference first: ``model``, its mean over folds ``value`` with
+        ``low`` and ``high``, the mean ``difference`` to the reference on the same folds with
+        ``difference_low``, ``difference_high`` and ``p_value`` after Nadeau and Bengio's
+        correction, ``p_adjusted`` (for the number of estimators), and ``changed``: the share of
+        held-out rows with another prediction than the reference's.
+    folds : DataFrame
+        One row for each estimator, repeat and fold: ``model``, ``repeat``, ``fold``, ``n_train``,
+        ``n_test``, ``value``, and the ``difference`` to the reference on that fold.
+    pooled : ComparisonResult
+        All held-out predictions together (of the first repeat), compared on the same rows and
+        resamples. Its intervals are those of the rows, given the models that were trained.
+    audits : dict of str to CrossAuditResult
+        The audit of each estimator.
+    confidence_level : float
+        Level of the intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skbiasamp import cross_audit
+    >>> rng = np.random.default_rng(0)
+    >>> sex, skill = rng.integers(0, 2, 600), rng.normal(size=600)
+    >>> hired = (skill + sex / 2 + rng.normal(size=600) > 0).astype(int)
+    >>> result = cross_audit(
+    ...     {"tree": DecisionTreeClassifier(random_state=0), "linear": LogisticRegression()},
+    ...     np.column_stack([skill, sex]),
+    ...     hired,
+    ...     sensitive_features=sex,
+    ...     random_state=0,
+    ... )
+    >>> result
+    directional A->T over 5 folds, compared with 'tree'
+     model   value     low   high  difference  difference_low  difference_high  p_value  changed
+      tree -0.0227 -0.0454 0.0000           -               -                -        -        -
+    linear  0.0411  0.0033 0.0789      0.0638          0.0284           0.0992   0.0075   0.2417
+    pooled directional A->T, compared with 'tree' (600 rows)
+     model   value     low   high  difference  difference_low  difference_high p_value  changed
+      tree -0.0229 -0.0642 0.0217           -               -                -       -        -
+    linear  0.0411  0.0011 0.0758      0.0640          0.0230           0.1003   0.004   0.2417
+    The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0230 to ...
+    """
+
+    reference: str
+    table: pd.DataFrame
+    folds: pd.DataFrame
+    pooled: ComparisonResult
+    audits: dict[str, CrossAuditResult]
+    confidence_level: float
+
+    def __repr__(self) -> str:
+        audit = self.audits[self.reference]
+        title = f"{self.pooled.name} over {audit._over}, compared with {self.reference!r}"
+        shown = self.table.drop(columns=["p_adjusted"] if len(self.table) < 3 else [])
+        options: dict[str, Any] = {"float_format": "{:.4f}".format, "na_rep": "-"}
+        lines = [title, shown.to_string(index=False, **options), f"pooled {self.pooled}"]
+        return printable("\n".join(lines))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a copy of ``table``."""
@@ -119,6 +207,7 @@ def cross_audit(
     *,
     sensitive_features: Any = None,
     auditor: Any = None,
+    reference: str | None = None,
     cv: Any = 5,
     n_repeats: int = 1,
     stratify: str = "task",
@@ -128,19 +217,20 @@ def cross_audit(
     params: dict[str, Any] | None = None,
     n_jobs: int | None = None,
     random_state: Any = None,
-) -> CrossAuditResult | dict[str, CrossAuditResult]:
-    """Audit a classifier for bias amplification over the folds of a cross-validation.
+) -> Any:
+    """Audit classifiers for bias amplification over the folds of a cross-validation.
 
     The classifier is trained on each training fold. Its predictions for the held-out rows are
     audited against the correlations of that fold's training labels. Use it to find out how much
-    the amplification varies with the training rows.
+    the amplification varies with the training rows. Several classifiers get the same folds, audits
+    and seeds, and are compared fold by fold.
 
     .. versionadded:: 0.1
 
     Parameters
     ----------
-    estimator : classifier or AuditedClassifier
-        The model.
+    estimator : classifier, AuditedClassifier or dict of str to them
+        The model; or several by name, to compare them.
     X : array-like or data frame of shape (n_samples, n_features)
         Data.
     y : array-like of shape (n_samples,) or (n_samples, n_tasks)
@@ -150,6 +240,8 @@ def cross_audit(
     auditor : auditor or list of auditors, default=None
         The metrics. None: that of the `AuditedClassifier`, or ``DirectionalAuditor()``.
         Direction "T->A" needs an `AuditedClassifier` with a ``sensitive_estimator``.
+    reference : str, default=None
+        The estimator that the others are compared with, by name. None: the first.
     cv : int, cross-validation splitter or iterable of splits, default=5
         The folds. An integer is a number of shuffled folds.
     n_repeats : int, default=1
@@ -173,8 +265,9 @@ def cross_audit(
 
     Returns
     -------
-    result : CrossAuditResult or dict of str to CrossAuditResult
-        One for each auditor, by name, if `auditor` is a list.
+    result : CrossAuditResult, CrossComparisonResult or dict of str to them
+        The second if `estimator` is a dict. A dict with one for each auditor, by name, if
+        `auditor` is a list.
 
     See Also
     --------
@@ -186,11 +279,16 @@ def cross_audit(
     estimate that variance better but bring no new rows, so the interval does not shrink with their
     number. If it did, a nominal 95 % interval would cover about 67 %.
 
-    Estimators that need the sensitive feature to predict, such as `CorpusConstraintClassifier`, get
-    it with and without metadata routing. Scorers then get row numbers in place of `X`.
+    Estimators that need the sensitive feature to predict, such as `CorpusConstraintClassifier`, and
+    `amplification_scorer` get it with and without metadata routing. Other scorers then get row
+    numbers in place of `X`.
 
     If test folds overlap, as with `ShuffleSplit`, the variance is corrected as by Nadeau and
     Bengio [1]_, and the pooled result has no interval.
+
+    Differences between estimators always have Nadeau and Bengio's correction: the variance of the
+    differences of folds times ``1 / k + n_test / n_train``, for `k` folds, since models of
+    different folds share most of their training rows. COVERAGE
 
     References
     ----------
@@ -213,65 +311,167 @@ def cross_audit(
     >>> round(blind.value, 2)
     -0.18
     """
-    if isinstance(estimator, AuditedClassifier):
-        model = clone(estimator)
-        if auditor is not None:
-            model.set_params(auditor=auditor)
-    else:
-        model = AuditedClassifier(clone(estimator), auditor=auditor)
+    several = isinstance(estimator, Mapping)
+    if several:
+        names = check_models({"estimator": estimator})
+        reference = check_model(names[0] if reference is None else reference, names, "reference")
+    elif reference is not None:
+        raise InputError(
+            "{reference} names one of several classifiers, and {estimator} is {kind}. Pass a dict: "
+            "{{'champion': ..., 'challenger': ...}}.",
+            kind=type(estimator).__name__,
+        )
+    models = _models(estimator if several else {"": estimator}, auditor)
+    attribute = _attribute(models.values(), X, sensitive_features)
+    strata = y if stratify == "task" else joint_strata(y, attribute)
+    rng = check_random_state(random_state)
+    splits = [list(splitter(cv, strata, rng).split(X, strata, groups)) for _ in range(n_repeats)]
+    named = next(iter(models.values()))._auditors()
+    auditors = [[_seeded(one, rng) for one in named.values()] for _ in splits]
+    runs = {}
+    for name, model in models.items():
+        with _naming(name):
+            runs[name] = _run(
+                model,
+                *(X, y, attribute, sample_weight),
+                splits=splits,
+                auditors=auditors,
+                rng=copy.deepcopy(rng),  # the same draws for all
+                options={"scoring": scoring, "n_jobs": n_jobs},
+                params=params,
+            )
+    results: dict[str, Any] = {}
+    for name, one in named.items():
+        with speaking(of_auditor(one)):
+            whole = _seeded(one, rng).fit(
+                y, sensitive_features=attribute, sample_weight=sample_weight
+            )
+        audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
+        if reference is None:
+            results[name] = audits[""]
+            continue
+        held_out = {model: [given for _, given in run[0].held_out] for model, run in runs.items()}
+        pooled = pooled_comparison(of_each_row_once(whole, splits[0]), held_out, reference)
+        results[name] = _comparison(audits, pooled, whole, reference)
+    listed = isinstance(next(iter(models.values())).auditor, list)
+    return results if listed else next(iter(results.values()))
+
+
+def _models(estimators: Mapping[str, Any], auditor: Any) -> dict[str, AuditedClassifier]:
+    """Return clones that are audited by the same metrics."""
+    audited = [one for one in estimators.values() if isinstance(one, AuditedClassifier)]
+    own = {repr(one.auditor): one.auditor for one in audited if one.auditor is not None}
+    if auditor is None and own:
+        if len(own) > 1:
+            raise InputError(
+                "{estimator} has AuditedClassifiers with different auditors: {auditors}. Compare "
+                "them by the same: pass {auditor}.",
+                auditors=", ".join(own),
+            )
+        (auditor,) = own.values()
+    models = {}
+    for name, one in estimators.items():
+        if isinstance(one, type) or not (has_method(one, "fit") and has_method(one, "predict")):
+            raise InputTypeError(
+                "{estimator}{at} must be a classifier{more}; got {seen!r}.",
+                at=f"[{name!r}]" if name else "",
+                more="" if name else ", or a dict of classifiers by name",
+                seen=one,
+            )
+        model = clone(one) if isinstance(one, AuditedClassifier) else AuditedClassifier(clone(one))
+        models[name] = model.set_params(auditor=auditor)
+    return models
+
+
+def _attribute(models: Any, X: Any, sensitive_features: Any) -> Any:
+    """Return the sensitive feature that all models are audited by."""
+    named = {repr(one.sensitive): one for one in models if one.sensitive is not None}
+    if len(named) > 1:
+        raise InputError(
+            "{estimator} has AuditedClassifiers with different sensitive features: {names}. Name "
+            "the same in all of them.",
+            names=", ".join(named),
+        )
+    model = next(iter(named.values()), next(iter(models)))
     attribute = model._sensitive(X, sensitive_features, "fit", required=False)
     if attribute is None:
         raise InputError(
             "cross_audit needs the sensitive feature: pass {sensitive_features}, for example "
             "X['sex'], or an AuditedClassifier(..., sensitive='sex')."
         )
-    strata = y if stratify == "task" else joint_strata(y, attribute)
-    data, passed = X, sensitive_features
-    if _needs_rows(model):
+    return attribute
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Note beside an error which of several estimators it is about."""
+    try:
+        yield
+    except Exception as error:
+        if name:
+            error.add_note(f"This happened to the estimator {name!r}.")
+        raise
+
+
+class Repeat(NamedTuple):
+    """What one estimator did on the folds of one repeat."""
+
+    fitted: dict[str, Any]  # what `cross_validate` returned
+    held_out: list[tuple[AuditedClassifier, dict[str, Any]]]  # each fold's model and test labels
+
+
+def _run(
+    model: AuditedClassifier,
+    X: Any,
+    y: Any,
+    attribute: Any,
+    sample_weight: Any,
+    *,
+    splits: list[Any],
+    auditors: list[Any],
+    rng: np.random.RandomState,
+    options: dict[str, Any],
+    params: dict[str, Any] | None,
+) -> list[Repeat]:
+    """Train a model on every fold of every repeat, and predict the held-out rows."""
+    data, passed = X, attribute if model.sensitive is None else None
+    if _needs_rows(model, options["scoring"]):
         model, data = _of_rows(model, X, attribute)
         passed = None  # it is found by row number
     metadata = {"sensitive_features": passed, "sample_weight": sample_weight}
     metadata = {key: value for key, value in metadata.items() if value is not None}
-    rng = check_random_state(random_state)
-    auditors = model._auditors()
+    rows = (data, y, passed, sample_weight)
     repeats = []
-    for _ in range(n_repeats):
-        splits = list(splitter(cv, strata, rng).split(X, strata, groups))
-        seeded = [_seeded(one, rng) for one in auditors.values()]
+    for folds, seeded in zip(splits, auditors, strict=True):
         fitted = cross_validate(
             _seeded(clone(model).set_params(auditor=seeded), rng),
             data,
             y,
-            cv=splits,
-            scoring=scoring,
+            cv=folds,
             params={**metadata, **(params or {})} or None,
-            n_jobs=n_jobs,
             return_estimator=True,
             error_score="raise",
+            **options,
         )
-        repeats.append((splits, fitted))
-    whole = {}
-    for name, one in auditors.items():
-        with speaking(of_auditor(one)):
-            whole[name] = _seeded(one, rng).fit(
-                y, sensitive_features=attribute, sample_weight=sample_weight
-            )
-    rows = (data, y, passed, sample_weight)
-    held_out = [
-        [
+        held_out = [
             (one, one._labels(*(None if part is None else take_rows(part, test) for part in rows)))
-            for (_, test), one in zip(splits, fitted["estimator"], strict=True)
+            for (_, test), one in zip(folds, fitted["estimator"], strict=True)
         ]
-        for splits, fitted in repeats
-    ]
-    results = {name: _result(name, auditor, repeats, held_out) for name, auditor in whole.items()}
-    return results if isinstance(model.auditor, list) else next(iter(results.values()))
+        repeats.append(Repeat(fitted, held_out))
+    return repeats
 
 
-def _needs_rows(model: AuditedClassifier) -> bool:
-    """Return whether the classifier inside needs a sensitive feature that nobody would pass on."""
-    routes = sklearn.get_config()["enable_metadata_routing"]
-    return requests(model.estimator, "predict") or (not routes and requests(model.estimator, "fit"))
+def _needs_rows(model: AuditedClassifier, scoring: Any) -> bool:
+    """Return whether something needs a sensitive feature that nobody would pass on."""
+    if requests(model.estimator, "predict"):
+        return True
+    if sklearn.get_config()["enable_metadata_routing"]:
+        return False
+    scorers = scoring.values() if isinstance(scoring, Mapping) else [scoring]
+    asks = model.sensitive is None and any(
+        isinstance(one, AmplificationScorer) and one.sensitive is None for one in scorers
+    )
+    return asks or requests(model.estimator, "fit")
 
 
 def _of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedClassifier, Array]:
@@ -287,12 +487,12 @@ def _of_rows(model: AuditedClassifier, X: Any, attribute: Any) -> tuple[AuditedC
     return model, np.arange(len(attribute))[:, None]
 
 
-def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditResult:
+def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> CrossAuditResult:
     """Audit every fold, all folds together, and what folds say of each other."""
     rows, folds, pooled = [], [], []
-    for repeat, ((splits, fitted), labels) in enumerate(zip(repeats, held_out, strict=True)):
+    for repeat, (cut, (fitted, held_out)) in enumerate(zip(splits, run, strict=True)):
         scores = {key[5:]: values for key, values in fitted.items() if key.startswith("test_")}
-        for fold, ((train, test), (model, given)) in enumerate(zip(splits, labels, strict=True)):
+        for fold, ((train, test), (model, given)) in enumerate(zip(cut, held_out, strict=True)):
             with collected() as found:
                 result = model.auditors_[name].audit(**given)
             # The pooled result says once which pairs are uncertain.
@@ -312,47 +512,109 @@ def _result(name: str, auditor: Any, repeats: Any, held_out: Any) -> CrossAuditR
                 }
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
-        cells = sum(auditor._count_audited(**given) for _, given in labels)
-        tested = np.bincount(np.concatenate([test for _, test in splits]))
-        overlap = bool((tested > 1).any())
-        judge = copy.copy(auditor).set_params(interval=None) if overlap else auditor
-        pooled.append(judge.audit(cells))
+        cells = sum(auditor._count_audited(**given) for _, given in held_out)
+        pooled.append(of_each_row_once(auditor, cut).audit(cells))
     table = pd.DataFrame(rows)
-    value, low, high = over_folds(table, "value", auditor.confidence_level, overlap=overlap)
+    level = auditor.confidence_level
+    value, low, high, _ = over_folds(table, "value", level, corrected=overlap(splits[0]))
     return CrossAuditResult(
         folds=folds,
         pooled=pooled[0] if len(pooled) == 1 else auditor._over_runs(pooled, "t"),
         value=value,
         low=low,
         high=high,
-        confidence_level=auditor.confidence_level,
+        confidence_level=level,
         table=table,
-        predictions=[np.asarray(given["y_pred"]) for fold in held_out for _, given in fold],
+        predictions=[np.asarray(given["y_pred"]) for one in run for _, given in one.held_out],
     )
 
 
+def _comparison(
+    audits: dict[str, CrossAuditResult], pooled: ComparisonResult, auditor: Any, reference: str
+) -> CrossComparisonResult:
+    """Compare the folds of every estimator with those of the reference."""
+    before = audits[reference].table["value"]
+    changed = pooled.table.set_index("model")["changed"]
+    rows, folds = [], []
+    for model in pooled.table["model"]:
+        audit = audits[model]
+        table = audit.table[["repeat", "fold", "n_train", "n_test", "value"]]
+        table = table.assign(difference=table["value"] - before)
+        table.insert(0, "model", model)
+        folds.append(table)
+        found = (np.nan,) * 4
+        if model != reference:
+            found = over_folds(table, "difference", audit.confidence_level, corrected=True)
+        row = (model, audit.value, audit.low, audit.high, *found, np.nan, changed[model])
+        rows.append(dict(zip(MODEL_COLUMNS, row, strict=True)))
+    compared = pd.DataFrame(rows)
+    compared["p_adjusted"] = adjust_p_values(compared["p_value"], auditor.adjust)
+    return CrossComparisonResult(
+        reference=reference,
+        table=compared,
+        folds=pd.concat(folds, ignore_index=True),
+        pooled=pooled,
+        audits=audits,
+        confidence_level=auditor.confidence_level,
+    )
+
+
+def pooled_comparison(
+    auditor: Any, held_out: dict[str, list[dict[str, Any]]], reference: str
+) -> ComparisonResult:
+    """Compare all held-out predictions; `held_out` are the labels of each fold, by model."""
+    cells: Any = 0
+    for fold in zip(*held_out.values(), strict=True):
+        given = dict(fold[0])
+        for name in ("y_pred", "sensitive_pred"):
+            predicted = dict(zip(held_out, (one[name] for one in fold), strict=True))
+            given[name] = None if any(one is None for one in predicted.values()) else predicted
+        # Contingencies add, those of several models too.
+        cells += auditor._count(given.pop("y_true"), given, {}, like=auditor.contingency_)
+    result: ComparisonResult = auditor.compare(cells, reference=reference)
+    return result
+
+
+def overlap(splits: Any) -> bool:
+    """Return whether a row is tested in several folds."""
+    return bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
+
+
+def of_each_row_once(auditor: Any, splits: Any) -> Any:
+    """Return the auditor, without an interval if rows are tested several times."""
+    return copy.copy(auditor).set_params(interval=None) if overlap(splits) else auditor
+
+
 def over_folds(
-    table: pd.DataFrame, measure: str, confidence_level: float, *, overlap: bool
-) -> tuple[float, float, float]:
-    """Return the mean of a column over folds and its interval.
+    table: pd.DataFrame, measure: str, confidence_level: float, *, corrected: bool
+) -> tuple[float, float, float, float]:
+    """Return the mean of a column over folds, its interval, and the p-value of 0.
 
     Folds of one repeat have different rows. Repeats estimate their variance better, but bring no
-    further rows.
+    further rows. `corrected` adds Nadeau and Bengio's share for training rows, or test rows, that
+    folds have in common.
     """
     values = table[measure].to_numpy().reshape(table["repeat"].nunique(), -1)
     mean, (n_repeats, n_folds) = float(values.mean()), values.shape
     if n_folds == 1:
-        return mean, float("nan"), float("nan")
-    part = 1 / n_folds + overlap * table["n_test"].mean() / table["n_train"].mean()
-    quantile = stats.t.isf((1 - confidence_level) / 2, n_repeats * (n_folds - 1))
-    reach = float(quantile * np.sqrt(values.var(axis=1, ddof=1).mean() * part))
-    return mean, mean - reach, mean + reach
+        return mean, float("nan"), float("nan"), float("nan")
+    part = 1 / n_folds + corrected * table["n_test"].mean() / table["n_train"].mean()
+    error = float(np.sqrt(values.var(axis=1, ddof=1).mean() * part))
+    student = stats.t(n_repeats * (n_folds - 1))
+    reach = float(student.isf((1 - confidence_level) / 2)) * error
+    # Folds that all agree leave no doubt, also if they agree on 0.
+    p_value = 2 * student.sf(abs(mean) / error) if error != 0 else mean == 0
+    return mean, mean - reach, mean + reach, float(p_value)
 
 
 def splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
     """Return what makes the folds; a number of them makes shuffled ones."""
     if not isinstance(cv, Integral):
         return check_cv(cv, strata, classifier=True)
+    if cv < 2:
+        raise InputError(
+            "{cv} must be 2 folds or more, a splitter, or a list of splits; got {seen!r}.", seen=cv
+        )
     classes = type_of_target(strata) in ("binary", "multiclass")
     return (StratifiedKFold if classes else KFold)(
         cv, shuffle=True, random_state=rng.randint(2**31 - 1)

@@ -223,13 +223,13 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
             return self._own_auditor(estimator)
         template = self.auditor
         if template is None:
-            if isinstance(audited[0].auditor, list):
+            if len(audited[0].auditors_) > 1:
                 raise InputError(
                     "The AuditedClassifier has {n} auditors, and a score is one number. Pass one "
                     "of them, for example amplification_scorer(DirectionalAuditor()).",
-                    n=len(audited[0].auditor),
+                    n=len(audited[0].auditors_),
                 )
-            template = audited[0].auditor_
+            (template,) = audited[0].auditors_.values()
             if len(audited) == 1:
                 return template
         counted = [

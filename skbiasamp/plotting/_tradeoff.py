@@ -11,6 +11,7 @@ import pandas as pd
 
 from skbiasamp._input import Array, quote
 from skbiasamp.mitigation import MitigationComparison
+from skbiasamp.mitigation._compare import PAIRED
 from skbiasamp.plotting._common import LINES, as_floats, axes_of, labels_of, merged, room, tidy
 
 MARKERS = "osD^vPX*<>"
@@ -41,7 +42,9 @@ class MitigationDisplay:
     ----------
     points : DataFrame
         One row a mitigation: ``mitigation``, ``noise``, ``x``, ``x_low``, ``x_high``, ``y``,
-        ``y_low``, ``y_high``.
+        ``y_low``, ``y_high``; and the paired ``difference`` of the amplification from the
+        baseline's with ``difference_low``, ``difference_high``, ``p_value`` and ``p_adjusted``, if
+        the table has them.
     points_ : dict of str to ErrorbarContainer
         The mitigations.
     noise_line_ : ErrorbarContainer or None
@@ -106,7 +109,8 @@ class MitigationDisplay:
                     f"{quote(table['measure'].unique().tolist())}."
                 )
             names = {"value": axis, "low": f"{axis}_low", "high": f"{axis}_high"}
-            sides.append(side.rename(columns=names)[[*["noise"][: axis == "x"], *names.values()]])
+            more = ["noise"] if axis == "x" else [one for one in PAIRED if one in table]
+            sides.append(side.rename(columns=names)[[*names.values(), *more]])
         self.table = table
         self.points = sides[0].join(sides[1]).reset_index()
         self.score = score
