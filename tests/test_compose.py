@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_validat
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
@@ -37,6 +37,7 @@ from skbiasamp import (
 )
 from skbiasamp._input import InputError
 from skbiasamp.metrics import directional_amplification
+from skbiasamp.mitigation import CorpusConstraintClassifier
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -145,6 +146,28 @@ def test_it_can_be_copied(method):
         model.fit(CODED, Y)
         again = pickle.loads(pickle.dumps(model))
         assert again.audit(CODED, Y)["MALS"].value == model.audit(CODED, Y)["MALS"].value
+
+
+@pytest.mark.parametrize("routed", [False, True], ids=["plain", "routed"])
+@pytest.mark.parametrize("inside", ["alone", "in a pipeline"])
+def test_a_classifier_inside_that_needs_the_attribute_gets_it(inside, routed):
+    """Without routing `fit` failed, with routing `audit`; both if the attribute is a column."""
+    held = CorpusConstraintClassifier(LogisticRegression(), margin=0.01)
+    expected = clone(held).fit(NUMBERS, Y, sensitive_features=RACE)
+    expected = expected.predict(NUMBERS, sensitive_features=RACE)
+    with sklearn.config_context(enable_metadata_routing=routed):
+        model = held if inside == "alone" else make_pipeline(FunctionTransformer(), held)
+        apart = AuditedClassifier(model, auditor=QUIET).fit(NUMBERS, Y, sensitive_features=RACE)
+        by_column = AuditedClassifier(model, auditor=QUIET, sensitive=3, drop_sensitive=True)
+        coded = np.column_stack([NUMBERS, RACE == "x"])
+        by_column.fit(coded, Y)
+        value = by_hand(np.arange(N), np.arange(N), expected)
+        assert apart.audit(NUMBERS, Y, sensitive_features=RACE).value == pytest.approx(value)
+        assert by_column.audit(coded, Y).value == pytest.approx(value)
+        assert_array_equal(by_column.predict(coded), expected)
+        accuracy = np.mean(expected == Y)
+        assert by_column.score(coded, Y) == accuracy
+        assert apart.score(NUMBERS, Y, sensitive_features=RACE) == accuracy
 
 
 # ------------------------------------------------------------------ where the attribute is

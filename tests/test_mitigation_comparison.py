@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
@@ -92,6 +93,49 @@ def test_what_is_measured_is_what_happens_on_each_fold(people):
     assert found.scores == ["accuracy", "f1"]
     assert found.amplifications == ["directional A->T"]
     assert found.baseline == "none"
+
+
+def test_mitigations_are_compared_with_the_baseline_on_the_same_rows(people):
+    X, y, sex = people
+    splits = list(StratifiedKFold(4).split(X, y))
+    estimators = {
+        "forest": RandomForestClassifier(5, random_state=0),
+        "none": LogisticRegression(),
+        "groups": DomainIndependentClassifier(LogisticRegression(), calibration=None),
+    }
+    auditors = [DirectionalAuditor(random_state=0), MALSAuditor(random_state=0, interval=None)]
+    options = {"cv": splits, "noise": (), "baseline": "none", "confidence_level": 0.9}
+    found = compare_mitigations(X, y, sex, estimators, auditors, **options)
+    predicted = {}
+    for name, estimator in estimators.items():
+        predicted[name] = np.empty(len(y), int)
+        for train, test in splits:
+            given = {"sensitive_features": sex[train]} if name == "groups" else {}
+            model = clone(estimator).fit(X[train], y[train], **given)
+            predicted[name][test] = model.predict(X[test])
+    auditor = DirectionalAuditor(random_state=0, confidence_level=0.9)
+    auditor.fit(y, sensitive_features=sex)
+    expected = auditor.compare(y, predicted, sensitive_features=sex, reference="none").table
+    rows = found.table[found.table["measure"] == "directional A->T"].set_index("mitigation")
+    names = ["difference", "difference_low", "difference_high", "p_value", "p_adjusted"]
+    expected = expected.set_index("model").loc[rows.index, names]
+    pd.testing.assert_frame_equal(rows[names], expected, check_names=False)
+    assert np.isnan(rows.loc["none", names].to_numpy(float)).all()
+    assert found.comparisons["directional A->T"].reference == "none"
+    # Nothing of the kind is known of scores, nor without an interval but the difference.
+    scores = found.table["measure"].isin(found.scores)
+    assert found.table.loc[scores, names].isna().all(axis=None)
+    mals = found.table[found.table["measure"] == "MALS"].set_index("mitigation")
+    assert mals.loc["groups", "difference"] != 0
+    assert np.isnan(mals.loc["groups", "difference_low"])
+    points = MitigationDisplay(
+        found.table, score="accuracy", amplification="directional A->T"
+    ).points.set_index("mitigation")
+    pd.testing.assert_frame_equal(points[names], rows[names])
+    # Rows that are tested twice are not independent.
+    twice = compare_mitigations(X, y, sex, estimators, **{**options, "cv": ShuffleSplit(3)})
+    assert twice.table["difference_low"].isna().all()
+    assert np.isfinite(values(twice, "groups", "directional A->T", "difference"))
 
 
 def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):

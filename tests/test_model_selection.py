@@ -11,6 +11,7 @@ from pandas.testing import assert_frame_equal
 from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     BaggingClassifier,
     RandomForestClassifier,
@@ -56,7 +57,8 @@ from skbiasamp._input import InputError
 from skbiasamp.datasets import load_compas
 from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics import directional_amplification, mals_amplification
-from skbiasamp.mitigation import GroupOverSampler
+from skbiasamp.mitigation import CorpusConstraintClassifier, GroupOverSampler
+from skbiasamp.results import MODEL_COLUMNS
 
 RNG = np.random.default_rng(0)
 N = 400
@@ -750,6 +752,196 @@ def test_a_cross_audit_says_what_is_missing():
     result = cross_audit(tree(), X, Y, sensitive_features=GROUP, cv=[HALF])
     assert np.isnan(result.low)
     assert "over 1 fold" in repr(result)
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_amplification_is_a_score_of_a_cross_audit(routed):
+    """It said that the AuditedClassifier has 1 auditors, or lacks the sensitive feature."""
+    options = {"scoring": {"own": amplification_scorer(objective="lowest")}, "cv": CV}
+    with sklearn.config_context(enable_metadata_routing=routed):
+        for model, X_, given in (
+            (tree(), NUMBERS, {"sensitive_features": GROUP}),
+            (audited(), X, {}),
+        ):
+            table = cross_audit(model, X_, Y, auditor=QUIET, **given, **options).table
+            assert_allclose(table["own"], -table["value"])
+    both = [QUIET, MALSAuditor(interval=None)]
+    with pytest.raises(ValueError, match="has 2 auditors, and a score is one number"):
+        cross_audit(tree(), X, Y, sensitive_features=GROUP, auditor=both, **options)
+
+
+# ------------------------------------------------------------------ estimators on the same folds
+
+
+PAIR = {"deep": tree(max_depth=8), "flat": tree(max_depth=1), "linear": LogisticRegression()}
+
+
+def test_estimators_are_compared_fold_by_fold():
+    result = cross_audit(PAIR, X, Y, sensitive_features=GROUP, cv=CV, auditor=QUIET)
+    values = {name: [] for name in PAIR}
+    predicted = {name: np.empty(N, int) for name in PAIR}
+    for train, test in CV.split(X, Y):
+        for name, estimator in PAIR.items():
+            model = clone(estimator).fit(X.iloc[train], Y[train])
+            values[name].append(by_hand(model, train, test))
+            predicted[name][test] = model.predict(X.iloc[test])
+    assert result.table["model"].tolist() == list(PAIR)
+    assert result.table.columns.tolist() == list(MODEL_COLUMNS)
+    assert np.isnan(result.table.loc[0, "difference"])
+    for name in ("flat", "linear"):
+        row = result.table.set_index("model").loc[name]
+        gaps = np.subtract(values[name], values["deep"])
+        assert row["difference"] == pytest.approx(gaps.mean())
+        # Nadeau and Bengio: 1 / k and the test rows over the training rows; t with 3 degrees.
+        error = np.sqrt(gaps.var(ddof=1) * (1 / 4 + 100 / 300))
+        reach = stats.t.isf(0.025, 3) * error
+        assert_allclose(
+            row[["difference_low", "difference_high"]], gaps.mean() + np.array([-reach, reach])
+        )
+        assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(gaps.mean()) / error, 3))
+        folds = result.folds[result.folds["model"] == name]
+        assert_allclose(folds["value"], values[name])
+        assert_allclose(folds["difference"], gaps)
+        assert row["changed"] == np.mean(predicted[name] != predicted["deep"])
+    alone = cross_audit(PAIR["flat"], X, Y, sensitive_features=GROUP, cv=CV, auditor=QUIET)
+    assert_frame_equal(result.audits["flat"].table, alone.table)
+    row = result.table.iloc[1]
+    assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
+
+
+def test_their_held_out_predictions_are_compared_on_the_same_rows():
+    auditor = DirectionalAuditor(random_state=0, n_resamples=99)
+    options = {"sensitive_features": GROUP, "auditor": auditor, "cv": CV}
+    result = cross_audit(PAIR, X, Y, reference="linear", **options)
+    predicted = {name: cross_val_predict(PAIR[name], X, Y, cv=CV) for name in PAIR}
+    fitted = clone(auditor).fit(Y, sensitive_features=GROUP)
+    expected = fitted.compare(Y, predicted, sensitive_features=GROUP, reference="linear")
+    assert_frame_equal(result.pooled.table, expected.table)
+    assert_frame_equal(result.pooled.pairs, expected.pairs)
+    assert result.reference == "linear"
+    assert result.table["model"].tolist() == ["linear", "deep", "flat"]
+    assert result.pooled.difference("deep") == pytest.approx(
+        result.audits["deep"].pooled.value - result.audits["linear"].pooled.value
+    )
+    text = repr(result)
+    assert "over 4 folds, compared with 'linear'" in text
+    assert "pooled directional A->T, compared with 'linear' (400 rows)" in text
+    frame = result.to_frame()
+    frame["value"] = 0.0
+    assert (result.table["value"] != 0).all()
+
+
+def test_estimators_get_the_same_folds_and_draws():
+    forest = RandomForestClassifier(3, max_depth=2)
+    models = {"one": forest, "two": audited(forest, sensitive=None, auditor=None)}
+    models["linear"] = LogisticRegression()
+    options = {"sensitive_features": GROUP, "auditor": QUIET, "cv": 3, "random_state": 0}
+    result = cross_audit(models, X, Y, n_repeats=2, **options)
+    table = result.table.set_index("model")
+    assert table.loc["two", ["difference", "difference_low", "p_value"]].tolist() == [0, 0, 1]
+    assert len(result.folds) == 3 * 2 * 3
+    gaps = result.folds.loc[result.folds["model"] == "linear", "difference"].to_numpy()
+    spread = np.sqrt(gaps.reshape(2, 3).var(axis=1, ddof=1).mean() * (1 / 3 + 1 / 2))
+    reach = (table.loc["linear", "difference_high"] - table.loc["linear", "difference_low"]) / 2
+    assert reach == pytest.approx(2.776445 * spread, rel=5e-3)  # t, 4 degrees; folds of 133 and 134
+    assert "over 6 folds of 2 repeats" in repr(result)
+    # Of several repeats, the held-out predictions of the first are compared.
+    once = cross_audit(models, X, Y, **options)
+    one, two = (found.folds[found.folds["model"] == "linear"] for found in (once, result))
+    assert_array_equal(one["value"], two["value"][:3])
+    assert result.pooled.n_samples == N
+
+
+def test_estimators_are_compared_by_several_metrics_and_predicted_groups():
+    labels = np.column_stack([Y, NUMBERS[:, 1] > 0]).astype(int)
+    auditors = [DirectionalAuditor("T->A", interval=None), MALSAuditor(interval=None)]
+    models = {
+        "tree": audited(auditor=auditors, sensitive_estimator=tree()),
+        "linear": audited(
+            MultiOutputClassifier(LogisticRegression()), sensitive_estimator=LogisticRegression()
+        ),
+    }
+    models["linear"].set_params(auditor=None)
+    results = cross_audit(models, X, labels, cv=KFold(3))
+    assert list(results) == ["directional T->A", "MALS"]
+    told = [cross_val_predict(one, NUMBERS, GROUP, cv=KFold(3)) for one in (tree(), PAIR["linear"])]
+    values = [
+        directional_amplification(
+            labels, None, sensitive_features=GROUP, sensitive_pred=one, direction="T->A"
+        )
+        for one in told
+    ]
+    pooled = results["directional T->A"].pooled
+    assert pooled.difference("linear") == pytest.approx(values[1] - values[0])
+    weight = RNG.integers(1, 3, N)
+    weighted = cross_audit(
+        {"a": tree(), "b": PAIR["flat"]},
+        X,
+        Y,
+        sensitive_features=GROUP,
+        sample_weight=weight,
+        auditor=QUIET,
+        cv=CV,
+    )
+    assert weighted.pooled.n_samples == weight.sum()
+    shuffled = ShuffleSplit(3, test_size=0.5, random_state=0)
+    overlapping = cross_audit(PAIR, X, Y, sensitive_features=GROUP, cv=shuffled)
+    assert np.isnan(overlapping.pooled.table["difference_low"]).all()
+    assert np.isfinite(overlapping.table.loc[1:, "difference_low"]).all()
+
+
+def test_an_estimator_that_needs_the_attribute_to_predict_is_compared():
+    models = {"none": LogisticRegression()}
+    models["held"] = CorpusConstraintClassifier(LogisticRegression(), margin=0.01)
+    options = {"sensitive_features": GROUP, "auditor": MALSAuditor(interval=None), "cv": CV}
+    result = cross_audit(models, NUMBERS, Y, scoring="accuracy", **options)
+    assert result.table.loc[1, "changed"] > 0
+    alone = cross_audit(models["held"], NUMBERS, Y, scoring="accuracy", **options)
+    assert result.table.loc[1, "value"] == alone.value
+
+
+@pytest.mark.parametrize(
+    ("estimator", "options", "error", "message"),
+    [
+        ({"a": tree()}, {}, ValueError, "estimator holds one model, 'a'. A comparison needs two"),
+        ({}, {}, ValueError, "estimator holds one model, none"),
+        ({1: tree(), "1": tree()}, {}, ValueError, "estimator names a model 1. Name models with"),
+        ([("a", tree()), ("a", tree())], {}, TypeError, "must be a classifier, or a dict of"),
+        ({"a": tree(), "b": LogisticRegression}, {}, TypeError, r"estimator\['b'\] must be a cl"),
+        (PAIR, {"reference": "dep"}, ValueError, "reference must be one of .* did you mean 'deep'"),
+        (tree(), {"reference": "deep"}, ValueError, "reference names one of several classifiers"),
+        (PAIR, {"cv": 0}, ValueError, "cv must be 2 folds or more, .*; got 0"),
+        (tree(), {"cv": 1}, ValueError, "cv must be 2 folds or more, .*; got 1"),
+        (
+            {"a": audited(sensitive=None), "b": audited(auditor=MALSAuditor(), sensitive=None)},
+            {"auditor": None},
+            ValueError,
+            r"different auditors: .*interval=None\), MALSAuditor\(\)\. Compare",
+        ),
+        (
+            {"a": audited(), "b": audited(sensitive="a")},
+            {"sensitive_features": None},
+            ValueError,
+            "different sensitive features: 'group', 'a'",
+        ),
+    ],
+    ids=[
+        *("one", "none", "numbers", "pairs", "class", "reference", "not several", "no folds"),
+        *("one fold", "auditors", "attributes"),
+    ],
+)
+def test_estimators_that_cannot_be_compared_are_named(estimator, options, error, message):
+    options = {"sensitive_features": GROUP, "auditor": QUIET, **options}
+    with pytest.raises(error, match=message):
+        cross_audit(estimator, X, Y, **options)
+
+
+def test_an_estimator_that_fails_is_named():
+    text = X.assign(b="some text")
+    models = {"plain": make_pipeline(make_column_transformer(("passthrough", ["a"])), tree())}
+    with pytest.raises(ValueError, match="could not convert string") as caught:
+        cross_audit({**models, "whole": tree()}, text, Y, sensitive_features=GROUP)
+    assert caught.value.__notes__[-1] == "This happened to the estimator 'whole'."
 
 
 # ------------------------------------------------------------------ thresholds

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
 from skbiasamp._input import Array, InputError, check_auditor, of_auditor, speaking, to_native
-from skbiasamp.compose._sensitive import SENSITIVE, how_to_pass, without
+from skbiasamp.compose._sensitive import SENSITIVE, how_to_pass, requests, routing, without
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.results import AuditReport, AuditResult
@@ -92,6 +92,10 @@ class AuditedClassifier(SensitiveWrapper):
 
     Notes
     -----
+    A classifier inside that needs the sensitive feature itself, such as
+    `CorpusConstraintClassifier`, gets it in `fit`, `audit` and `score`, and in `predict` if
+    `sensitive` finds it in `X`.
+
     With metadata routing, the classifier inside requests ``sample_weight``
     (``LogisticRegression().set_fit_request(sample_weight=True)``). The auditor uses the same
     weights.
@@ -176,8 +180,25 @@ class AuditedClassifier(SensitiveWrapper):
                         y, sensitive_features=attribute, sample_weight=inner.get("sample_weight")
                     )
             self._fit_sensitive(X, attribute, routed["sensitive_estimator"])
-        with self._noting_text(X):
+        if attribute is not None and requests(self.estimator, "fit"):
+            inner = {"sensitive_features": attribute, **inner}
+        with self._noting_text(X), _passing(inner):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
+
+    def predict(self, X: Any) -> Any:
+        """Predict with the classifier inside, which gets the columns of `sensitive` if it asks.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,) or (n_samples, n_tasks)
+        """
+        check_is_fitted(self)
+        return self._ask("predict", X)
 
     def audit(
         self, X: Any, y: Any, *, sensitive_features: Any = None, sample_weight: Any = None
@@ -248,7 +269,7 @@ class AuditedClassifier(SensitiveWrapper):
             params["sample_weight"] = sample_weight
         if sklearn.get_config()["enable_metadata_routing"]:
             params = process_routing(self, "score", **params).estimator.score
-        return self.estimator_.score(self._features(X), y, **params)
+        return self._ask("score", X, y, **params)
 
     @property
     def auditor_(self) -> Any:
@@ -275,6 +296,14 @@ class AuditedClassifier(SensitiveWrapper):
         return router.add(estimator=self.estimator, method_mapping=both)
 
     # ------------------------------------------------------------------ inside
+
+    def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:
+        """Call a method of the classifier inside, with the sensitive feature if it requests it."""
+        if "sensitive_features" not in params and requests(self.estimator_, method):
+            attribute = self._sensitive(X, None, method, required=False)
+            params |= {} if attribute is None else {"sensitive_features": attribute}
+        with _passing(params):
+            return getattr(self.estimator_, method)(self._features(X), *args, **params)
 
     def _auditors(self) -> dict[str, Any]:
         """Return the auditors by name."""
@@ -326,10 +355,21 @@ class AuditedClassifier(SensitiveWrapper):
         self, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
     ) -> dict[str, Any]:
         """Return the rows as an auditor takes them."""
+        attribute = self._sensitive(X, sensitive_features, "audit")
+        asked = requests(self.estimator_, "predict")
+        given = {"sensitive_features": attribute} if asked else {}
         return {
             "y_true": y,
-            "y_pred": self.predict(X),
-            "sensitive_features": self._sensitive(X, sensitive_features, "audit"),
+            "y_pred": self._ask("predict", X, **given),
+            "sensitive_features": attribute,
             "sensitive_pred": self._predict_sensitive(X),
             "sample_weight": sample_weight,
         }
+
+
+def _passing(params: dict[str, Any]) -> Any:
+    """Return a context in which a pipeline passes the sensitive feature on to the step that asks.
+
+    Not with weights: without routing, nothing has requested these.
+    """
+    return routing(enable="sensitive_features" in params and "sample_weight" not in params)

@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+import sklearn
+from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skbiasamp._input import InputError, InputTypeError, meant, quote, to_native
 
@@ -24,6 +26,31 @@ def how_to_pass(who: str) -> str:
         f"Pass sensitive_features; if it is a column of X, name it: {who}(..., sensitive='sex'). "
         f"Inside a pipeline or a search, name the column, or enable metadata routing: {ROUTING}."
     )
+
+
+def requests(estimator: Any, method: str) -> bool:
+    """Return whether a method requests the sensitive feature and does not find it in a column."""
+    if finds(estimator):
+        return False
+    with routing(enable=True):
+        try:
+            found = get_routing_for_object(estimator)
+        except NotImplementedError:  # meta-estimators of scikit-learn that route nothing
+            return False
+    return bool(found.consumes(method, ["sensitive_features"]))
+
+
+def finds(estimator: Any) -> bool:
+    """Return whether an estimator, or one inside it, has `sensitive`."""
+    return any(
+        name.rpartition("__")[2] == "sensitive" and value is not None
+        for name, value in estimator.get_params(deep=True).items()
+    )
+
+
+def routing(*, enable: bool) -> Any:
+    """Return a context with metadata routing, or with the caller's setting."""
+    return sklearn.config_context(**({"enable_metadata_routing": True} if enable else {}))
 
 
 class SensitiveColumns:

@@ -349,7 +349,7 @@ def compare_mitigations(
                     y,
                     sensitive_features,
                     splits,
-                    {one: found[name] for one, found in audits.items()},
+                    {one: audits[one][name] for one in entries if one in audits},
                     baseline,
                 )
     folds = {name: _of_folds(found, scores) for name, found in audits.items()}

@@ -6,12 +6,11 @@ import inspect
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import sklearn
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skbiasamp._compat import take_rows
 from skbiasamp._input import Array
+from skbiasamp.compose._sensitive import finds, requests, routing
 from skbiasamp.compose._wrapper import ClassifierWrapper
 
 
@@ -56,11 +55,11 @@ class RowClassifier(ClassifierWrapper):
         rows, features = np.ravel(X), self._features(X)
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         # Weights are routed only if the caller has enabled it; else requests would be missing.
-        with _routing(enable=sample_weight is None):
+        with routing(enable=sample_weight is None):
             if self.sampler is not None:
                 sampler = clone(self.sampler)
                 known = inspect.signature(sampler.fit_resample).parameters
-                asked = "sensitive_features" in known and not _finds(sampler)
+                asked = "sensitive_features" in known and not finds(sampler)
                 features, y = sampler.fit_resample(features, y, **self._attribute(rows, asked))
                 rows = rows[getattr(sampler, "sample_indices_", slice(None))]
             given |= self._attribute(rows, requests(self.estimator, "fit"))
@@ -76,7 +75,7 @@ class RowClassifier(ClassifierWrapper):
         return self._ask("score", X, y, **params)
 
     def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:
-        with _routing(enable=not params):
+        with routing(enable=not params):
             params |= self._attribute(np.ravel(X), requests(self.estimator, method))
             return getattr(self.estimator_, method)(self._features(X), *args, **params)
 
@@ -85,28 +84,3 @@ class RowClassifier(ClassifierWrapper):
 
     def _attribute(self, rows: Array, asked: bool) -> dict[str, Any]:
         return {"sensitive_features": self.data.sensitive(rows)} if asked else {}
-
-
-def requests(estimator: Any, method: str) -> bool:
-    """Return whether a method requests the sensitive feature and does not find it in a column."""
-    if _finds(estimator):
-        return False
-    with _routing(enable=True):
-        try:
-            routing = get_routing_for_object(estimator)
-        except NotImplementedError:  # meta-estimators of scikit-learn that route nothing
-            return False
-    return bool(routing.consumes(method, ["sensitive_features"]))
-
-
-def _finds(estimator: Any) -> bool:
-    """Return whether an estimator, or one inside it, has `sensitive`."""
-    return any(
-        name.rpartition("__")[2] == "sensitive" and value is not None
-        for name, value in estimator.get_params(deep=True).items()
-    )
-
-
-def _routing(*, enable: bool) -> Any:
-    """Return a context with metadata routing, or with the caller's setting."""
-    return sklearn.config_context(**({"enable_metadata_routing": True} if enable else {}))
