@@ -133,7 +133,7 @@ machine and versions. This page was made on {datetime.date.today()}.
 slower it may be. Brackets contain quartiles of the ratio. "A→T" is the direction group → task: does
 the group shift the predicted task? The coverage of confidence intervals has pages of its own:
 [co-occurrence](coverage.md), [leakage and DPA](coverage-predictability.md),
-[false-positive rate](coverage-null.md).
+[differences over folds](coverage-cross-audit.md), [false-positive rate](coverage-null.md).
 
 {body}
 

@@ -44,3 +44,13 @@ def test_the_short_run_compares_models_by_every_metric():
     rows = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line[:1] == "|"][2:]
     assert {row[1].strip() for row in rows} == {"alike", "different"}
     assert len(rows) == 2 * 7
+
+
+def test_the_short_run_compares_learners_over_folds():
+    command = [sys.executable, "-X", "utf8", BENCHMARKS / "coverage_cross_audit.py", "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    header, _, *rows = [line for line in done.stdout.splitlines() if line[:1] == "|"]
+    assert len(rows) == 4
+    assert {row.count("|") for row in rows} == {header.count("|")}
+    assert "nan" not in "".join(rows)
