@@ -1,4 +1,4 @@
-"""Measure how often intervals of `cross_audit` hold the true difference between two learners.
+"""Measure how often intervals of `cross_audit` contain the true difference of two learners.
 
     python benchmarks/coverage_cross_audit.py            # the table, ten minutes on one core
     python benchmarks/coverage_cross_audit.py --short    # seconds: only checks that it runs
@@ -113,7 +113,7 @@ def study(sizes, trials, draws, n_jobs):
 
 def table_of(rows):
     lines = [
-        "| learners | rows | true difference | naive: holds it | corrected | pooled | "
+        "| learners | rows | true difference | naive: contains it | corrected | pooled | "
         "naive: excludes 0 | corrected | pooled | naive: width | corrected | pooled |",
         "|---" * 12 + "|",
     ]
@@ -127,8 +127,8 @@ def table_of(rows):
 PAGE = """# Coverage of differences over folds
 
 `cross_audit` compares two learners on the same {folds} folds. How often does each of three 95 %
-intervals hold the true difference of directional amplification (A→T), which is that of models
-trained on other samples of this size?
+intervals contain the true difference of directional amplification (group → task), which is that of
+models trained on other samples of this size?
 
 - **naive**: Student's interval of the differences of folds, as if folds were independent. It is
   `change_low` and `change_high` of `compare_mitigations`.
@@ -136,13 +136,13 @@ trained on other samples of this size?
   `difference_high` of `cross_audit`. Their variance is 1 / {folds} + 1 / {rest} in place of
   1 / {folds}, so that it is 1.5 times as wide.
 - **pooled**: of all held-out predictions on the same resamples of rows, `pooled` of
-  `cross_audit`. It is made for another question: it holds the models fixed.
+  `cross_audit`. It is made for another question: it takes the trained models as given.
 
 The corrected interval contained the true difference in 95.0 to 99.5 %. In six of eight settings it was
-above 97 %: there it is wider than it needs to be, because most of the variance is that of the test rows,
-which folds do not share. It is needed if the training rows matter most: with and without features that
-reveal the group, the naive interval contained the true difference in 90.0 and 83.0 %, the pooled one in
-75.0 %.
+above 97 %: there it is wider than it needs to be. The correction assumes correlated folds, and is too
+cautious if most of the variance comes from the test rows, which folds do not share. It is needed if much
+comes from the training rows: with and without features that reveal the group, the naive interval
+contained the true difference in 90.0 and 83.0 %, the pooled one in 75.0 %.
 
 {trials} data sets a row; a share of 95 % has a standard error of {error:.1f} points. For learners
 that are alike, "excludes 0" is the share of false alarms. True differences that are not 0 are means
