@@ -138,13 +138,13 @@ models trained on other samples of this size?
 - **pooled**: of all held-out predictions on the same resamples of rows, `pooled` of
   `cross_audit`. It is made for another question: it takes the trained models as given.
 
-The corrected interval contained the true difference in 95.0 to 99.5 %. In six of eight settings it was
-above 97 %: there it is wider than it needs to be. The correction assumes correlated folds, and is too
-cautious if most of the variance comes from the test rows, which folds do not share. It is needed if much
-comes from the training rows: with and without features that reveal the group, the naive interval
-contained the true difference in 90.0 and 83.0 %, the pooled one in 75.0 %.
+The corrected interval contained the true difference in 95.0 to 99.5 %. In six of eight settings it
+was above 97 %: there it is wider than it needs to be. The correction assumes correlated folds, and
+is too cautious if most of the variance comes from the test rows, which folds do not share. It is
+needed if much comes from the training rows: with and without features that reveal the group, the
+naive interval contained the true difference in 90.0 and 83.0 %, the pooled one in 75.0 %.
 
-{trials} data sets a row; a share of 95 % has a standard error of {error:.1f} points. For learners
+{trials} data sets a row; a share of 95 % has a standard error of {error:.1f} percentage points. For learners
 that are alike, "excludes 0" is the share of false alarms. True differences that are not 0 are means
 over {draws:,} training samples. Made by
 `python benchmarks/coverage_cross_audit.py --write docs/coverage-cross-audit.md`.
