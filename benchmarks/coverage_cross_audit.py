@@ -144,9 +144,9 @@ is too cautious if most of the variance comes from the test rows, which folds do
 needed if much comes from the training rows: with and without features that reveal the group, the
 naive interval contained the true difference in 90.0 and 83.0 %, the pooled one in 75.0 %.
 
-{trials} data sets a row; a share of 95 % has a standard error of {error:.1f} percentage points. For learners
-that are alike, "excludes 0" is the share of false alarms. True differences that are not 0 are means
-over {draws:,} training samples. Made by
+{trials} data sets a row; a share of 95 % has a standard error of {error:.1f} percentage points.
+For learners that are alike, "excludes 0" is the share of false positives. True differences that are
+not 0 are means over {draws:,} training samples. Made by
 `python benchmarks/coverage_cross_audit.py --write docs/coverage-cross-audit.md`.
 
 """
