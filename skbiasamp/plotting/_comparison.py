@@ -127,8 +127,8 @@ class ComparisonDisplay:
         Returns
         -------
         table : DataFrame
-            One row a metric and model. The difference of a mean of sizes is that of the signed
-            mean, which the verdict is about.
+            One row per metric and model. For a mean of absolute changes, the difference is that of
+            the signed mean, to which the verdict refers.
         """
         rows = []
         for one in results:
