@@ -29,11 +29,13 @@ from skbiasamp._input import (
     Array,
     InputError,
     Members,
+    Role,
     Rows,
     check_names,
     check_option,
     no_positive_class,
     read_rows,
+    tallied,
     to_native,
 )
 from skbiasamp._merging import require_cells
@@ -119,6 +121,16 @@ def read_models(y_true: Any, y_pred: Any, sensitive_pred: Any, **labels: Any) ->
     """Read the same rows with the predictions of each model, one cell a row."""
     given = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
     models = check_models(given)
+    held = {name: one for name, one in given.items() if one is not None}
+    flat: dict[Any, Any] = {"y_true": y_true, "sensitive_features": labels["sensitive_features"]}
+    flat |= {Role(name, f"[{m!r}]"): one[m] for name, one in held.items() for m in models}
+    whole = all(one is not None for one in flat.values())
+    known = tallied(flat, labels.get("sample_weight")) if whole else None
+    if known is not None:
+        # Few distinct rows are read a model, in place of all rows.
+        (y_true, labels["sensitive_features"], *rest), labels["sample_weight"] = known
+        each = iter(rest)
+        given |= {name: {model: next(each) for model in models} for name in held}
     read = {}
     for model in models:
         mine = {name: None if one is None else one[model] for name, one in given.items()}

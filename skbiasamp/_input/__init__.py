@@ -73,7 +73,7 @@ from skbiasamp._input._reading import (
     task_names,
     whole_classes,
 )
-from skbiasamp._input._rows import read_rows
+from skbiasamp._input._rows import read_rows, tallied
 from skbiasamp._input._tables import column_of_name, read_counts
 
 __all__ = [
@@ -135,6 +135,7 @@ __all__ = [
     "sort_names",
     "speaking",
     "stack",
+    "tallied",
     "task_names",
     "to_native",
     "whole_classes",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skbiasamp._input._checks import (
     GROUPS,
@@ -237,3 +239,36 @@ def read_rows(
     if repeats is not None:
         reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
     return reader.read(weight, apart=apart)
+
+
+def tallied(given: Mapping[Any, Any], weight: Any) -> tuple[list[Any], Array] | None:
+    """Return the distinct rows of several columns of labels, and their total weights.
+
+    None if they are not all columns of classes without missing values and with whole weights:
+    those have to be read row by row.
+    """
+    native = {name: as_column(to_native(value, name)) for name, value in given.items()}
+    n = check_lengths(native)
+    check_index({**given, "sample_weight": weight})
+    weight = None if weight is None else read_weight(weight, n)
+    if weight is not None and not np.array_equal(weight, np.rint(weight)):
+        return None
+    columns: list[Column] = []
+    for name, value in native.items():
+        if is_table(value) and name != "sensitive_features":
+            return None
+        for _, one in columns_of(value):
+            column = encode(one, name)
+            if isinstance(column, Continuous):
+                return None
+            if column.missing and (column.raw == column.offset).any():
+                return None
+            columns.append(column)
+    positions, total = tally(columns, weight)
+    values = iter([c.values[i] for i in at] for c, at in zip(columns, positions, strict=True))
+    cells = []
+    for value in native.values():
+        frame = pd.DataFrame({label: next(values) for label, _ in columns_of(value)}, dtype=object)
+        named = is_table(value) or isinstance(value, pd.Series)
+        cells.append(frame if named else frame.iloc[:, 0].to_numpy())
+    return cells, total
