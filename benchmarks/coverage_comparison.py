@@ -91,9 +91,9 @@ def counted(metric, cells, weight, n_tasks):
     models = {"one": one, "other": other}
     return Contingency.from_labels(
         task,
-        None if metric == "T→A" else models,
+        y_preds=None if metric == "T→A" else models,
         sensitive_features=group,
-        sensitive_pred=models if metric == "T→A" else None,
+        sensitive_preds=models if metric == "T→A" else None,
         sample_weight=weight,
     )
 

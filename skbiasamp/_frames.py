@@ -117,14 +117,14 @@ def read_frame(
     return read_models(held["task"], y_pred, sensitive_pred, **labels)
 
 
-def read_models(y_true: Any, y_pred: Any, sensitive_pred: Any, **labels: Any) -> dict[str, Rows]:
+def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Rows]:
     """Read the same rows with the predictions of each model, one cell a row."""
-    given = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
-    models = check_models(given)
+    models = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
+    given = {"y_pred": y_preds, "sensitive_pred": sensitive_preds}
     held = {name: one for name, one in given.items() if one is not None}
     flat: dict[Any, Any] = {"y_true": y_true, "sensitive_features": labels["sensitive_features"]}
-    flat |= {Role(name, f"[{m!r}]"): one[m] for name, one in held.items() for m in models}
-    whole = all(one is not None for one in flat.values())
+    flat |= {Role(f"{name}s", f"[{m!r}]"): one[m] for name, one in held.items() for m in models}
+    whole = labels.get("repeats") is None and all(one is not None for one in flat.values())
     known = tallied(flat, labels.get("sample_weight")) if whole else None
     if known is not None:
         # Few distinct rows are read a model, in place of all rows.

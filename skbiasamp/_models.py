@@ -116,7 +116,7 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
 def of_the_model(model: str) -> Iterator[None]:
     """Let errors say which model's predictions they are about."""
     names: dict[str, Spoken] = {
-        name: Role(name, f"[{model!r}]") for name in ("y_pred", "sensitive_pred")
+        name: Role(f"{name}s", f"[{model!r}]") for name in ("y_pred", "sensitive_pred")
     }
     try:
         with speaking(names):

@@ -85,6 +85,8 @@ class Contingency(Cells):
         sensitive_features: Any,
         sensitive_pred: Any = None,
         sample_weight: Any = None,
+        y_preds: Any = None,
+        sensitive_preds: Any = None,
         groups: str = "intersection",
         missing: str = "error",
         like: Contingency | None = None,
@@ -98,15 +100,17 @@ class Contingency(Cells):
         ----------
         y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
             Labels: one column of classes, or a 0/1 indicator column for each task.
-        y_pred : array-like, or dict of them, optional
-            Predicted labels, or probabilities of the tasks. A dict holds those of several models
-            for the same rows, by name.
+        y_pred : array-like, optional
+            Predicted labels, or probabilities of the tasks.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
             The sensitive feature.
-        sensitive_pred : array-like, or dict of them, optional
+        sensitive_pred : array-like, optional
             The sensitive feature as the model predicts it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights; a whole number counts as that many repetitions.
+        y_preds, sensitive_preds : dict of str to array-like, optional
+            Predictions of several models for the same rows, by name, in place of `y_pred` and
+            `sensitive_pred`: to compare models.
         groups : {"intersection", "marginal", "indicator"}, default="intersection"
             How several columns make groups: every combination that occurs, each column's
             values side by side, or columns that are 0/1 memberships already.
@@ -133,8 +137,12 @@ class Contingency(Cells):
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
         how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
-        if isinstance(y_pred, dict) or isinstance(sensitive_pred, dict):
-            read = read_models(y_true, y_pred, sensitive_pred, **labels, **how)
+        if not (y_preds is None and sensitive_preds is None):
+            if not (y_pred is None and sensitive_pred is None):
+                raise InputTypeError(
+                    "Pass {y_pred} of one model or {y_preds} of several, not both."
+                )
+            read = read_models(y_true, y_preds, sensitive_preds, **labels, **how)
             return _models.merged_cells(cls(**_models.joined(read)))
         return cls.of_rows(
             read_labels(y_true, y_pred, sensitive_pred=sensitive_pred, **labels, **how)

@@ -382,7 +382,7 @@ def test_continuous_labels(hold):
     with raises(rf"y_true is continuous \(it holds 20\.5, for example\): {advice}"):
         count(hold(AGES))
     with raises(
-        r"sensitive_features is continuous \(it holds 20\.5, .* groups first \(pandas\.cut"
+        r"sensitive_features is continuous \(it holds 20\.5, .* bin it first \(pandas\.cut"
     ):
         count(sex=hold(AGES))
     for missing in ("error", "drop", "group"):
@@ -747,7 +747,7 @@ def test_probabilities_of_an_unknown_class():
 @pytest.mark.parametrize("direction", ["A->T", "T->A", None])
 def test_probabilities_for_sets_of_tasks(direction):
     auditor = MultiAttributeAuditor(direction, interval=None).fit(TAGS, sensitive_features=SEX)
-    message = "multi-attribute amplification needs labels, and {} holds probabilities"
+    message = "Multi-attribute amplification needs labels, and {} holds probabilities"
     with raises(message.format("y_pred") + ".*Threshold them first"):
         score(TAGS, TAGS * 0.5, auditor=auditor, sensitive_pred=SEX)
     with raises(message.format("sensitive_pred")):

@@ -196,7 +196,9 @@ def test_frames_engines_and_sums_of_days_are_one(rows):
 
 
 def test_a_contingency_of_models_is_stored_and_selected(rows):
-    cells = Contingency.from_labels(rows["y"], models_of(rows), sensitive_features=rows["sex"])
+    cells = Contingency.from_labels(
+        rows["y"], y_preds=models_of(rows), sensitive_features=rows["sex"]
+    )
     assert Contingency.from_json(cells.to_json()) == cells
     assert "3 models" in repr(cells)
     assert cells.select(groups=["f"]).models == cells.models
@@ -406,7 +408,9 @@ def test_labels_in_place_of_models_are_refused(rows):
 
 
 def test_an_audit_of_several_models_says_what_to_do(rows):
-    cells = Contingency.from_labels(rows["y"], models_of(rows), sensitive_features=rows["sex"])
+    cells = Contingency.from_labels(
+        rows["y"], y_preds=models_of(rows), sensitive_features=rows["sex"]
+    )
     auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
     with pytest.raises(ValueError, match="several models"):
         auditor.audit(cells)

@@ -285,7 +285,7 @@ def found(topic, *labels, **how):
     report = skbiasamp.audit(
         *labels, auditors=DirectionalAuditor(interval=None, reference="test"), **how
     )
-    return [one.text for one in report.findings if one.topic == topic]
+    return [str(one) for one in report.findings if one.topic == topic]
 
 
 @pytest.mark.parametrize("kind", ["probabilities", "logits", "whole numbers", "weighted"])
@@ -304,7 +304,7 @@ def test_scores_of_the_other_class_are_a_finding(kind):
     labelled, more = given(1 - score)
     (text,) = found("positive class", *labelled, **how, **more)
     assert "area under the ROC curve is 0.0" in text
-    assert text.endswith("pass pos_label=0.")
+    assert "pass pos_label=0." in text
     assert not found("positive class", *labelled, **how, **more, pos_label=0)
 
 

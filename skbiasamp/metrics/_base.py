@@ -272,22 +272,21 @@ class BaseAuditor(ABC, BaseEstimator):
         self._validate_params()
         self._check_fitted()
         labels = {
-            "y_pred": y_preds,
+            "y_preds": y_preds,
             "sensitive_features": sensitive_features,
-            "sensitive_pred": sensitive_preds,
+            "sensitive_preds": sensitive_preds,
             "sample_weight": sample_weight,
         }
+        if not (is_contingency(y_true) or columns):
+            check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
         like = self.contingency_ if self._fitted else None
-        with speaking(y_pred="y_preds", sensitive_pred="sensitive_preds"):
-            if not (is_contingency(y_true) or columns):
-                check_models({"y_pred": y_preds, "sensitive_pred": sensitive_preds})
-            cells = self._count(y_true, labels, columns, like=like)
-            models = models_of(cells)
-            if not models:
-                raise InputError(
-                    "{y_true} holds the predictions of one model. Compare needs those of two or "
-                    "more: Contingency.from_labels(y_true, {{'champion': ..., 'challenger': ...}})."
-                )
+        cells = self._count(y_true, labels, columns, like=like)
+        models = models_of(cells)
+        if not models:
+            raise InputError(
+                "{y_true} holds the predictions of one model. Compare needs those of two or "
+                "more: Contingency.from_labels(y_true, y_preds={{'old': ..., 'new': ...}})."
+            )
         named = models[0] if reference is None else reference
         check_model(named, models, "reference")
         cells = ordered(cells)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._cells import ordered
-from skbiasamp._input import InputError, check_frame_columns, require_groups, speaking
+from skbiasamp._input import InputError, check_frame_columns, require_groups
 from skbiasamp._models import check_model, check_models, models_of, of_model
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
@@ -126,14 +126,13 @@ def compare(
     labels = {
         "sensitive_features": sensitive_features,
         "sample_weight": sample_weight,
-        "y_pred": y_preds,
-        "sensitive_pred": sensitive_preds,
+        "y_preds": y_preds,
+        "sensitive_preds": sensitive_preds,
     }
-    with speaking(y_pred="y_preds", sensitive_pred="sensitive_preds"):
-        if not (columns or is_contingency(y_true)):
-            check_models({"y_pred": y_preds, "sensitive_pred": sensitive_preds})
-        with opened_rows(y_true, columns) as (held, audited_files):
-            cells = count_labels(held, labels, columns, like=train, **how)
+    if not (columns or is_contingency(y_true)):
+        check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
+    with opened_rows(y_true, columns) as (held, audited_files):
+        cells = count_labels(held, labels, columns, like=train, **how)
     models = models_of(cells)
     if not models:
         raise InputError(
