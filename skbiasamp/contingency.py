@@ -15,6 +15,7 @@ from skbiasamp._cells import SIDES, Cells, SideName, Summed
 from skbiasamp._compat import Interval, validate_parameter_constraints
 from skbiasamp._frames import read_frame, read_labels, read_models
 from skbiasamp._input import (
+    InputTypeError,
     check_option,
     columns_named,
     read_counts,
