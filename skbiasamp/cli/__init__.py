@@ -77,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
-def _names_of(options: argparse.Namespace, named: list[Named]) -> dict[str, Spoken]:
+def _names_of(named: list[Named]) -> dict[str, Spoken]:
     """Return the names that roles have on the command line: --target income, --missing drop."""
     names: dict[str, Spoken] = {
         "y_train and sensitive_train": "--train",
@@ -92,15 +92,9 @@ def _names_of(options: argparse.Namespace, named: list[Named]) -> dict[str, Spok
                 whole = one.said(*one.columns)
                 names[role if one.model is None else f"{role}[{one.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": one.said(each) for each in one.columns}
-    for role, flag in (
-        ("missing", "--missing"),
-        ("groups", "--groups"),
-        ("pos_label", "--positive"),
-        ("delimiter", "--delimiter"),
-        ("encoding", "--encoding"),
-        ("max_groups", "--max-groups"),
-        ("reference", "--reference"),
-    ):
+    roles = ("missing", "groups", "delimiter", "encoding", "max_groups", "reference")
+    flags = {role: f"--{role.replace('_', '-')}" for role in roles} | {"pos_label": "--positive"}
+    for role, flag in flags.items():
         names[role] = partial(_option_named, flag)
     return names
 
@@ -123,16 +117,17 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
     outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
     check_outputs(outputs, find(options.test) + find(options.train or []))
     named = named_columns(options)
-    with speaking(_names_of(options, named)):
-        report = (_audited if options.command == "audit" else _compared)(options, named)
+    commands: dict[str, Any] = {
+        "audit": (_audited, say_audit),
+        "compare": (_compared, say_comparison),
+    }
+    make, tell = commands[options.command]
+    with speaking(_names_of(named)):
+        report = make(options, named)
     report.context["call"] = shlex.join(["skbiasamp", *call])
     for kind, path in outputs.items():
         getattr(report, f"to_{kind}")(path)
-    rows = f"{', '.join(options.test)}: {report.context['rows']}"
-    if isinstance(report, AuditReport):
-        say_audit(report, rows)
-    else:
-        say_comparison(report, rows)
+    tell(report, f"{', '.join(options.test)}: {report.context['rows']}")
     say_files(report.data_files)
     for path in outputs.values():
         say(f"\nWritten: {path}")
@@ -156,7 +151,7 @@ def _audited(options: argparse.Namespace, named: list[Named]) -> AuditReport:
     report = skbiasamp.audit(**arguments, model_name=options.model_name)
     report.data_files.extend(files)
     # Findings name the options of this command, on the page and in files too.
-    names = _names_of(options, named)
+    names = _names_of(named)
     report.findings[:] = [
         replace(one, text=_named(one.text, names), action=_named(one.action, names))
         for one in report.findings

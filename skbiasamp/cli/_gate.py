@@ -17,7 +17,7 @@ from skbiasamp._words import (
     name_of,
 )
 from skbiasamp.cli._terminal import filled, say
-from skbiasamp.results import AuditReport, AuditResult, ComparisonReport, ComparisonResult
+from skbiasamp.results import AuditReport, ComparisonReport, ComparisonResult
 
 
 class _Checked(NamedTuple):
@@ -33,7 +33,10 @@ class _Checked(NamedTuple):
     sentence: str
 
 
-def _of_audit(name: str, one: AuditResult) -> list[_Checked]:
+def _facts(name: str, one: Any) -> list[_Checked]:
+    """Return what is checked of a result: its value, or the difference of each model."""
+    if isinstance(one, ComparisonResult):
+        return _of_comparison(name, one)
     # The verdict on a size is about its signed mean.
     found = one.kind == "size" or one.verdict in (AMPLIFIES, REVEALS_MORE)
     level = one.confidence_level or 0.95
@@ -64,10 +67,7 @@ def check(
 ) -> int:
     """Print what was checked against a limit, and return 1 if it is exceeded."""
     chosen = _chosen(report, named)
-    if isinstance(report, AuditReport):
-        checked = [one for name in chosen for one in _of_audit(name, report[name])]
-    else:
-        checked = [one for name in chosen for one in _of_comparison(name, report[name])]
+    checked = [one for name in chosen for one in _facts(name, report[name])]
     say(f"\nChecked against --fail-above {limit:g}:")
     attacks = [name for name, one in report.items() if one.kind == "attack"]
     instead = f"; --on can name {listed(attacks)} instead" if attacks else ""
