@@ -162,10 +162,11 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
         text = "These metrics answer different questions."
         if rates and shares:
             text = (
-                f"{listed(rates)} compares how often a task is predicted in each group. "
-                f"{listed(shares)} compares the groups' shares of the rows for which the task is "
-                "predicted. If a task is predicted less often in all groups, rates can come "
-                "closer while shares move apart."
+                f"{listed(rates)} compare{'s' * (len(rates) == 1)} how often a task is predicted "
+                f"in each group. {listed(shares)} compare{'s' * (len(shares) == 1)} the groups' "
+                "shares of the rows for which the task is predicted. If a task is predicted more "
+                "often in all groups, or less often, rates and shares can change in opposite "
+                "directions."
             )
         return text
 
