@@ -88,6 +88,16 @@ def points(difference: float) -> str:
     return f"{size} percentage point{'s' * (size != '1.0')}"
 
 
+def growth(before: float, after: float) -> str:
+    """Return how the difference between two rates changes: 'grows from 1.0 to 2.0 ...'."""
+    old, new = (f"{abs(one) * 100:.1f}" for one in (before, after))
+    if before * after < 0 and "0.0" not in (old, new):
+        return f"reverses, from {points(before)} to {new} in the other direction"
+    if old == new:
+        return f"stays at {points(after)}"
+    return f"{'grows' if abs(after) > abs(before) else 'shrinks'} from {old} to {points(after)}"
+
+
 def p_value(value: Any) -> str:
     """Return a p-value, to three places."""
     if value is None or math.isnan(value):

@@ -295,7 +295,7 @@ def test_the_page_opens_with_the_verdict(plain):
     text = Reading(plain.to_html()).texts("main")[0]
     assert text.startswith(
         "Verdict ▲ amplifies The model amplifies the associations between group and task in its "
-        "labels. Most affected: the group f is predicted '1' for 85.0 % of its rows, and 75.0 % "
+        "labels. Largest change: the group f is predicted '1' for 85.0 % of its rows, and 75.0 % "
     )
     result = plain["directional A->T"]
     assert (

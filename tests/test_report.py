@@ -157,22 +157,48 @@ def test_a_size_is_judged_by_its_signed_mean(signed, verdict):
     ("sign", "delta", "expected"),
     [
         (1, 0.123, "the group f is predicted '1' for 62.3 % of its rows, and 50.0 % are labelled "
-         "so; this strengthens the association in the labels."),
-        (-1, 0.123, "62.3 % of its rows, and 50.0 % are labelled so; this weakens"),
-        (1, -0.02, "48.0 % of its rows, and 50.0 % are labelled so; this weakens"),
-        (-1, -0.01, "49.0 % of its rows, and 50.0 % are labelled so; this strengthens"),
+         "so; this widens the difference in the labels."),
+        (-1, 0.123, "62.3 % of its rows, and 50.0 % are labelled so; this narrows the difference"),
+        (1, -0.02, "48.0 % of its rows, and 50.0 % are labelled so; this narrows the difference"),
+        (-1, -0.01, "49.0 % of its rows, and 50.0 % are labelled so; this widens the difference"),
     ],
 )  # fmt: skip
 def test_a_sentence_has_the_rates_before_and_after(sign, delta, expected):
-    pairs = [("f", 1, sign, delta, 0.01), ("m", 1, 1, 0.0, 0.01)]
-    assert expected in a_result(pairs=pairs).sentence
+    pairs = [(group, 1, 1, 0.0, 0.01) for group in "mx"]
+    assert expected in a_result(pairs=[("f", 1, sign, delta, 0.01), *pairs]).sentence
+
+
+@pytest.mark.parametrize(
+    ("f", "m", "expected"),
+    [
+        ((0.5, 0.6), (0.4, 0.3), "grows from 10.0 to 30.0 percentage points."),
+        ((0.5, 0.45), (0.4, 0.41), "shrinks from 10.0 to 4.0 percentage points."),
+        ((0.5, 0.45), (0.4, 0.35), "stays at 10.0 percentage points."),
+        ((0.5, 0.45), (0.4, 0.5), "reverses, from 10.0 percentage points to 5.0 in the other "
+         "direction."),
+        ((0.5, 0.5), (0.5, 0.49), "grows from 0.0 to 1.0 percentage point."),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    ("reference", "where"), [("test", "The"), ("train", "In the audited rows, the")]
+)
+def test_of_two_groups_the_difference_is_said_before_and_after(f, m, expected, reference, where):
+    auditor = DirectionalAuditor(reference=reference)
+    pairs = [("f", 1, 1, f[1] - f[0], 0.01), ("m", 1, -1, m[1] - m[0], 0.01)]
+    result = a_result(auditor, pairs)
+    table = result.table.assign(base=[f[0], m[0]], observed=[f[1], m[1]])
+    sentence = auditor._declared(replace(result, table=table), ()).sentence
+    assert sentence.endswith(f"labelled so. {where} difference between the groups {expected}")
 
 
 def test_the_largest_change_that_is_sure_is_reported():
     pairs = [("a", 1, 1, 0.5, 0.2), ("b", 1, 1, 0.1, 0.01), ("c", 1, 1, -0.2, 0.04)]
-    assert "Most affected: the group c is" in a_result(pairs=pairs, **AROUND).sentence
+    assert "Largest significant change: the group c is" in a_result(pairs=pairs, **AROUND).sentence
     # Of a value above 0, one of the pairs that make it so.
-    assert "Most affected: the group b is" in a_result(pairs=pairs).sentence
+    assert (
+        "Largest significant change in this direction: the group b is"
+        in a_result(pairs=pairs).sentence
+    )
     unsure = [(*pair[:-1], 0.05) for pair in pairs]
     assert "No single pair changes significantly. Largest change: the group a is" in (
         a_result(pairs=unsure).sentence
@@ -206,20 +232,22 @@ def test_a_model_that_changes_nothing_is_said_to():
         "No clear effect: the value is exactly 0. No pair of group and task changes."
     )
     assert a_result(pairs=still, **zero | {"low": -0.1, "high": 0.2}).sentence.startswith(
-        "No clear effect: +0.0000 (the 95 % confidence interval -0.1000 to +0.2000 includes 0). No"
+        "No clear effect: +0.0000, on average 0.0 percentage points along the association "
+        "(the 95 % confidence interval -0.1000 to +0.2000 includes 0). No"
     )
 
 
 @pytest.mark.parametrize(
     ("fields", "expected"),
     [
-        ({}, "The model amplifies the association: +0.1000 (95 % confidence interval +0.0500 to "
-         "+0.1500)."),
-        ({"p_value": 0.07}, "No clear effect: +0.1000 (95 % confidence interval +0.0500 to "
+        ({}, "The model amplifies the association: +0.1000, on average 10.0 percentage points "
+         "along the association (95 % confidence interval +0.0500 to +0.1500)."),
+        ({"p_value": 0.07}, "No clear effect: +0.1000, on average 10.0 percentage points along "
+         "the association (95 % confidence interval +0.0500 to "
          "+0.1500), but the predictions do not differ from the labels of the same rows "
          "(p = 0.07)."),
-        (BELOW, "The model reduces the association: -0.1000 (95 % confidence interval -0.1500 to "
-         "-0.0500)."),
+        (BELOW, "The model reduces the association: -0.1000, on average 10.0 percentage points "
+         "against the association (95 % confidence interval -0.1500 to -0.0500)."),
         ({**AROUND, "p_value": 0.002},
          "The predictions differ from the labels (p = 0.002), but not in one direction."),
         ({"low": np.nan, "high": np.nan, "confidence_level": None},
@@ -250,12 +278,12 @@ def test_balanced_labels_cannot_be_amplified_and_the_sentence_says_what_to_do():
     [
         (MALSAuditor(reference="test"),
          "the group f makes up 60.0 % of the rows predicted 'cook', and 50.0 % of the rows "
-         "labelled so; this strengthens the association in the labels."),
+         "labelled so; this widens the difference in the labels."),
         (MALSAuditor(), "and 50.0 % of the training rows labelled so; this"),
         (DirectionalAuditor("T->A", reference="test"),
          "of the rows labelled 'cook', 60.0 % are predicted to be in the group f, and 50.0 % are "
-         "in it; this strengthens the association in the labels."),
-        (DirectionalAuditor(), "this strengthens the association in the training labels."),
+         "in it; this widens the difference in the labels."),
+        (DirectionalAuditor(), "this widens the difference in the training labels."),
         (DirectionalAuditor(base="train"), "and 50.0 % are labelled so in training; this"),
         (DirectionalAuditor("T->A", base="train"), "50.0 % are in it in the training labels; this"),
         (DirectionalAuditor(base=pd.DataFrame()), "and 50.0 % is the given base rate; this"),
@@ -406,9 +434,10 @@ def test_what_predictions_do_is_said_with_its_size(amplified):
     low, high = (f"{getattr(amplified['directional A->T'], end):+.4f}" for end in ("low", "high"))
     assert amplified.sentences["directional A->T"] == (
         # 320 of 400 women against 300; the 75 men of 400 against 100 change more.
-        f"The model amplifies the association: +0.0563 (95 % confidence interval {low} to {high}). "
-        "Most affected: the group m is predicted '1' for 18.8 % of its rows, and 25.0 % are "
-        "labelled so; this strengthens the association in the labels."
+        f"The model amplifies the association: +0.0563, on average 5.6 percentage points "
+        f"along the association (95 % confidence interval {low} to {high}). Largest "
+        "change: the group m is predicted '1' for 18.8 % of its rows, and 25.0 % are "
+        "labelled so. The difference between the groups grows from 50.0 to 61.3 percentage points."
     )
     mirrored = report_of({(g, 1 - y, 1 - p): n for (g, y, p), n in AMPLIFIED.items()})
     expected = "the group m is predicted '1' for 81.2 % of its rows, and 75.0 % are labelled so"
@@ -760,9 +789,7 @@ def test_training_labels_are_asked_for_where_there_are_none():
     report = report_of(AMPLIFIED, y_train=y, sensitive_train=group)
     assert "training labels" not in topics(report)
     assert report.context["n_train"] == 800
-    assert (
-        "strengthens the association in the training labels" in report.sentences["directional A->T"]
-    )
+    assert "along the association in the training labels" in report.sentences["directional A->T"]
 
 
 def test_balanced_labels_are_said_to_blind():

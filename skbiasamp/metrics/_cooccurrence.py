@@ -15,7 +15,7 @@ from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array, InputError, quote
 from skbiasamp._models import of_model
 from skbiasamp._warnings import UncertaintyWarning, warn
-from skbiasamp._words import CANNOT, rate, task_of
+from skbiasamp._words import CANNOT, DIRECTION_OF, growth, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._assess import assess, warn_uncertain
 from skbiasamp.inference._compare import compare_models
@@ -412,11 +412,41 @@ def most_affected(result: AuditResult, *, base: str) -> str:
         text = f"the group {group} makes up {observed} of the rows predicted {task}, and {before} "
         of = {"test": "of the rows labelled so", "train": "of the training rows labelled so"}
     labels, along = labels_of(result), pair["sign"] * pair["delta"]
-    effect = f"this {'strengthens' if along > 0 else 'weakens'} the association in the {labels}."
+    effect = f"; this {'widens' if along > 0 else 'narrows'} the difference in the {labels}."
     if along == 0:
-        effect = f"the {labels} have no association here."
-    intro = " Most affected: "
-    if not pair["significant"]:
-        tested = bool(result.table[["p_adjusted", "low"]].notna().any(axis=None))
-        intro = " No single pair changes significantly." * tested + " Largest change: "
-    return f"{intro}{text}{of.get(base, 'is the given base rate')}; {effect}"
+        effect = f"; the {labels} have no association here."
+    if result.direction == "A->T" and (change := _change_of_gap(result)):
+        # Signs from training may be another's than those of the audited labels.
+        where = labels == "training labels" and base == "test"
+        effect = f". {'In the audited rows, the' if where else 'The'} {change}."
+    intro = ""
+    if not pair["significant"] and result.table[["p_adjusted", "low"]].notna().any(axis=None):
+        intro = " No single pair changes significantly."
+    return (
+        f"{intro} {_largest(result, pair)}: {text}{of.get(base, 'is the given base rate')}{effect}"
+    )
+
+
+def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
+    """Return of which changes the reported one is the largest, if not of all."""
+    counted = result.table[result.table["sign"] != 0]
+    if abs(pair["delta"]) >= counted["delta"].abs().max():
+        return "Largest change"
+    significant = " significant" * pair["significant"]
+    same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
+    return f"Largest{significant} change{same}"
+
+
+def _change_of_gap(result: AuditResult) -> str:
+    """Return how the difference between two groups changes, or nothing if there are more pairs."""
+    table = result.table
+    if (
+        len(table) != 2
+        or table["task"].nunique() != 1
+        or table[["base", "observed"]].isna().any(axis=None)
+    ):
+        return ""
+    before, after = (
+        float(table[name].iloc[0] - table[name].iloc[1]) for name in ("base", "observed")
+    )
+    return f"difference between the groups {growth(before, after)}"

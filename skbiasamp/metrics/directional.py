@@ -231,7 +231,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ what it says
 
     def _sentence(self, result: AuditResult) -> str:
-        return conclusion(result) + most_affected(result, base=str(self.base))
+        return conclusion(result, rates=True) + most_affected(result, base=str(self.base))
 
 
 directional_amplification = function_of(DirectionalAuditor, "directional_amplification")

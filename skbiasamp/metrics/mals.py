@@ -135,7 +135,7 @@ class MALSAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ what it says
 
     def _sentence(self, result: AuditResult) -> str:
-        return conclusion(result) + most_affected(result, base=self.reference)
+        return conclusion(result, rates=True) + most_affected(result, base=self.reference)
 
 
 mals_amplification = function_of(MALSAuditor, "mals_amplification")

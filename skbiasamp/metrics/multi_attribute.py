@@ -288,8 +288,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
                 "the training labels and the audited ones."
             )
         return (
-            f"{conclusion(result)} The rates of sets of tasks change by {points(result.value)} on "
-            "average; this is a size and has no direction."
+            f"{conclusion(result, rates=True)} The rates of sets of tasks change by "
+            f"{points(result.value)} on average; this is a size and has no direction."
             f"{most_affected(result, base='test' if self._in_rows else 'train')}"
         )
 

@@ -88,9 +88,10 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
     >>> report.primary
     'directional A->T'
     >>> print(report.verdict)
-    The model amplifies the association: +0.1125 (95 % confidence interval +0.0925 to +0.1342).
-    Most affected: the group m is predicted '1' for 62.5 % of its rows, and 50.0 % are labelled
-    so; this strengthens the association in the labels.
+    The model amplifies the association: +0.1125, on average 11.2 percentage points along the
+    association (95 % confidence interval +0.0925 to +0.1342). Largest change: the group m
+    is predicted '1' for 62.5 % of its rows, and 50.0 % are labelled so. The difference
+    between the groups grows from 25.0 to 47.5 percentage points.
     """
 
     results: dict[str, AuditResult]

@@ -12,14 +12,18 @@ from skbiasamp._words import (
     NOT_MEASURED,
     REDUCES,
     level_of,
+    points,
 )
 from skbiasamp.results._result import AuditResult
 
 
-def conclusion(result: AuditResult) -> str:
-    """Return the verdict with value and interval, and what limits it."""
+def conclusion(result: AuditResult, *, rates: bool = False) -> str:
+    """Return the verdict with value and interval, and what limits it.
+
+    `rates`: the value is a mean change of rates, and is also said in percentage points.
+    """
     verdict = result.verdict
-    text = f"{_verdict(result)}."
+    text = f"{_verdict(result, rates=rates)}."
     if result.kind != "signed" or verdict in (CANNOT, NOT_MEASURED):
         return text
     alpha = round(1 - float(result.confidence_level or 0.95), 12)
@@ -35,9 +39,14 @@ def conclusion(result: AuditResult) -> str:
     return text
 
 
-def _verdict(result: AuditResult) -> str:
+def _verdict(result: AuditResult, *, rates: bool) -> str:
     value, low, high = result.judged
     what = "signed mean " if result.kind == "size" else ""
+    shown = f"{what}{value:+.4f}"
+    if rates:
+        side = "along" if value >= 0 else "against"
+        of = " in the training labels" if labels_of(result) == "training labels" else ""
+        shown += f", on average {points(value)} {side} the association{of}"
     verdict = result.verdict
     if verdict == CANNOT:
         return (
@@ -59,7 +68,7 @@ def _verdict(result: AuditResult) -> str:
             return "No clear effect: the value is exactly 0"
         if (low > 0 or high < 0) and result.kind != "attack":
             return (
-                f"No clear effect: {what}{value:+.4f} ({interval} {ends}), but the predictions do "
+                f"No clear effect: {shown} ({interval} {ends}), but the predictions do "
                 f"not differ from the labels of the same rows (p = {result.p_value:.2g})"
             )
         if low > 0:
@@ -67,9 +76,9 @@ def _verdict(result: AuditResult) -> str:
                 f"No clear effect: {value:+.4f} ({interval} {ends}), but the attacker on the "
                 "predictions is not clearly better than a guess that ignores its input"
             )
-        return f"No clear effect: {what}{value:+.4f} (the {interval} {ends} includes 0)"
+        return f"No clear effect: {shown} (the {interval} {ends} includes 0)"
     about = "the association" if verdict in (AMPLIFIES, REDUCES) else "about the group"
-    return f"The model {verdict} {about}: {what}{value:+.4f} ({interval} {ends})"
+    return f"The model {verdict} {about}: {shown} ({interval} {ends})"
 
 
 def labels_of(result: AuditResult) -> str:
