@@ -5,6 +5,7 @@ PYTHON ?= $(shell for p in python3.11 python3; do \
 	"$$p" -c pass >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 TEST_JOBS ?= 2
 PYTEST_ARGS ?=
+FUZZ_CALLS ?= 100000
 BENCH_ARGS ?=
 
 BIN := .venv/bin
@@ -26,7 +27,7 @@ export SKBIASAMP_ORACLE ?= $(abspath ../shared/oracle)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test test-no-torch test-spark test-oldest lint docs bench clean
+.PHONY: help audit test fuzz test-no-torch test-spark test-oldest lint docs bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -36,6 +37,9 @@ audit: $(READY) ## audit real data that come with the package, and write two pag
 
 test: $(READY) ## run all tests and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_ARGS)
+
+fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000)
+	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) -q -rP tests/test_fuzz.py
 
 test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch
 	@.venv-core/bin/python -c "import importlib.util, sys; \

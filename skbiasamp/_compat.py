@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 from sklearn.utils import _safe_indexing as take_rows
 from sklearn.utils._param_validation import HasMethods as _HasMethods
+from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._param_validation import (
-    Interval,
     Options,
     StrOptions,
     validate_parameter_constraints,
@@ -50,6 +50,17 @@ def has_method(estimator: object, name: str) -> bool:
         # A StackingClassifier that makes its final estimator in `fit` looks the method up on None.
         default = isinstance(cause, AttributeError) and cause.obj is None and cause.name == name
         return default and hasattr(type(estimator), name)
+
+
+class Interval(_Interval):
+    """Constraint of a number. A fraction, or a number too large for a float, is in no interval."""
+
+    def __contains__(self, val: Any) -> bool:
+        """Return whether a number is inside."""
+        try:
+            return bool(super().__contains__(val))
+        except (TypeError, OverflowError):
+            return False
 
 
 class HasMethods(_HasMethods):

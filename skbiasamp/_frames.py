@@ -28,12 +28,14 @@ from skbiasamp._input import (
     OPTION_OF,
     Array,
     InputError,
+    InputTypeError,
     Members,
     Role,
     Rows,
     check_names,
     check_option,
     no_positive_class,
+    numbers_of,
     read_rows,
     tallied,
     to_native,
@@ -72,6 +74,7 @@ def read_frame(
     options of labels. Rows of several models come back by model.
     """
     check_names(named)
+    _check_moments(moments, how["like"])
     check_option("joint", joint, (True, False, None))
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
     models: tuple[str, ...] = ()
@@ -115,6 +118,21 @@ def read_frame(
         for side, one in predicted.items()
     )
     return read_models(held["task"], y_pred, sensitive_pred, **labels)
+
+
+def _check_moments(moments: Any, like: Any) -> None:
+    """Raise unless signs of the pairs of `like` come with whether T̂ or T̂ − T is asked for."""
+    if moments is None:
+        return
+    pair = isinstance(moments, tuple | list) and len(moments) == 2
+    if not pair or not isinstance(moments[1], bool):
+        text = "moments must be a table of signs and a bool, or None; got {seen!r}."
+        raise InputTypeError(text, seen=moments)
+    signs = numbers_of(moments[0], "moments")
+    if like is not None and signs.shape != (len(like.groups), len(like.tasks)):
+        text = "moments must have a sign for each group and task of {like}, {wanted}; got {shape}."
+        wanted = (len(like.groups), len(like.tasks))
+        raise InputError(text, wanted=wanted, shape=signs.shape)
 
 
 def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Rows]:

@@ -93,6 +93,8 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
             raise InputError(
                 "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
             )
+    if not held:
+        raise InputError("{y_pred} is None: pass the predictions of each model, by its name.")
     (first, models), *others = ((name, tuple(one)) for name, one in held.items())
     for name, one in others:
         if {*one} != {*models}:
@@ -102,12 +104,15 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
                 other=name,
                 lacking=quote(sorted({*one} ^ {*models})),
             )
+    if not models:
+        text = "{name} is an empty dict: pass the predictions of each model, by its name."
+        raise InputError(text, name=first)
     if len(models) < 2:
         raise InputError(
             "{name} holds one model, {seen}. A comparison needs two models or more; audit one "
             "by itself.",
             name=first,
-            seen=quote(models) if models else "none",
+            seen=quote(models),
         )
     return models
 

@@ -198,6 +198,17 @@ def _object(held: Any, field: str) -> dict[str, Any]:
     return held
 
 
+def of_intervals(rows: list[Any], field: str, ends: Collection[tuple[str, str]]) -> None:
+    """Raise unless rows of one table have the same keys, and intervals their low end first."""
+    for i, row in enumerate(rows):
+        where = f"{field}[{i}]" if len(rows) > 1 else field
+        if list(row) != list(rows[0]):
+            raise wrong(where, "an object with the keys of the first row", list(row))
+        for low, high in ends:
+            if low in row and high in row and row[low] > row[high]:
+                raise wrong(f"{where}.{low}".strip("."), f"at most {high}, {row[high]}", row[low])
+
+
 # --------------------------------------------------------------------------- arrays
 
 

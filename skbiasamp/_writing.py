@@ -7,10 +7,15 @@ import secrets
 from pathlib import Path
 from typing import Any
 
+from skbiasamp._input import InputTypeError
+
 
 def written(text: str, path: Any) -> str:
     """Return text, once it is in the file that is named, if one is."""
     if path is not None:
+        if not isinstance(path, str | os.PathLike):
+            text = "path must be text or a path, or None; got {kind}."
+            raise InputTypeError(text, kind=type(path).__name__)
         _replace(Path(path), text.encode("utf-8"))
     return text
 

@@ -33,10 +33,15 @@ def auditors():
     return [kind for kind in public_classes(BaseEstimator) if hasattr(kind, "audit_runs")]
 
 
+def public_objects():
+    """Return every function and class that users can import, from the package or a submodule."""
+    found = {name: getattr(skbiasamp, name) for name in skbiasamp.__all__}
+    for module in [one for one in found.values() if inspect.ismodule(one)]:
+        found |= {name: getattr(module, name) for name in module.__all__}
+    return {name: one for name, one in found.items() if not inspect.ismodule(one)}
+
+
 def public_estimators():
     """Return every estimator that users can import from the package or a public submodule."""
-    listed = {getattr(skbiasamp, name) for name in skbiasamp.__all__}
-    for module in list(listed):
-        if inspect.ismodule(module):
-            listed |= {getattr(module, name) for name in module.__all__}
+    listed = set(public_objects().values())
     return [kind for kind in public_classes(BaseEstimator) if kind in listed]

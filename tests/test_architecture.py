@@ -16,11 +16,11 @@ PACKAGE = Path(skbiasamp.__file__).parent
 LAYERS = [
     "_compat",
     "_words",
-    "_writing",
     "_warnings",
     "_jobs",
     "_torch",
     "_input",
+    "_writing",
     "_schema",
     "_sums",
     "_engines",

@@ -19,7 +19,9 @@ from skbiasamp._input._checks import (
     Array,
     Names,
     check_auditor,
+    check_call,
     check_columns,
+    check_count,
     check_frame_columns,
     check_instance,
     check_kinds,
@@ -30,13 +32,14 @@ from skbiasamp._input._checks import (
     check_selection,
     check_table,
     check_train,
+    is_one,
     no_column,
     require_group_pred,
     require_groups,
     require_labels,
     require_task_pred,
 )
-from skbiasamp._input._coding import as_numbers, probabilities
+from skbiasamp._input._coding import as_numbers, numbers_of, probabilities
 from skbiasamp._input._containers import check_lengths, columns_of, to_native
 from skbiasamp._input._errors import (
     OPTION_OF,
@@ -99,7 +102,9 @@ __all__ = [
     "as_bytes",
     "as_numbers",
     "check_auditor",
+    "check_call",
     "check_columns",
+    "check_count",
     "check_frame_columns",
     "check_instance",
     "check_kinds",
@@ -116,9 +121,11 @@ __all__ = [
     "columns_named",
     "columns_of",
     "common",
+    "is_one",
     "meant",
     "no_column",
     "no_positive_class",
+    "numbers_of",
     "of_auditor",
     "plain",
     "positive_class",

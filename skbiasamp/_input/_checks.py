@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from numbers import Integral
@@ -62,6 +63,27 @@ def check_option(name: str, value: object, allowed: Sequence[object]) -> None:
         raise InputError(text, name=name, options=options, value=value)
 
 
+def check_count(name: Name, value: object, least: int = 1) -> None:
+    """Raise if something is no whole number, or too small."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        text = "{name} must be a whole number of {least} or more. Got {seen!r} instead."
+        raise InputError(text, name=name, least=least, seen=value)
+
+
+def check_call(name: Name, function: Any, *args: Any, **kwargs: Any) -> None:
+    """Raise if a user's function does not take what it will be given."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of what is written in C nothing is known
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        text = "{name} must take {n} arguments by position{more}; {error}."
+        more = f", and {quote(kwargs)} by name" if kwargs else ""
+        raise InputTypeError(text, name=name, n=len(args), more=more, error=error) from None
+
+
 def check_train(y_train: object, sensitive_train: object) -> None:
     """Raise if only one side of the training labels was passed."""
     if (y_train is None) != (sensitive_train is None):
@@ -104,6 +126,10 @@ def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
         names = held if isinstance(held, list | tuple) and not only else [held]
         kinds = Hashable if table else str | Integral
         if held is None or (names and all(isinstance(one, kinds) for one in names)):
+            twice = [] if table else [column for column, n in Counter(names).items() if n > 1]
+            if twice:
+                text = "{name} names column {twice!r} twice. Name each column once."
+                raise InputError(text, name=option, twice=twice[0])
             continue
         text = "{name} must be the name of a column{several}; got {seen}.{instead}"
         instead = " Labels themselves are passed as {parameter}=, without a frame."
@@ -364,6 +390,14 @@ def check_selection(wanted: Any, known: Names, role: str) -> Names:
             meant=meant(unknown[0], known) if unknown else ".",
         )
     return names
+
+
+def is_one(name: Any, known: Iterable[Hashable]) -> bool:
+    """Return whether something is among names; what has no hash is not."""
+    try:
+        return name in frozenset(known)
+    except TypeError:
+        return False
 
 
 def check_runs(y_preds: Any, sensitive_preds: Any) -> None:

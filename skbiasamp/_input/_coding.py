@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp._input._checks import Array
-from skbiasamp._input._containers import check_lengths, one_column
+from skbiasamp._input._containers import check_lengths, is_tensor, one_column, to_native
 from skbiasamp._input._errors import InputError, InputTypeError, Name, Role, Said, first_row, plain
 
 # Integer labels within this span are counted as they are; a wider span is factorized first.
@@ -89,6 +91,12 @@ def encode(column: Any, name: Name) -> Column | Continuous:
             seen=seen,
         ) from None
     values = [float(v) if isinstance(v, Decimal) else plain(v) for v in uniques]
+    if any(is_tensor(value) for value in values):
+        text = "{name} must hold labels; it holds tensors. Pass one tensor, or tensor.item() a row."
+        raise InputTypeError(text, name=name)
+    for value in values:
+        if isinstance(value, str) and not value.isascii():
+            _check_text(value, name)
     if any(isinstance(value, complex) for value in values):
         raise InputError(
             "{name} must hold classes or probabilities; got complex numbers.", name=name
@@ -108,6 +116,15 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         raise InputError(text, name=name, seen=fractions[0])
     values = [int(value) if isinstance(value, float) else value for value in values]
     return Column(codes, -1, [None, *values])
+
+
+def _check_text(value: str, name: Name) -> None:
+    """Raise if text cannot be written: half of a surrogate pair, as from a broken decoding."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        text = "{name} holds text that is no Unicode, {value!r}: was it read in a wrong encoding?"
+        raise InputError(text, name=name, value=value) from None
 
 
 def _continuous(numbers: Array, name: Name) -> Continuous:
@@ -239,6 +256,29 @@ def as_numbers(column: Any, name: Name) -> Array:
         text = "{name} must hold numbers, since it is compared with numbers; got {seen!r}."
         raise InputError(text, name=name, seen=odd[0])
     return finite(np.asarray(column, dtype=float), name)
+
+
+def numbers_of(value: Any, name: Name) -> Array:
+    """Return a number, or an array of them, as floats. NaN passes, and what is missing is NaN."""
+    if isinstance(value, str | bytes) or not isinstance(value, Real | Sized):
+        text = "{name} must be a number, or several; got {seen!r}."
+        raise InputTypeError(text, name=name, seen=value)
+    if not isinstance(value, Real | np.ndarray):
+        value = to_native(value, name)
+    found = np.asarray(value)
+    missing = np.asarray(pd.isna(found))
+    if found.dtype.kind not in "biuf":
+        odd = [v for v in map(plain, found[~missing]) if not isinstance(v, int | float | Decimal)]
+        if odd or found.dtype.kind != "O":
+            seen = odd[0] if odd else found.dtype
+            raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=seen)
+    numbers = np.full(found.shape, np.nan)
+    try:
+        numbers[~missing] = found[~missing]
+    except OverflowError:
+        text = "{name} holds numbers that are too large for a float."
+        raise InputError(text, name=name) from None
+    return numbers
 
 
 def _numbers(column: pd.Series) -> Array:

@@ -15,6 +15,10 @@ from skbiasamp._input._errors import InputError, InputTypeError, Name, Role, pla
 
 def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
     """Return pandas or numpy of one or two dimensions, positions kept."""
+    if isinstance(value, pd.Series | np.ndarray) and value.dtype == object and value.ndim == 1:
+        first = value[:1].tolist()
+        if first and is_tensor(first[0]):
+            value = _from_sequence(value.tolist(), name)
     if isinstance(value, pd.Series | pd.DataFrame):
         return value
     if isinstance(value, pd.MultiIndex):
@@ -23,12 +27,16 @@ def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
         return pd.Series(value)
     if isinstance(value, Mapping):
         return _from_columns(value, name)
-    if _is_tensor(value):
+    if is_tensor(value):
         value = _from_tensor(value)
     elif hasattr(value, "toarray"):
         value = value.toarray()
     elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        value = _from_sequence(value, name)
+        try:
+            value = _from_sequence(value, name)
+        except UnicodeEncodeError:
+            text = "{name} holds text that is no Unicode: was it read in a wrong encoding?"
+            raise InputError(text, name=name) from None
     elif not isinstance(value, np.ndarray):
         value = _from_frame_library(value, name)
     if isinstance(value, pd.DataFrame | pd.Series):
@@ -60,7 +68,8 @@ def _from_columns(columns: Mapping[Any, Any], name: Name) -> pd.DataFrame:
     return pd.DataFrame(dict(zip(columns, read.values(), strict=True)))
 
 
-def _is_tensor(value: Any) -> bool:
+def is_tensor(value: Any) -> bool:
+    """Return whether something is a tensor of torch, which may be missing."""
     return hasattr(value, "detach") and hasattr(value, "cpu")
 
 
@@ -72,8 +81,10 @@ def _from_tensor(value: Any) -> Array:
 
 def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame | Array:
     """Labels, or rows of labels, one after the other."""
-    if len(value) and (_is_tensor(value[0]) or isinstance(value[0], np.ndarray)):
-        value = [_from_tensor(row) if _is_tensor(row) else row for row in value]
+    if len(value) and hasattr(value[0], "toarray"):
+        value = [np.ravel(row.toarray()) if hasattr(row, "toarray") else row for row in value]
+    if len(value) and (is_tensor(value[0]) or isinstance(value[0], np.ndarray)):
+        value = [_from_tensor(row) if is_tensor(row) else row for row in value]
         if all(np.ndim(row) == 2 for row in value):
             raise InputError(
                 "{name} is a list of {n} tables, one for each task, as predict_proba of "
@@ -94,7 +105,7 @@ def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame
                 "0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes one).",
                 name=name,
             )
-        if len(value[0]) and _is_tensor(value[0][0]):
+        if len(value[0]) and is_tensor(value[0][0]):
             value = [[one.item() for one in row] for row in value]
         return pd.DataFrame(list(value))
     # Through pandas: numpy would turn ["a", None] or ["a", nan] into the strings 'None', 'nan'.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from skbiasamp._input._checks import (
     MISSING_POLICIES,
     Array,
     check_columns,
+    check_count,
     check_option,
     check_pair_limit,
 )
@@ -184,7 +184,8 @@ class _Reader(Sides):
         for i, (label, values) in enumerate(columns):
             shown = Role(name, "" if alone else f" column {label!r}")
             wanted = advice if self.missing == "error" else ""
-            self._read_labels(shown, values, wanted, key=f"{name} {i}", alone=alone)
+            numbers = alone and self.groups != "marginal"
+            self._read_labels(shown, values, wanted, key=f"{name} {i}", alone=numbers)
         return len(columns)
 
 
@@ -214,9 +215,9 @@ def read_rows(
     """
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
-    if not (max_groups in (None, np.inf) or (isinstance(max_groups, Integral) and max_groups > 0)):
-        text = "{max_groups} must be a whole number of 1 or more. Got {seen!r} instead."
-        raise InputError(text, seen=max_groups)
+    check_option("scores", scores, (True, False))
+    if max_groups is not None and max_groups is not np.inf:
+        check_count("max_groups", max_groups)
     if y_true is None:
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
     if sensitive_features is None:

@@ -72,17 +72,24 @@ class Sides:
         return {key: codes[keep] for key, codes in positions.items()}, weight[keep], n_dropped
 
     def _check_missing_names(self, positions: dict[str, Array]) -> None:
-        """Raise if a real group has the name that missing values get."""
+        """Raise if a real group has the name that missing values get, here or in other rows."""
         held: dict[str, set[Any]] = {}
         for key, codes in positions.items():
             role, _, column = key.rpartition(" ")
             if role.startswith("sensitive"):
                 used = np.flatnonzero(np.bincount(codes))
                 held.setdefault(column, set()).update(self.columns[key].values[i] for i in used)
-        if any({None, MISSING} <= values for values in held.values()):
+        for i, values in enumerate(held.values()):
+            trained = self.like is not None and any(
+                isinstance(_part(name, i), _Real) for name in self.like[0].names
+            )
+            if None not in values or not (trained or MISSING in values):
+                continue
+            where = "the training data a group" if trained else "a group"
             raise InputError(
-                "{sensitive_features} has missing values and a group named {seen!r}, and with "
+                "{sensitive_features} has missing values and {where} named {seen!r}, and with "
                 "{missing='group'} both would be one group. Rename that group.",
+                where=where,
                 seen=MISSING,
             )
 
@@ -90,7 +97,10 @@ class Sides:
         """Return codes into the values that occur, and these values."""
         values = self.columns[key].values
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
-        names = tuple(MISSING if values[i] is None else values[i] for i in used)
+        names = tuple(
+            MISSING if values[i] is None else _Real(MISSING) if values[i] == MISSING else values[i]
+            for i in used
+        )
         gaps = used[-1] - used[0] >= len(used)
         return np.searchsorted(used, codes) if gaps else codes - used[0], names
 
@@ -330,6 +340,15 @@ class Sides:
                     rows[name] = max(rows.get(name, 0.0), float(n))
             check_known(union, known, role=role, rows=rows)
         return known, {key: recode(codes, values, known) for key, (codes, values) in found.items()}
+
+
+class _Real(str):
+    """Name of a group that is called as missing values are, and is none."""
+
+
+def _part(name: Any, column: int) -> Any:
+    """Return the value of one column of a combination."""
+    return name[column] if isinstance(name, tuple) and column < len(name) else name
 
 
 def _combine(columns: list[tuple[Array, Names]]) -> tuple[Array, Names]:

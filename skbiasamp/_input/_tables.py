@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input._checks import check_names, no_column
+from skbiasamp._input._checks import check_names, is_one, no_column
 from skbiasamp._input._coding import odd_values, read_weight
 from skbiasamp._input._errors import OPTION_OF, InputError, InputTypeError, plain, quote
 
@@ -51,7 +51,7 @@ def read_counts(
         if columns is None and side in ("task", "group"):
             raise no_column(side, frame.columns, OPTION_OF[side])
         for one in columns if isinstance(columns, list) else [columns]:
-            if one is not None and one not in frame.columns:
+            if one is not None and not is_one(one, frame.columns):
                 raise no_column(one, frame.columns, OPTION_OF[side])
         if columns is not None:
             read[side] = frame[columns]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skbiasamp._cells import positive_position, side_of
-from skbiasamp._input import Array, Codes, Labels, Members, Names, Side, codes_of
+from skbiasamp._input import Array, Codes, InputError, Labels, Members, Names, Side, codes_of
 from skbiasamp._sums import everywhere, pair_sums
 from skbiasamp.attackers._qualities import Quality
 from skbiasamp.contingency import Contingency, SideName
@@ -219,14 +219,16 @@ def as_numbers(side: Side) -> Array:
     """Return labels as one number a cell."""
     if side.is_matrix:
         if side.labels.width > 1:
-            raise ValueError(
-                f"quality='inverse_rmse' is about one number a row, and there are "
-                f"{side.labels.width} columns: pass one of them, or use another quality."
+            raise InputError(
+                "quality='inverse_rmse' is about one number a row, and there are {n} columns: "
+                "pass one of them, or use another quality.",
+                n=side.labels.width,
             )
         return side.labels.column(0)
     if any(isinstance(name, str | tuple) for name in side.names):
-        raise ValueError(
-            f"quality='inverse_rmse' is about numbers, and the labels are {side.names[0]!r}, ...: "
-            "use quality='accuracy'."
+        raise InputError(
+            "quality='inverse_rmse' is about numbers, and the labels are {seen!r}, ...: use "
+            "quality='accuracy'.",
+            seen=side.names[0],
         )
     return np.array([float(name) for name in side.names])[codes_of(side)]  # type: ignore[arg-type]

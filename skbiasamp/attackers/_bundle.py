@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError
 from skbiasamp._torch import find_device
 from skbiasamp.attackers._networks import predict_outputs
 
@@ -68,7 +68,8 @@ class MLPBundle:
         X = check_array(X, dtype=np.float32, input_name="X")
         n_inputs = self.tensors["weight0"].shape[1]
         if X.shape[1] != n_inputs:
-            raise ValueError(f"X has {X.shape[1]} features, but the networks expect {n_inputs}.")
+            text = "X has {n} features, but the networks expect {m}."
+            raise InputError(text, n=X.shape[1], m=n_inputs)
         # Networks that were trained on a GPU also predict without one.
         device = find_device(self._device, needed=False)
         return predict_outputs(self._activation, self.tensors, X, device)

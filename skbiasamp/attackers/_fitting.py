@@ -12,7 +12,7 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import clone, is_regressor
 
-from skbiasamp._input import Array, check_instance
+from skbiasamp._input import Array, InputError, InputTypeError, check_instance
 from skbiasamp._jobs import side_by_side, with_progress
 from skbiasamp._torch import seeded
 from skbiasamp.attackers._exact import ExactAttacker
@@ -50,15 +50,16 @@ def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -
         check_instance(attacker, ("fit", "predict", "get_params"), expected)
         if is_regressor(attacker) != continuous:
             kind = type(attacker).__name__
-            raise ValueError(
-                f"attacker must be a regressor, since the target is continuous; got {kind}."
+            raise InputError(
+                "attacker must be a regressor, since the target is continuous; got {kind}."
                 if continuous
-                else f"attacker must be a classifier, since the target is a class; got {kind}. "
-                "Pass a classifier, or quality='inverse_rmse' if the classes are numbers."
+                else "attacker must be a classifier, since the target is a class; got {kind}. "
+                "Pass a classifier, or quality='inverse_rmse' if the classes are numbers.",
+                kind=kind,
             )
         return attacker
     if attacker == "exact" and continuous:
-        raise ValueError(
+        raise InputError(
             "attacker='exact' predicts classes, and the target is continuous. Pass a regressor."
         )
     if attacker == "exact" or (attacker == "auto" and few_valued and not continuous):
@@ -184,9 +185,10 @@ def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -
     if not probabilities:
         return np.eye(n_classes)[np.asarray(attacker.predict(query)).astype(int).reshape(-1)]
     if not hasattr(attacker, "predict_proba"):
-        raise TypeError(
-            f"quality='inverse_log_loss' needs the probability of each class, and "
-            f"{type(attacker).__name__} has no predict_proba."
+        raise InputTypeError(
+            "quality='inverse_log_loss' needs the probability of each class, and {kind} has no "
+            "predict_proba.",
+            kind=type(attacker).__name__,
         )
     # Classes without training rows are not in classes_: their probability is 0.
     found = np.zeros((len(query), n_classes))

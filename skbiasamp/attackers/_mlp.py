@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight
-from skbiasamp._input import Array, InputError
+from skbiasamp._input import Array, InputError, is_one
 from skbiasamp._torch import find_device
 from skbiasamp.attackers._bundle import MLPBundle
 from skbiasamp.attackers._networks import (
@@ -211,10 +211,10 @@ class MLPAttacker(BaseEstimator):
         -------
         attacker : MLPAttacker
         """
-        if name not in PRESETS:
-            raise ValueError(
-                f"There is no preset {name!r}: pass one of {', '.join(map(repr, PRESETS))}."
-            )
+        if not is_one(name, PRESETS):
+            known = ", ".join(map(repr, PRESETS))
+            text = "There is no preset {seen!r}: pass one of {known}."
+            raise InputError(text, seen=name, known=known)
         return cls(**PRESETS[name] | overrides)
 
     def __sklearn_tags__(self) -> Any:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError
 from skbiasamp._jobs import with_progress
 from skbiasamp._torch import import_torch
 
@@ -30,6 +30,8 @@ _EPSILON, _MOMENTUM = 1e-5, 0.1
 # Most numbers in memory at once: the weights of networks that are trained together, and the
 # outputs of one layer for the rows that are predicted together. 64 MiB in float32.
 _MAX_NUMBERS = 1 << 24
+# Rows that no epoch of training comes to the end of.
+_MOST_ROWS = 1e10
 
 
 class WeightedRows(NamedTuple):
@@ -55,6 +57,14 @@ class TrainingData(NamedTuple):
 
 
 # --------------------------------------------------------------------------- rows
+
+
+def check_total(weight: Array) -> None:
+    """Raise if weights stand for more rows than an epoch of training can go through."""
+    total = float(weight.sum(axis=-1).max())
+    if total > _MOST_ROWS:
+        text = "{sample_weight} adds up to {total:.3g} rows: divide it by its mean."
+        raise InputError(text, total=total)
 
 
 def distinct(rows: Array) -> tuple[Array, Array]:
@@ -112,7 +122,7 @@ def hold_out(
     Rows are drawn one by one: of several equal rows some can be held out.
     """
     if n_rows < 2:
-        raise ValueError("early_stopping=True holds out rows, and there is only one.")
+        raise InputError("early_stopping=True holds out rows, and there is only one.")
     n_out = min(ceil(fraction * n_rows), n_rows - 1)
     drawn = draw_rows(rows.weight, n_rows, rng)
     times, out = (np.bincount(part, minlength=len(rows.weight)) for part in (drawn, drawn[:n_out]))
@@ -268,9 +278,11 @@ def train(
     for tensor in tensors.values():
         finite &= np.isfinite(tensor).all(axis=(1, 2))
     if not finite.all():
-        raise ValueError(
-            f"Training diverged: {np.sum(~finite)} of {len(data)} networks have weights that are "
-            "not finite. Lower learning_rate, or scale X (StandardScaler)."
+        raise InputError(
+            "Training diverged: {n} of {m} networks have weights that are not finite. Lower "
+            "learning_rate, or scale X (StandardScaler).",
+            n=np.sum(~finite),
+            m=len(data),
         )
     return tensors, loss, validation
 

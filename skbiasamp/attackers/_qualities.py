@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from numbers import Real
 
 import numpy as np
 
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError, InputTypeError, check_call
 
 QUALITIES = ("accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss")
 
@@ -69,19 +70,33 @@ def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: A
     """Call the user's quality; rows are repeated for one that takes no weights."""
     held = weight > 0
     y_true, y_pred, weight = y_true[held], y_pred[held], weight[held]
-    if "sample_weight" in inspect.signature(quality).parameters:
-        found = float(quality(y_true, y_pred, sample_weight=weight))
-    else:
+    name = getattr(quality, "__name__", repr(quality))
+    weights = {"sample_weight": weight} if _takes_weights(quality) else {}
+    check_call(f"quality={name}", quality, y_true, y_pred, **weights)
+    if not weights:
         # As many rows as resolve shares of a thousandth.
         times = np.rint(weight / weight.sum() * max(1000.0, weight.sum())).astype(int)
-        found = float(quality(np.repeat(y_true, times), np.repeat(y_pred, times)))
-    if not found >= 0:
-        name = getattr(quality, "__name__", repr(quality))
-        raise ValueError(
-            f"quality={name} returned {found:.6g}: a quality is larger for better attackers and "
-            "never negative, or amplification has no scale. Shift it, or take 1 / loss."
+        y_true, y_pred = np.repeat(y_true, times), np.repeat(y_pred, times)
+    found = quality(y_true, y_pred, **weights)
+    if not isinstance(found, Real | np.ndarray) or np.size(found) != 1 or np.iscomplexobj(found):
+        text = "quality={quality} must return a number; it returned {found!r}."
+        raise InputTypeError(text, quality=name, found=found)
+    number = float(found)
+    if not number >= 0:
+        raise InputError(
+            "quality={quality} returned {found:.6g}: a quality is larger for better attackers and "
+            "never negative, or amplification has no scale. Shift it, or take 1 / loss.",
+            quality=name,
+            found=number,
         )
-    return found
+    return number
+
+
+def _takes_weights(quality: Callable[..., float]) -> bool:
+    try:
+        return "sample_weight" in inspect.signature(quality).parameters
+    except ValueError:  # what is written in C has no signature
+        return False
 
 
 def inverse_log_loss(table: Array, shares: Array) -> Array:

@@ -65,8 +65,8 @@ def make_pair(
     n_rows = int(test.weight.sum()) if test.whole else test.n_cells
     if settings.cv is not None and n_rows < settings.cv:
         raise InputError(
-            "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Use fewer folds, "
-            "or audit more rows.",
+            "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Audit more rows, "
+            "or use fewer folds.",
             n_folds=settings.cv,
             rows=rows_of(n_rows),
         )
@@ -185,4 +185,8 @@ def _raise_no_closed_form(pair: AttackPair, attacker: Any) -> None:
     if pair.settings.attacker == "auto" and not pair.rowwise and pair.data.n_classes:
         few = f"inputs have fewer than {MIN_ROWS_PER_INPUT} rows each"
         instead += f" (or attacker='exact', though {few})"
-    raise ValueError(f"cv=None is the closed form of the exact attacker, and {why}: {instead}.")
+    raise InputError(
+        "cv=None is the closed form of the exact attacker, and {why}: {instead}.",
+        why=why,
+        instead=instead,
+    )

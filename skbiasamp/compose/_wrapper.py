@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from skbiasamp._input import InputError, InputTypeError, quote
+from skbiasamp._input import InputError, InputTypeError, check_instance, quote
 from skbiasamp.compose._sensitive import ROUTING, SensitiveColumns
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -54,6 +54,8 @@ class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
     def __sklearn_tags__(self) -> Any:
+        methods = ("fit", "__sklearn_tags__")
+        check_instance(self.estimator, methods, "estimator must be a classifier")
         tags = get_tags(self.estimator)
         tags.transformer_tags = None  # what else it may be, this is a classifier
         tags.array_api_support = False  # labels are counted on the CPU

@@ -4,15 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import Bunch, check_random_state, check_scalar
+from sklearn.utils import Bunch, check_random_state
 
-from skbiasamp._input import InputError
+from skbiasamp._compat import Interval, validate_params
+from skbiasamp._input import InputError, numbers_of
+
+_SHARE = [Interval(Real, 0, 1, closed="both")]
+_FINITE = [Interval(Real, None, None, closed="neither")]
 
 
+@validate_params(
+    {
+        "n_samples": [Interval(Integral, 1, None, closed="left")],
+        "n_groups": [Interval(Integral, 2, None, closed="left")],
+        # The population has n_groups * 4**n_tasks cells.
+        "n_tasks": [Interval(Integral, 1, 6, closed="both")],
+        "base_rate": _SHARE,
+        "bias": _SHARE,
+        "amplification": [Interval(Real, -1, 1, closed="both")],
+        "accuracy": _SHARE,
+        "class_sep": _FINITE,
+        "group_sep": _FINITE,
+        "random_state": ["random_state"],
+    }
+)
 def make_biased_classification(
     n_samples: int = 1000,
     *,
@@ -98,11 +118,6 @@ def make_biased_classification(
     >>> round(float(auditor.audit(Contingency.from_counts(data.joint))), 3)
     0.05
     """
-    check_scalar(n_samples, "n_samples", (int, np.integer), min_val=1)
-    check_scalar(n_groups, "n_groups", (int, np.integer), min_val=2)
-    # The population has n_groups * 4**n_tasks cells.
-    check_scalar(n_tasks, "n_tasks", (int, np.integer), min_val=1, max_val=6)
-    check_scalar(bias, "bias", (int, float, np.number), min_val=0, max_val=1)
     random_state = check_random_state(random_state)
     shares = _shares(group_weights, n_groups)
     lean = (-1) ** np.add.outer(np.arange(n_groups), np.arange(n_tasks))
@@ -147,7 +162,8 @@ def make_biased_classification(
 
 
 def _shares(group_weights: Sequence[float] | None, n_groups: int) -> Any:
-    weights = np.ones(n_groups) if group_weights is None else np.asarray(group_weights, dtype=float)
+    given = np.ones(n_groups) if group_weights is None else group_weights
+    weights = numbers_of(given, "group_weights")
     if weights.shape != (n_groups,) or not (weights > 0).all() or not np.isfinite(weights).all():
         raise InputError(
             "group_weights must hold a number above 0 for each of the {n} groups. Got {seen!r} "

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils import Bunch, check_random_state, check_scalar
+from sklearn.utils import Bunch, check_random_state
+
+from skbiasamp._compat import Interval, validate_params
 
 _DESCRIPTION = """\
 Coloured digits
@@ -20,6 +23,12 @@ ties it to the digit, and a model that reads the colour instead of the shape amp
 """
 
 
+@validate_params(
+    {
+        "correlation": [Interval(Real, 0, 1, closed="both")],
+        "random_state": ["random_state"],
+    }
+)
 def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -> Bunch:
     """Load handwritten digits in two colours; the colour correlates with the digit.
 
@@ -60,7 +69,6 @@ def load_colored_digits(*, correlation: float = 0.9, random_state: Any = None) -
     """
     from sklearn.datasets import load_digits  # imports rich where that is installed
 
-    check_scalar(correlation, "correlation", (int, float, np.number), min_val=0, max_val=1)
     random_state = check_random_state(random_state)
     digits = load_digits()
     odd = digits.target % 2

@@ -21,9 +21,9 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
-from skbiasamp._input import Array, InputError, InputTypeError, check_lengths, to_native
+from skbiasamp._input import Array, InputError, InputTypeError, check_call, check_lengths, to_native
 from skbiasamp._torch import find_device, import_torch, seeded
-from skbiasamp.attackers._networks import distinct
+from skbiasamp.attackers._networks import check_total, distinct
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._adversarial_training import (
     Networks,
@@ -287,12 +287,12 @@ class AdversarialClassifier(
         weight = check_sample_weight(
             sample_weight, inputs, dtype=np.float64, ensure_non_negative=True
         )
+        check_total(weight)
         held = np.flatnonzero(weight)
         target, group = self._read_labels(y[held]), None
         if attribute is not None:
-            check_lengths(
-                {"X": inputs, "sensitive_features": to_native(attribute, "sensitive_features")}
-            )
+            attribute = to_native(attribute, "sensitive_features")
+            check_lengths({"X": inputs, "sensitive_features": attribute})
             group = self._read_groups(target, take_rows(attribute, held))
         self._shape = inputs.shape[1:]
         start, adversaries_start, order = np.random.SeedSequence(
@@ -512,6 +512,7 @@ def _made(name: str, given: Any, *sizes: Any) -> Any:
     torch = import_torch()
     if isinstance(given, torch.nn.Module):
         return deepcopy(given)
+    check_call(name, given, *sizes)
     made = given(*sizes)
     if not isinstance(made, torch.nn.Module):
         raise InputTypeError(

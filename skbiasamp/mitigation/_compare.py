@@ -23,6 +23,7 @@ from skbiasamp._input import (
     InputTypeError,
     check_auditor,
     check_lengths,
+    is_one,
     quote,
     speaking,
     to_native,
@@ -273,7 +274,7 @@ def compare_mitigations(
             "{estimators} is empty: pass a classifier without mitigation, and some with one."
         )
     baseline = next(iter(estimators)) if baseline is None else baseline
-    if baseline not in estimators:
+    if not is_one(baseline, estimators):
         raise InputError(
             "{baseline}={seen!r} is not in {estimators}, which has {names}. Pass the name of the "
             "classifier without mitigation.",
@@ -295,7 +296,8 @@ def compare_mitigations(
             auditor=backwards[0],
         )
     scoring = _scorers(scoring)
-    if not all(isinstance(scale, Real) and scale >= 0 for scale in noise):
+    listed = isinstance(noise, Iterable) and np.ndim(noise) == 1  # type: ignore[arg-type]
+    if not listed or not all(isinstance(scale, Real) and scale >= 0 for scale in noise):
         raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
     noisy = {f"noise {scale:g}": (scale, _noisy(estimators[baseline], scale)) for scale in noise}
     entries = {name: (np.nan, one) for name, one in estimators.items()} | noisy

@@ -144,9 +144,9 @@ class DomainIndependentClassifier(SensitiveClassifier):
         inner = routed["estimator"]
         checked = check_rows(self, X, y)
         X = X if hasattr(X, "shape") and not issparse(X) else checked
-        y = y if hasattr(y, "shape") else np.asarray(y)
+        y = to_native(y, "y")
         with input_errors():
-            assert_all_finite(np.asarray(to_native(y, "y")), input_name="y")
+            assert_all_finite(np.asarray(y), input_name="y")
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
         pairs = read_pairs(y, attribute)

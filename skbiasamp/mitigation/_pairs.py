@@ -134,17 +134,19 @@ def checked_data(estimator: Any, X: Any, *y: Any, **how: Any) -> Any:
 def input_errors() -> Iterator[None]:
     """Make scikit-learn's errors about data errors about the input, with their texts."""
     try:
-        yield
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused
+            yield
     except InputError:
         raise
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # the last one: torch
         kind = InputTypeError if isinstance(error, TypeError) else InputError
         raise kind("{text}", text=error) from error
 
 
 def check_frame(X: Any) -> None:
     """Raise if a data frame has no columns, or two of one name."""
-    columns = list(getattr(X, "columns", ["X"]))
+    # What pyarrow calls columns are the columns themselves.
+    columns = list(getattr(X, "column_names", None) or getattr(X, "columns", ["X"]))
     if not columns:
         raise InputError("{X} has no columns. Pass one column or more for the model to learn from.")
     twice = [name for name, n in Counter(columns).items() if n > 1]

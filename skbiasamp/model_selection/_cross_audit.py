@@ -198,6 +198,7 @@ class CrossComparisonResult:
     {
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "stratify": [StrOptions(set(STRATIFY))],
+        "params": [Mapping, None],
     }
 )
 def cross_audit(

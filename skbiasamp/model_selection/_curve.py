@@ -20,6 +20,7 @@ from skbiasamp._input import (
     InputError,
     as_numbers,
     columns_of,
+    numbers_of,
     speaking,
     to_native,
 )
@@ -77,11 +78,12 @@ class AmplificationCurve:
         -------
         value : float or ndarray
         """
-        if not np.issubdtype(np.asarray(threshold).dtype, np.number) or np.isnan(threshold).any():
+        numbers = numbers_of(threshold, "threshold")
+        if np.isnan(numbers).any():
             text = "threshold must be a number, or several; got {seen!r}."
             raise InputError(text, seen=threshold)
-        values = self.values[np.searchsorted(self.thresholds, threshold, side="right") - 1]
-        return values if np.ndim(threshold) else float(values)
+        values = self.values[np.searchsorted(self.thresholds, numbers, side="right") - 1]
+        return values if numbers.ndim else float(values)
 
     def __repr__(self) -> str:
         low, high = self.limits

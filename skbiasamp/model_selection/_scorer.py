@@ -21,8 +21,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import HasMethods, StrOptions
-from skbiasamp._input import InputError, check_auditor, of_auditor, speaking
+from skbiasamp._compat import HasMethods, StrOptions, has_method
+from skbiasamp._input import (
+    InputError,
+    InputTypeError,
+    check_auditor,
+    check_instance,
+    of_auditor,
+    speaking,
+)
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
@@ -280,6 +287,11 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         return self._sensitive(X, sensitive_features, "score")
 
     def _response(self, estimator: Any, X: Any) -> Any:
+        check_instance(estimator, (), "estimator must be a fitted model")
+        if not has_method(estimator, self.response_method):
+            text = "amplification_scorer scores by {method}, which {kind} does not have."
+            kind = type(estimator).__name__
+            raise InputTypeError(text, method=self.response_method, kind=kind)
         output = getattr(estimator, self.response_method)(X)
         return task_scores(output, estimator.classes_) if isinstance(output, list) else output
 

@@ -139,7 +139,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             y = labels = column_or_1d(labels, warn=True)
         routed = fit_params(self, ["estimator"], {"sample_weight": sample_weight}, params)
         inner = routed["estimator"]
-        if self.cv == "prefit":
+        if isinstance(self.cv, str) and self.cv == "prefit":
             self.estimator_ = self.estimator
             scores = self._scores(X)
         else:

@@ -166,7 +166,8 @@ def audit(
         chosen = [(one, train, test, "") for one in checked(auditors)]
     results: dict[str, AuditResult] = {}
     for auditor, learned, rows, suffix in chosen:
-        with collected():  # the tables flag these pairs, and the findings name them once
+        # Of warnings the tables flag these pairs, and the findings name them once.
+        with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
             result = readied(auditor, learned, random_state).audit(rows)
         results[named(results, result.name + suffix)] = result
     by_group, rates = describe_groups(test)

@@ -146,7 +146,8 @@ def compare(
     chosen = allowed(one) if auditors is None else checked(auditors)
     results: dict[str, ComparisonResult] = {}
     for auditor in chosen:
-        with collected():  # what is uncertain about a pair stands in the tables
+        # What is uncertain about a pair stands in the tables.
+        with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
             ready = readied(auditor, train, random_state)
             result = ready.compare(cells, reference=first)
         results[named(results, result.name)] = result

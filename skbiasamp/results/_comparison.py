@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp import _schema as schema
+from skbiasamp._input import check_option
 from skbiasamp._words import (
     AMPLIFIES_LESS,
     AMPLIFIES_MORE,
@@ -151,10 +152,9 @@ class ComparisonResult(Stored):
         return float(self._row(model)["difference"])
 
     def _row(self, model: str) -> Any:
-        found: Any = self.table[self.table["model"] == model]
-        if found.empty:
-            raise KeyError(f"{model!r}: compared were {', '.join(map(repr, self.table['model']))}")
-        return found.iloc[0]
+        models = list(self.table["model"])
+        check_option("model", model, models)
+        return self.table.iloc[models.index(model)]
 
     def judged(self, model: str) -> tuple[float, float, float]:
         """Return the difference and interval that the verdict is about.
@@ -325,7 +325,13 @@ class ComparisonResult(Stored):
         del read["schema"]
         for name in _TABLES:
             rows = read[name]
+            if name == "pairs" and rows and "gained" in rows[0]:
+                rows = schema.list_of(_COUNTED)(rows, "pairs")
+            schema.of_intervals(rows, name, _INTERVALS)
             read[name] = pd.DataFrame(rows, columns=list(rows[0]) if rows else []).infer_objects()
+        models = list(read["table"]["model"])
+        if read["reference"] not in models or len(set(models)) < len(models):
+            raise schema.wrong("table", "one row a model, with the reference", models)
         return cls(**read)
 
 
@@ -344,6 +350,13 @@ def _records(table: pd.DataFrame) -> list[Mapping[str, Any]]:
     return [{str(c): plain(v) for c, v in zip(table, row, strict=True)} for row in rows]
 
 
+_INTERVALS = (
+    ("low", "high"),
+    ("difference_low", "difference_high"),
+    ("signed_low", "signed_high"),
+)
+# Pairs whose rows were gained and lost, which a sentence then tells.
+_COUNTED = schema.record({"observed": NUMBER, "reference": NUMBER}, rest=schema.ANYTHING)
 _SHARE = schema.optional(schema.number(0, 1), math.nan)
 _P_VALUES = dict.fromkeys(("p_value", "p_adjusted"), _SHARE)
 _FIELDS = schema.record(

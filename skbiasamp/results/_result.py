@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp import _schema as schema
-from skbiasamp._input import Array, Names
+from skbiasamp._input import Array, Names, check_count
 from skbiasamp._words import (
     AMPLIFIES,
     CANNOT,
@@ -328,13 +328,15 @@ class AuditResult(Stored):
         -------
         table : DataFrame
         """
+        check_count("n", n, least=0)
         order = self.table["amplification"].abs().sort_values(ascending=False, kind="stable")
         return self.table.loc[order.index[:n]]
 
     def _shown(self, n: int = 10) -> pd.DataFrame:
         """Return what fits a screen: the strongest pairs, and only columns that say something."""
         table = self.table if len(self.table) <= n else self.strongest(n)
-        table = table.dropna(axis="columns", how="all")
+        empty = table.columns[table.isna().all()].difference(["group", "task"])
+        table = table.drop(columns=empty)
         if table["group"].map(lambda one: isinstance(one, tuple)).any():
             table = table.assign(group=[self.group_name(one) for one in table["group"]])
         hidden = table.columns.intersection(["amplification", "low", "high", "p_value"])
@@ -413,11 +415,10 @@ class AuditResult(Stored):
         rows = read["table"]
         columns = list(rows[0]) if rows else ["group", "task", "amplification"]
         compared = read.get("columns", ())
+        schema.of_intervals([read], field, _INTERVALS)
+        schema.of_intervals(rows, f"{field}.table".strip("."), _INTERVALS)
         for i, row in enumerate(rows):
             where = f"{field}.table[{i}]".strip(".")
-            if list(row) != columns:
-                shown = "an object with the keys of the first row"
-                raise schema.wrong(where, shown, list(row))
             for key in compared:
                 if not isinstance(row.get(key, 0.0), int | float):
                     raise schema.wrong(f"{where}.{key}", "a number, which is compared", row[key])
@@ -483,6 +484,7 @@ def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
     return pd.DataFrame(data)
 
 
+_INTERVALS = (("low", "high"),)
 # What JSON holds in place of a number, a flag or a name that there is not: null.
 NUMBER = schema.optional(schema.number(), math.nan)
 NAME = schema.optional(schema.name, math.nan)

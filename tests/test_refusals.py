@@ -1,0 +1,163 @@
+"""Bad input that once ended deep inside, or passed: each gets an error that says what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hostile import FRAME, HIRED, PREDICTED, SEX, TAGS, N, X
+from scipy import sparse
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skbiasamp
+from skbiasamp import AuditResult, ComparisonResult, Contingency, DirectionalAuditor, LeakageAuditor
+from skbiasamp._input import InputError
+from skbiasamp.attackers import MLPAttacker
+from skbiasamp.datasets import load_colored_digits, make_biased_classification
+from skbiasamp.metrics import directional_amplification
+from skbiasamp.mitigation import AdversarialClassifier
+
+BY = {"sensitive_features": SEX}
+AGES = [i / 2 for i in range(N)]
+
+
+def leakage(**options):
+    return LeakageAuditor(attacker="exact", interval=None, cv=2, **options)
+
+
+def with_missing(first, second):
+    auditor = DirectionalAuditor(missing="group", interval=None)
+    half = ["m"] * (N // 2)
+    auditor.fit(HIRED, sensitive_features=[first] * (N // 2) + half)
+    return auditor.audit(HIRED, PREDICTED, sensitive_features=[second] * (N // 2) + half)
+
+
+def with_moments(moments):
+    frame, target = FRAME.assign(other=PREDICTED), ["hired", "other"]
+    like = Contingency.from_frame(frame, target=target, sensitive="sex")
+    return Contingency.from_frame(
+        frame, target=target, sensitive="sex", like=like, joint=False, moments=moments
+    )
+
+
+def changed(kind, **values):
+    auditor = DirectionalAuditor(reference="test", n_resamples=9)
+    if kind is AuditResult:
+        made = auditor.audit(HIRED, PREDICTED, **BY)
+    else:
+        made = auditor.compare(HIRED, {"a": PREDICTED, "b": HIRED}, **BY)
+    return kind.from_dict(made.to_dict() | values)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: leakage(groups="marginal").fit(HIRED, sensitive_features=AGES),
+            "sensitive_features is continuous .* bin it first",
+        ),
+        (
+            lambda: directional_amplification(np.full(N, np.inf), np.full(N, np.inf), **BY),
+            "y_true holds infinite values in 24 rows",
+        ),
+        (
+            lambda: leakage(quality=lambda y_true: 1).audit(HIRED, PREDICTED, **BY),
+            "quality=<lambda> must take 2 arguments by position; too many",
+        ),
+        (
+            lambda: leakage(quality=lambda y_true, y_pred: "x").audit(HIRED, PREDICTED, **BY),
+            "quality=<lambda> must return a number; it returned 'x'",
+        ),
+        (
+            lambda: LeakageAuditor(cv=None).audit(HIRED, AGES, **BY),
+            "cv=None is the closed form of the exact attacker",
+        ),
+        (
+            lambda: leakage(quality="inverse_rmse").audit(TAGS, TAGS, **BY),
+            "quality='inverse_rmse' is about|attacker must be|attacker='exact' predicts classes",
+        ),
+        (
+            lambda: with_missing("(missing)", None),
+            "missing values and the training data a group named '\\(missing\\)'.*Rename",
+        ),
+        (lambda: with_moments(7), "moments must be a table of signs and a bool"),
+        (lambda: with_moments((np.zeros((9, 9)), True)), "moments must have a sign for each group"),
+        (
+            lambda: skbiasamp.audit([0, 1, 1], [0, 1, 0], sensitive_features=list("ffm")),
+            "cv of LeakageAuditor must leave every fold a row; .* Audit more rows",
+        ),
+        (
+            lambda: skbiasamp.audit(FRAME, target=["hired", "hired"], sensitive="sex"),
+            "target names column 'hired' twice",
+        ),
+        (
+            lambda: directional_amplification(["a\ud800"] * N, ["a"] * N, **BY),
+            "y_true holds text that is no Unicode",
+        ),
+        (
+            lambda: Contingency.from_labels(HIRED, **BY, scores=np.ones(2)),
+            "scores must be one of True, False",
+        ),
+        (lambda: Contingency.from_labels(HIRED, {}, **BY), "y_pred is an empty dict"),
+        (
+            lambda: DirectionalAuditor(reference="test").compare(HIRED, **BY),
+            "y_preds is None: pass the predictions of each model",
+        ),
+        (
+            lambda: Contingency.from_labels(HIRED, **BY, sample_weight=np.zeros(N, "M8[s]")),
+            "sample_weight must hold numbers",
+        ),
+        (lambda: MLPAttacker.preset([1]), r"There is no preset \[1\]"),
+        (
+            lambda: Contingency.from_labels(HIRED, **BY).to_json(7),
+            "path must be text or a path, or None; got int",
+        ),
+        (lambda: changed(AuditResult, low=0.5, high=0.1), "low must be at most high, 0.1"),
+        (lambda: changed(ComparisonResult, reference="c"), "one row a model, with the reference"),
+        (lambda: changed(AuditResult).strongest("3"), "n must be a whole number of 0 or more"),
+        (lambda: changed(ComparisonResult).difference("c"), "model must be one of 'a', 'b'"),
+        (lambda: load_colored_digits(correlation="x"), "'correlation' parameter"),
+        (lambda: make_biased_classification(base_rate="x"), "'base_rate' parameter"),
+        (
+            lambda: make_biased_classification(group_weights={1, 2}),
+            "group_weights must",
+        ),
+        (
+            lambda: skbiasamp.amplification_scorer(DirectionalAuditor(reference="test"))(
+                make_pipeline(StandardScaler()).fit(X), X, HIRED, **BY
+            ),
+            "scores by predict, which Pipeline does not have",
+        ),
+    ],
+)
+def test_what_was_wrong_is_said(call, message):
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        call()
+    assert type(caught.value).__name__ in ("InputError", "InputTypeError", "InvalidParameterError")
+
+
+def test_weights_that_stand_for_too_many_rows():
+    pytest.importorskip("torch")
+    with pytest.raises(InputError, match=r"sample_weight adds up to 2.4e\+31 rows: divide it"):
+        AdversarialClassifier().fit(X, HIRED, [1e30] * N, sensitive_features=SEX)
+
+
+def test_a_list_of_sparse_rows_is_a_table():
+    rows = list(sparse.csr_matrix(TAGS))
+    assert Contingency.from_labels(rows, **BY) == Contingency.from_labels(TAGS, **BY)
+
+
+def test_a_table_of_a_group_that_json_does_not_name_is_shown():
+    made = changed(AuditResult)
+    assert repr(
+        changed(AuditResult, table=[{**one, "group": None} for one in made.to_dict()["table"]])
+    )
+
+
+def test_tensors_in_a_series_are_labels():
+    torch = pytest.importorskip("torch")
+    for held in (pd.Series, lambda rows: np.array(rows, dtype=object)):
+        labels = held([torch.tensor(one) for one in HIRED])
+        assert Contingency.from_labels(labels, **BY) == Contingency.from_labels(HIRED, **BY)
+    mixed = pd.Series([None, *[torch.tensor(1)] * (N - 1)], dtype=object)
+    with pytest.raises(TypeError, match="it holds tensors"):
+        Contingency.from_labels(mixed, **BY)
