@@ -94,7 +94,7 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
                 "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
             )
     if not held:
-        raise InputError("{y_pred} is None: pass the predictions of each model, by its name.")
+        raise InputError("{y_preds} is None: pass the predictions of each model, by its name.")
     (first, models), *others = ((name, tuple(one)) for name, one in held.items())
     for name, one in others:
         if {*one} != {*models}:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._cells import ordered
-from skbiasamp._input import InputError, check_frame_columns, require_groups
+from skbiasamp._input import InputError, check_frame_columns, require_groups, speaking
 from skbiasamp._models import check_model, check_models, models_of, of_model
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
