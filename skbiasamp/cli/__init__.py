@@ -86,7 +86,7 @@ def _names_of(named: list[Named]) -> dict[str, Spoken]:
     for option, parameter in PARAMETER_OF.items():
         mine = [one for one in named if one.side == option]
         flag = f"--{option.replace('_', '-')}"
-        for role in (option, parameter):
+        for role in (option, parameter, f"{parameter}s"):  # y_preds are those of several models
             names[role] = flag
             for one in mine:
                 whole = one.said(*one.columns)

@@ -42,7 +42,7 @@ TAGS = {
     NOT_MEASURED: ("–", "undefined"),
 }
 _ENDS = ("difference", "difference_low", "difference_high")
-# The verdict on a mean of sizes is about the mean of signed changes.
+# The verdict on a mean of absolute changes is about the mean of signed ones.
 _SIGNED = ("signed_difference", "signed_low", "signed_high")
 _RATES = {
     "accuracy": "Accuracy",
