@@ -105,7 +105,7 @@ def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
                 lacking=quote(sorted({*one} ^ {*models})),
             )
     if not models:
-        text = "{name} is an empty dict: pass the predictions of each model, by its name."
+        text = "{name} is an empty dict: pass two models or more, by name."
         raise InputError(text, name=first)
     if len(models) < 2:
         raise InputError(

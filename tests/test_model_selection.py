@@ -904,7 +904,7 @@ def test_an_estimator_that_needs_the_attribute_to_predict_is_compared():
     ("estimator", "options", "error", "message"),
     [
         ({"a": tree()}, {}, ValueError, "estimator holds one model, 'a'. A comparison needs two"),
-        ({}, {}, ValueError, "estimator holds one model, none"),
+        ({}, {}, ValueError, "estimator is an empty dict"),
         ({1: tree(), "1": tree()}, {}, ValueError, "estimator names a model 1. Name models with"),
         ([("a", tree()), ("a", tree())], {}, TypeError, "must be a classifier, or a dict of"),
         ({"a": tree(), "b": LogisticRegression}, {}, TypeError, r"estimator\['b'\] must be a cl"),
