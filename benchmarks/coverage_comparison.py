@@ -158,7 +158,7 @@ def percent(share):
 
 def table_of(rows):
     lines = [
-        "| metric | models | rows | agree on | true difference | interval holds it | test rejects "
+        "| metric | models | rows | agree on | true difference | interval includes it | test rejects "
         "| width / separate |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -173,14 +173,18 @@ def table_of(rows):
 
 PAGE = """# Coverage of differences between models
 
-Two models predict the same rows. How often does the 95 % interval of their difference hold the true
-difference, and how often does the test find a difference where there is none? Under "alike" both
-models have one distribution of predictions, so the test should reject in 5 %. Under "different"
-the second makes more errors towards what is frequent in a group. The last column is the width of
-the interval over that of the difference of two separate intervals.
+Two models predict the same rows. How often does the 95 % interval of their difference include the
+true difference? How often does the test find a difference if there is none? The metrics are
+directional amplification group → task (A→T) and task → group (T→A), MALS, sets of tasks, leakage
+and DPA.
+
+"alike": both models have one distribution of predictions, so the test should reject in 5 % of data
+sets. "different": the second model makes more errors in the direction of what is frequent in a
+group. The last column is the width of the interval, relative to that of the difference of two
+separate intervals.
 
 {trials} data sets a row, {resamples} resamples each: a share of 95 % has a standard error of
-{error:.1f} points. Made by `python benchmarks/coverage_comparison.py --write`.
+{error:.1f} percentage points. Made by `python benchmarks/coverage_comparison.py --write`.
 
 """
 

@@ -570,7 +570,9 @@ def pooled_comparison(
         given = dict(fold[0])
         for name in ("y_pred", "sensitive_pred"):
             predicted = dict(zip(held_out, (one[name] for one in fold), strict=True))
-            given[name] = None if any(one is None for one in predicted.values()) else predicted
+            lacking = any(one is None for one in predicted.values())
+            given[f"{name}s"] = None if lacking else predicted
+            given.pop(name, None)
         # Contingencies add, those of several models too.
         cells += auditor._count(given.pop("y_true"), given, {}, like=auditor.contingency_)
     result: ComparisonResult = auditor.compare(cells, reference=reference)
