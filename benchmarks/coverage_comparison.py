@@ -158,8 +158,8 @@ def percent(share):
 
 def table_of(rows):
     lines = [
-        "| metric | models | rows | agree on | true difference | interval includes it | test rejects "
-        "| width / separate |",
+        "| metric | models | rows | agree on | true difference | interval includes it "
+        "| test rejects | width / separate |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for metric, planted, n, agreed, truth, held, rejected, ratio in rows:
