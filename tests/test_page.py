@@ -202,8 +202,12 @@ def test_all_that_was_found_is_on_the_page(plain):
     for sentence in plain.sentences.values():
         assert sentence in text
     for one in plain.findings:
-        assert one.text in text
-        assert one.action in text
+        for said in (one.text, one.action):
+            assert (
+                said.replace("directional A->T", "directional A→T").replace("DPA A->T", "DPA A→T")
+                in text
+            )
+    assert "A->T" not in text.replace(plain.context["call"], "")
     assert plain.context["call"] in text
     for name, reason in plain.context["not_measured"].items():
         assert f"{name}: {reason}." in text
@@ -211,13 +215,14 @@ def test_all_that_was_found_is_on_the_page(plain):
         assert version in text
     record = set(zip(read.texts("dt"), read.texts("dd"), strict=True))
     assert {
-        ("audited rows", "800"), ("groups", "f, m"), ("n_resamples", "999"),
+        ("audited rows", "800"), ("groups", "f, m"), ("reference", "test"),
         ("random_state", "0"), ("date", plain.context["date"]),
         ("JSON schema", "skbiasamp.AuditReport/2"),
     } <= record  # fmt: skip
+    assert not {"n_resamples", "confidence_level", "ties"} & set(read.texts("dt"))  # defaults
     facts = dict(zip(read.texts("dt"), read.texts("dd"), strict=True))
     assert facts["Rows"] == plain.context["rows"]
-    assert facts["Training labels"] == "none: the audited labels stand in for them"
+    assert facts["Training labels"] == "none given: the audited labels are used instead"
 
 
 def test_the_page_is_made_of_what_json_holds(plain):
@@ -294,13 +299,14 @@ def test_the_page_opens_with_the_verdict(plain):
     assert kinds == [["directional A→T", "MALS"], ["leakage", "DPA A→T"]]
     text = Reading(plain.to_html()).texts("main")[0]
     assert text.startswith(
-        "Verdict ▲ amplifies The model amplifies the associations between group and task in its "
-        "labels. Largest change: the group f is predicted '1' for 85.0 % of its rows, and 75.0 % "
+        "Verdict ▲ amplifies The model amplifies the difference in '1' between f and m. Largest "
+        "change: the group f is predicted '1' for 85.0 % of its rows, and 75.0 % "
     )
     result = plain["directional A->T"]
     assert (
-        f"How sure: value +0.0875, 95 % confidence interval {result.low:+.4f} to "
-        f"{result.high:+.4f} (0 means no change), p-value 0.001, from 800 rows."
+        "How sure: +0.0875, on average 8.8 percentage points along the association (95 % "
+        f"confidence interval {result.low:+.4f} to {result.high:+.4f}). 0 means no change. p-value "
+        "0.001, from 800 rows. Metric: directional group → task (A→T) A is the group, T is the task"
     ) in text
 
 
@@ -310,6 +316,29 @@ def test_every_verdict_opens_with_its_own_word(plain, verdict):
     content["results"]["directional A->T"]["verdict"] = verdict
     headline = view(content, most=9)["primary"]["headline"].lower()
     assert verdict in headline
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, "The model amplifies the difference in '1' between f and m (sex)."),
+        ({"verdict": "reduces"}, "The model reduces the difference in '1' between f and m (sex)."),
+        ({"verdict": "no clear effect"},
+         "No clear effect on the difference in '1' between f and m (sex)."),
+        ({"verdict": "reveals more", "kind": "attack"},
+         "The model reveals more about the group (f or m) than equally accurate random labels "
+         "would."),
+        ({"direction": "T->A"},
+         "The model amplifies the association between group and task in its labels."),
+    ],
+)  # fmt: skip
+def test_the_headline_names_two_groups_and_their_task(plain, change, expected):
+    content = plain.to_dict()
+    content["context"]["group_columns"] = ["sex"]
+    content["results"]["directional A->T"] |= change
+    assert view(content, most=9)["primary"]["headline"] == expected
+    content["context"]["groups"].append("x")
+    assert "f" not in view(content, most=9)["primary"]["headline"].split()
 
 
 def test_at_most_three_findings_stand_first_and_the_others_among_the_limits(hostile):
@@ -359,7 +388,9 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
         (False, "amplifies"),
     ]
     text = Reading(plain.to_html()).texts("figure")[0]
-    assert "f ▲ +10.0 percentage points: amplifies labels 75.0 % predictions 85.0 %" in text
+    assert "f ▲ predicted more often: +10.0 percentage points labels 75.0 %" in text
+    assert "m ▼ predicted less often: −7.5 percentage points labels 25.0 %" in text
+    assert "The difference between the groups grows from 50.0 to 67.5 percentage points." in text
 
 
 def test_the_picture_calls_nothing_amplified_that_is_not_sure(plain):
@@ -425,7 +456,7 @@ def test_pairs_that_do_not_count_show_a_dash(plain):
     assert plain["MALS"].table["p_adjusted"].tolist()[1] < 0.05
     assert mals[1]["texts"][:3] == [("–", None)] * 3
     assert mals[1]["dot"] is mals[1]["span"] is None
-    assert mals[1]["notes"] == ("does not count",)
+    assert mals[1]["notes"] == ("not counted: no more than an equal share",)
 
 
 def test_groups_of_two_columns_are_named_with_them(plain):

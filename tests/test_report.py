@@ -317,7 +317,7 @@ def test_groups_of_two_columns_are_named_with_them():
          "Knowing the label, an attacker guesses the predicted group correctly for 75.0 % of rows, "
          "compared with 50.0 % for equally accurate random groups."),
         (DPAAuditor("A->T", quality="balanced_accuracy"),
-         "guesses the prediction with a quality (balanced accuracy) of 75.0 %, compared with "
+         "guesses the prediction with a balanced accuracy of 75.0 %, compared with "
          "50.0 % for equally accurate random labels."),
         (DPAAuditor("A->T", quality="f1"),
          "guesses the prediction with a quality (f1) of 0.75, compared with 0.5 for"),
@@ -951,6 +951,21 @@ def test_low_accuracy_is_said(wrong, said):
     }  # fmt: skip
     report = report_of(rows, auditors=[DirectionalAuditor(reference="test", interval=None)])
     assert ("errors" in topics(report)) is said
+    if said:
+        (found,) = (one for one in report.findings if one.topic == "errors")
+        assert "not separated by directional A->T." in found.text
+        assert found.action.startswith("Audit with a metric with an attacker too")
+
+
+def test_low_accuracy_comes_with_what_attackers_find():
+    report = report_of(OFTEN)
+    (found,) = (one for one in report.findings if one.topic == "errors")
+    assert found.text == (
+        "The accuracy of the model is 72.9 %. Its errors and its bias are not separated by "
+        "directional A->T and MALS. Compared with equally accurate random labels, leakage and DPA "
+        "A->T find that the model reveals more about the group."
+    )
+    assert found.action == "Report the metrics of attackers beside the others."
 
 
 def test_a_group_without_audited_rows_does_not_spoil_the_findings():
@@ -977,16 +992,20 @@ def test_a_group_without_audited_rows_does_not_spoil_the_findings():
         # 10 of 100 against 4 of 100; and with a hundredth less.
         ({("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 4, ("m", 0, 0): 96},
          "Among rows not labelled '1', the model predicts it for 10.0 % of the group f and 4.0 % "
-         "of the group m."),
+         "of the group m (false positive rate). Amplification"),
         ({("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 6, ("m", 0, 0): 94}, None),
         ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30},
          "Among rows labelled '1', the model predicts it for 70.0 % of the group m and 50.0 % of "
-         "the group f."),
+         "the group f (true positive rate). Amplification"),
+        ({("f", 1, 1): 50, ("f", 1, 0): 50, ("m", 1, 1): 70, ("m", 1, 0): 30,
+          ("f", 0, 1): 10, ("f", 0, 0): 90, ("m", 0, 1): 15, ("m", 0, 0): 85},
+         "of the group m and 50.0 % of the group f (true positive rate). Among rows not labelled "
+         "so: 15.0 % and 10.0 % (false positive rate)."),
         # Nine rows are too few to speak of, ten are not.
         ({("f", 0, 0): 100, ("m", 0, 1): 9}, None),
         ({("f", 0, 0): 100, ("m", 0, 1): 10},
          "Among rows not labelled '1', the model predicts it for 100.0 % of the group m and 0.0 % "
-         "of the group f."),
+         "of the group f (false positive rate)."),
     ],
 )  # fmt: skip
 def test_a_gap_of_error_rates_is_said(rows, expected):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import fields
+from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -92,7 +92,7 @@ class AttackAuditor(BaseAuditor):
     fold: bool = False
     _scores = True
     columns: ClassVar[dict[str, str]] = {
-        "quality_data": "From labels",
+        "quality_data": "From equally accurate random labels",
         "quality_model": "From the model",
     }
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -174,6 +174,12 @@ class AttackAuditor(BaseAuditor):
         """Return what else a result's statistics hold."""
         return {}
 
+    def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
+        result = super()._declared(result, columns)
+        if self.equalize is None or self._attacks()[1] is None:
+            return replace(result, columns={**result.columns, "quality_data": "From labels"})
+        return result
+
     def _sentence(self, result: AuditResult) -> str:
         """Return the conclusion, and how well the attacker guesses on both sides."""
         text, model = conclusion(result), self._attacks()[1]
@@ -191,6 +197,8 @@ class AttackAuditor(BaseAuditor):
             name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
             form = rate if self.quality == "balanced_accuracy" else "{:.4g}".format
             how = f"with a quality ({name}) of {{}}"
+            if self.quality == "balanced_accuracy":
+                how = "with a balanced accuracy of {}"
         # The labels are those in place of which the model has predictions.
         labels = "groups" if "group_pred" in model else "labels"
         other = f"true {labels}" if self.equalize is None else f"equally accurate random {labels}"

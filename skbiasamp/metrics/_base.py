@@ -94,6 +94,7 @@ class BaseAuditor(ABC, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]]
     # What a pair compares: columns of a result's table, and their headings.
     columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
+    uncounted: ClassVar[str] = ""  # why a pair without a sign is not counted
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
 
@@ -582,6 +583,7 @@ class BaseAuditor(ABC, BaseEstimator):
             definition=self.definition,
             headline=self.headline,
             columns=dict(self.columns),
+            uncounted=self.uncounted,
             percent=self.percent,
             group_columns=tuple(columns or ()),
         )

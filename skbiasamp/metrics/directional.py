@@ -94,6 +94,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
     """
 
     metric = "directional"
+    uncounted = "no association in the labels"
     definition = (
         "Directional bias amplification (BiasAmp→; Wang and Russakovsky, 2021): how far the "
         "rate of a task in a group (A→T), or of a group in a task (T→A), moves from labels to"

@@ -78,13 +78,14 @@ class MALSAuditor(CooccurrenceAuditor):
     """
 
     metric = "MALS"
+    uncounted = "no more than an equal share"
     definition = (
         "MALS (Zhao et al., 2017): for each task and each group that has more than its equal "
         "share of the task in training, how far that share grows from labels to predictions. "
         "The value is the mean over tasks."
     )
     question = (
-        "Do predictions raise the share of groups that have more than an equal share of a task?"
+        "Do predictions further raise the share of groups that are overrepresented in a task?"
     )
     headline = 5
 

@@ -84,7 +84,7 @@ def not_measured(test: Contingency, scored: Contingency | None, *, chosen: bool)
     if scored is None:
         left_out["Leakage from scores"] = "no scores were passed"
     if len(test.tasks) < 2 or test.classes is not None:
-        left_out["Sets of tasks"] = "there is one label a row"
+        left_out["Sets of tasks"] = "they need several labels a row, and these rows have one"
     return left_out | {
         "Causes and consequences": "an audit compares counts; it does not say why the model "
         "amplifies, or what its decisions do to people",

@@ -173,6 +173,8 @@ class AuditResult(Stored):
         result.
     columns : dict of str to str
         What each pair compares: columns of the table, and their headings.
+    uncounted : str
+        Why a pair without a sign is not counted.
     percent : bool
         Whether these columns are shares of 1.
     group_columns : tuple
@@ -213,6 +215,7 @@ class AuditResult(Stored):
     headline: int = 9
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
+    uncounted: str = ""
     group_columns: tuple[Hashable, ...] = ()
 
     def __float__(self) -> float:
@@ -537,6 +540,7 @@ _FIELDS = schema.record(
         "headline": schema.number(),
         "columns": schema.dict_of(schema.TEXT),
         "percent": schema.TRUTH,
+        "uncounted": schema.TEXT,
         "group_columns": lambda held, field: tuple(schema.list_of(schema.name)(held, field)),
     },
 )

@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from skbiasamp._words import group_of, listed, rate, task_of
+from skbiasamp._words import (
+    NO_EFFECT,
+    REVEALS_LESS,
+    REVEALS_MORE,
+    group_of,
+    listed,
+    rate,
+    task_of,
+)
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference import paired_p_values
 from skbiasamp.inference._intervals import FEW
@@ -16,6 +25,11 @@ from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 _WORTH_SAYING = 0.01
 # The least difference between the error rates of groups that is.
 _GAP = 0.05
+_ATTACKERS_FIND = {
+    REVEALS_MORE: "that the model reveals more about the group",
+    REVEALS_LESS: "that the model reveals less about the group",
+    NO_EFFECT: "no clear effect",
+}
 # Below this accuracy, errors alone change co-occurrence metrics much.
 _LOW_ACCURACY = 0.75
 
@@ -122,10 +136,33 @@ class Errors(Check):
         if accuracy >= _LOW_ACCURACY:
             return None
         return (
-            f"The accuracy of the model is {rate(accuracy)}. Co-occurrence metrics do not separate "
-            "its errors from its bias.",
-            f"Read {seen.attacks} too: attackers compare with equally accurate random labels.",
+            f"The accuracy of the model is {rate(accuracy)}. Its errors and its bias are not "
+            f"separated by {_not_attacks(seen)}. {_answers(seen)}".strip(),
+            "Report the metrics of attackers beside the others."
+            if _answers(seen)
+            else f"Audit with {seen.attacks} too: it compares with equally accurate random labels.",
         )
+
+
+def _not_attacks(seen: Seen) -> str:
+    """Return the metrics without an attacker, as a sentence lists them."""
+    names = [name for name, one in seen.report.items() if one.kind != "attack"]
+    return listed(names) if names else "metrics without an attacker"
+
+
+def _answers(seen: Seen) -> str:
+    """Return what attackers find, which compare with equally accurate random labels."""
+    found: dict[str, list[str]] = {}
+    for name, one in seen.report.items():
+        if one.kind == "attack" and one.verdict in _ATTACKERS_FIND:
+            found.setdefault(one.verdict, []).append(name)
+    if not found:
+        return ""
+    texts = [
+        f"{listed(names)} find{'s' * (len(names) == 1)} {_ATTACKERS_FIND[verdict]}"
+        for verdict, names in found.items()
+    ]
+    return f"Compared with equally accurate random labels, {'; '.join(texts)}."
 
 
 class ErrorRates(Check):
@@ -157,6 +194,7 @@ class ErrorRates(Check):
         if largest < _GAP:
             return None
         task, rates = found
+        other = _other_rates(report.rates, n, task, labelled, [rates.idxmax(), rates.idxmin()])
         most, least = (
             group_of(group, report.context.get("group_columns", ()))
             for group in (rates.idxmax(), rates.idxmin())
@@ -164,10 +202,26 @@ class ErrorRates(Check):
         return (
             f"Among rows {labelled} '{task_of(task)}', the model predicts it for "
             f"{rate(rates.max())} of the group {most} and {rate(rates.min())} of the group "
-            f"{least}. Amplification does not measure this gap in error rates.",
-            "Decide which error does more harm, and compare its rate between groups before you use "
-            "the model.",
+            f"{least} ({_RATE_OF[labelled]} rate).{other} Amplification does not measure these "
+            "error rates.",
+            f"Decide which of the two errors does more harm: to predict '{task_of(task)}' wrongly, "
+            "or to miss it. Compare its rate between groups before you use the model.",
         )
+
+
+_RATE_OF = {"not labelled": "false positive", "labelled": "true positive"}
+
+
+def _other_rates(table: pd.DataFrame, n: Any, task: Any, labelled: str, groups: list[Any]) -> str:
+    """Return the other error rate of the same groups, if they have enough rows."""
+    (other,) = _RATE_OF.keys() - {labelled}
+    kind = _RATE_OF[other].replace(" ", "_") + "_rate"
+    share = table["base_rate"] if other == "labelled" else 1 - table["base_rate"]
+    own = table[(n * share > FEW - 1e-9) & (table["task"] == task)].set_index("group")[kind]
+    if not all(group in own.index for group in groups):
+        return ""
+    most, least = (rate(own[group]) for group in groups)
+    return f" Among rows {other} so: {most} and {least} ({_RATE_OF[other]} rate)."
 
 
 class Probabilities(Check):
@@ -197,7 +251,7 @@ class PredictedAttribute(Check):
             return None
         return (
             "A sensitive feature was predicted. This is questionable in itself, whatever the "
-            "values of T->A are.",
+            "values of T→A are.",
             "Check whether the model has to predict it.",
         )
 

@@ -124,7 +124,7 @@ class Directions(Check):
         if len({one.direction for one in seen.report.values()} & {"A->T", "T->A"}) < 2:
             return None
         return (
-            "Values of A->T (does the group shift the predicted task?) and T->A (does the task "
+            "Values of A→T (does the group shift the predicted task?) and T→A (does the task "
             "shift the predicted group?) answer different questions and cannot be compared.",
             "Report them apart.",
         )

@@ -9,6 +9,7 @@ from skbiasamp._words import (
     NO_EFFECT,
     REDUCES,
     group_of,
+    growth,
     number,
     rate,
     task_of,
@@ -41,7 +42,16 @@ def picture_of(
         "end": rate(axis.high).replace(".0", ""),
         "n_left_out": len(rows) - len(largest),
         "bars": [_bar(row, result, axis, context) for row in rows if row in largest],
+        "gap": _gap(rows),
     }
+
+
+def _gap(rows: list[dict[str, Any]]) -> str:
+    """Return how the difference between two groups changes; nothing if there are more groups."""
+    if len(rows) != 2:
+        return ""
+    before, after = (rows[0][end] - rows[1][end] for end in ("base_rate", "predicted_rate"))
+    return f"The difference between the groups {growth(before, after)}."
 
 
 def _bar(
@@ -55,6 +65,9 @@ def _bar(
         "after": rate(after),
         "change": f"{number((after - before) * 100, '+.1f')} percentage points",
         "verdict": verdict,
+        "says": "predicted as often as labelled"
+        if after == before
+        else f"predicted {'more' if after > before else 'less'} often",
         "side": {AMPLIFIES: "above", REDUCES: "below"}.get(verdict, "across"),
         "label": _percent(before / axis.high),
         "start": _percent(min(before, after) / axis.high),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from skbiasamp import metrics
 from skbiasamp._words import (
     AMPLIFIES,
     BALANCED,
@@ -43,7 +45,7 @@ _TITLES = {
     "n_dropped": "rows left out",
 }
 
-_UNCOUNTED = ("does not count",)
+_UNCOUNTED = "not counted"
 
 # How the values of each kind of metric are read.
 _READING = {
@@ -53,14 +55,14 @@ _READING = {
     "attack": "Above 0 the attacker guesses better from the model than from equally accurate "
     "random labels, below 0 worse.",
 }
-_ASSOCIATION = "the associations between group and task"
+_ASSOCIATION = "the association between group and task in its labels"
 _LESS_THAN = "about the group than equally accurate random labels would"
 
 # Symbol and side (the colour) of each verdict, and the sentence that the page opens with.
 TAGS = {
-    AMPLIFIES: ("▲", "above", f"The model amplifies {_ASSOCIATION} in its labels."),
+    AMPLIFIES: ("▲", "above", f"The model amplifies {_ASSOCIATION}."),
     REVEALS_MORE: ("▲", "above", f"The model reveals more {_LESS_THAN}."),
-    REDUCES: ("▼", "below", f"The model reduces {_ASSOCIATION} in its labels."),
+    REDUCES: ("▼", "below", f"The model reduces {_ASSOCIATION}."),
     REVEALS_LESS: ("▼", "below", f"The model reveals less {_LESS_THAN}."),
     NO_EFFECT: (
         "◆",
@@ -92,13 +94,15 @@ TERMS = {
     "Amplification": "The model exaggerates an association between group and task that is in its "
     "labels. 0 means that the predictions are as associated with the group as the labels are, not "
     "that they are fair.",
-    "Group → task (A→T)": "Does the group shift the predicted task? Its reverse, task → group "
-    "(T→A): does the task shift the predicted group?",
-    "Pair": "One group and one task, such as the women and cooking.",
+    "Group → task (A→T)": "A is the group, T is the task: what is predicted. Does the group shift "
+    "the predicted task? Its reverse, task → group (T→A): does the task shift the predicted group?",
+    "Pair": "One group and one task.",
     "Confidence interval": "Range of values that agree with the audited rows. If it includes 0, "
-    "the rows do not show an effect.",
-    "p-value": "How often a model without an effect would show one this large by chance. Adjusted: "
-    "for the number of pairs of one metric, not for the number of metrics.",
+    "these rows can not tell an effect from none.",
+    "p-value": "If the model had no effect, how often chance alone would show one this large. "
+    "Adjusted: for the number of pairs of one metric, not for the number of metrics.",
+    "Balanced accuracy": "Mean share of correct guesses over the classes. A guess that ignores its "
+    "input has 1 / number of classes.",
     "Equally accurate random labels": "The labels with random errors, as many as the model makes. "
     "What an attacker guesses from them is what errors alone would reveal.",
     "Selection rate": "Share of a group's rows for which the task is predicted.",
@@ -124,6 +128,9 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         {**one, "id": f"finding-{i}", "topic": one["topic"].capitalize()}
         for i, one in enumerate(content["findings"], 1)
     ]
+    for one in findings:
+        for key in ("text", "action"):
+            one[key] = _spelled(one[key], content["results"])
     first = look_next(findings)
     sections = []
     for key, title, about, kinds in QUESTIONS:
@@ -137,7 +144,7 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "record": _record(context, content["schema"]),
         "data_files": content.get("data_files", []),
         "audits": audits,
-        "primary": primary,
+        "primary": primary and _headed(primary, content["results"][primary["key"]], context),
         "picture": picture_of(primary and content["results"][primary["key"]], rates, context),
         "first": first,
         "limits": [one for one in findings if one not in first],
@@ -148,8 +155,43 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
             **{one["name"]: one["reason"] for one in audits if one["verdict"] == NOT_MEASURED},
             **context.get("not_measured", {}),
         },
-        "terms": TERMS,
+        "terms": TERMS | _example(context),
     }
+
+
+def _spelled(text: str, names: Iterable[str]) -> str:
+    """Return text with one spelling of the directions in the names of results."""
+    for name in names:
+        text = text.replace(name, name.replace("->", "→"))
+    return text
+
+
+def _example(context: dict[str, Any]) -> dict[str, str]:
+    """Return what a pair is, with one of this audit."""
+    if not (context.get("groups") and context.get("tasks")):
+        return {}
+    group = group_of(context["groups"][0], context.get("group_columns", ()))
+    return {"Pair": f"{TERMS['Pair'][:-1]}, such as {group} and '{task_of(context['tasks'][0])}'."}
+
+
+def _headed(
+    audit: dict[str, Any], result: dict[str, Any], context: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the primary audit; its headline names two groups and their one task."""
+    groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
+    if len(groups) != 2 or len(tasks) != 1 or result["direction"] == "T->A":
+        return audit
+    task = f"'{task_of(tasks[0])}'"
+    one, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
+    of = f" ({name_of(columns[0])})" if len(columns) == 1 else ""
+    verdict, headline = audit["verdict"], audit["headline"]
+    if result["kind"] == "attack":
+        headline = headline.replace("the group", f"the group ({one} or {other})")
+    elif verdict in (AMPLIFIES, REDUCES):
+        headline = f"The model {verdict} the difference in {task} between {one} and {other}{of}."
+    elif verdict == NO_EFFECT:
+        headline = f"No clear effect on the difference in {task} between {one} and {other}{of}."
+    return audit | {"headline": headline}
 
 
 def _facts(context: dict[str, Any]) -> dict[str, str]:
@@ -162,7 +204,7 @@ def _facts(context: dict[str, Any]) -> dict[str, str]:
         "Data": context.get("data_name") or "not named",
         "Rows": context.get("rows", ""),
         "Groups": "; ".join(groups[:4]) + more,
-        "Training labels": "none: the audited labels stand in for them"
+        "Training labels": "none given: the audited labels are used instead"
         if n_train is None
         else f"{n_train:,.15g} rows",
         "Date": context.get("date", ""),
@@ -204,8 +246,8 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
     symbol, side, headline = TAGS[result["verdict"]]
     level = result["confidence_level"]
     title = name_of(name).replace("->", "→")
-    by_rows = statistics.get("row_weighted")
     lead, _, rest = result["sentence"].partition(". ")
+    usual = _usual(result["metric"])
     return {
         "id": f"audit-{i}",
         "key": name,
@@ -217,6 +259,7 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "sentence": result["sentence"],
         "headline": headline,
         "rest": rest,
+        "sure": lead.partition(": ")[2].rstrip("."),
         "reason": lead.removeprefix("Not measured: "),
         "verdict": result["verdict"],
         "side": side,
@@ -224,18 +267,29 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "word": BALANCED if result["verdict"] == CANNOT else result["verdict"],
         "numbers": {one: result[one] for one in ("value", "low", "high", "p_value")},
         "value": number(result["value"]),
-        "by_rows": "" if by_rows is None else number(by_rows).replace(number(result["value"]), ""),
         "interval": interval(result),
         "level": "" if level is None else level_of(level),
         "p": p_value(result["p_value"]),
         "n_samples": count(result["n_samples"]),
         "table": _pairs(f"pairs-{i}", title, result, most) if table else None,
-        "parameters": [(key, _short(one)) for key, one in result["params"].items()],
+        "parameters": [
+            (key, _short(one)) for key, one in result["params"].items() if not usual(key, one)
+        ],
         "statistics": [(key, _short(one)) for key, one in statistics.items()],
     }
 
 
+def _usual(metric: str) -> Callable[[str, Any], bool]:
+    """Return whether a parameter of a metric of the package is at its default."""
+    own = (one for one in vars(metrics).values() if getattr(one, "metric", None) == metric)
+    kind = next((one for one in own if isinstance(one, type)), None)
+    defaults = {} if kind is None else inspect.signature(kind).parameters
+    return lambda key, value: key in defaults and defaults[key].default == value
+
+
 def _short(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
     text = "–" if value is None else str(value)
     return text if len(text) <= _PARAMETER else text[: _PARAMETER - 1] + "…"
 
@@ -275,7 +329,8 @@ def _summary(key: str, audits: list[dict[str, Any]]) -> Table | None:
 
 def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table:
     """Return a result's pairs, strongest first."""
-    rows = [_read(row) for row in result["table"]]
+    uncounted = _UNCOUNTED + f": {result['uncounted']}" * bool(result.get("uncounted"))
+    rows = [_read(row, uncounted) for row in result["table"]]
     rows = sorted(rows, key=lambda row: -abs(row["amplification"] or 0))[:most]
     compared = {key: title for key, title in result["columns"].items() if key in rows[0]}
     axis = Axis.around(row[end] for row in rows for end in ("amplification", "low", "high"))
@@ -293,7 +348,7 @@ def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table
             sure = significant(row["p_adjusted"], low, high, 0.95 if level is None else level)
             drawn["side"] = ("above" if value > 0 else "below") if sure else "across"
             drawn["says"] = f"{'significant' if sure else 'not significant'}, {drawn['says']}"
-        says = "does not count" if row["notes"] == _UNCOUNTED else drawn["says"]
+        says = row["notes"][0] if row["notes"][:1] == (uncounted,) else drawn["says"]
         return drawn | {"says": says, "name": named(row), "notes": row["notes"]}
 
     return Table(
@@ -315,11 +370,11 @@ def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table
     )
 
 
-def _read(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a pair with its notes; without a sign it does not count, and shows no numbers."""
+def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
+    """Return a pair with its notes; without a sign it is not counted, and shows no numbers."""
     numbers = dict.fromkeys(("amplification", "low", "high", "p_adjusted"))
     if row.get("sign") == 0 == row["amplification"]:
-        return row | numbers | {"notes": _UNCOUNTED}
+        return row | numbers | {"notes": (uncounted,)}
     flags = {"reliable": "few rows", "sign_certain": "sign uncertain"}
     notes = tuple(note for flag, note in flags.items() if row.get(flag) is False)
     return numbers | row | {"notes": notes}
