@@ -310,6 +310,16 @@ def test_the_page_opens_with_the_verdict(plain):
     ) in text
 
 
+def test_a_sentence_without_a_colon_still_shows_the_interval(plain):
+    content = plain.to_dict()
+    result = content["results"]["directional A->T"]
+    result["sentence"] = "It grows."
+    assert (
+        f"How sure: value +0.0875, confidence interval {result['low']:+.4f} to"
+        in (Reading(page(content)).texts("main")[0])
+    )
+
+
 @pytest.mark.parametrize("verdict", TAGS)
 def test_every_verdict_opens_with_its_own_word(plain, verdict):
     content = plain.to_dict()

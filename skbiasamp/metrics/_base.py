@@ -584,6 +584,11 @@ class BaseAuditor(ABC, BaseEstimator):
             headline=self.headline,
             columns=dict(self.columns),
             uncounted=self.uncounted,
+            settings=tuple(
+                name
+                for name, one in inspect.signature(type(self)).parameters.items()
+                if name in result.params and repr(result.params[name]) != repr(one.default)
+            ),
             percent=self.percent,
             group_columns=tuple(columns or ()),
         )

@@ -175,6 +175,8 @@ class AuditResult(Stored):
         What each pair compares: columns of the table, and their headings.
     uncounted : str
         Why a pair without a sign is not counted.
+    settings : tuple of str
+        Names of the parameters that are not at their default.
     percent : bool
         Whether these columns are shares of 1.
     group_columns : tuple
@@ -216,6 +218,7 @@ class AuditResult(Stored):
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
     uncounted: str = ""
+    settings: tuple[str, ...] = ()
     group_columns: tuple[Hashable, ...] = ()
 
     def __float__(self) -> float:
@@ -541,6 +544,7 @@ _FIELDS = schema.record(
         "columns": schema.dict_of(schema.TEXT),
         "percent": schema.TRUTH,
         "uncounted": schema.TEXT,
+        "settings": lambda held, field: tuple(schema.list_of(schema.TEXT)(held, field)),
         "group_columns": lambda held, field: tuple(schema.list_of(schema.name)(held, field)),
     },
 )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from skbiasamp import metrics
 from skbiasamp._words import (
     AMPLIFIES,
     BALANCED,
@@ -247,7 +245,6 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
     level = result["confidence_level"]
     title = name_of(name).replace("->", "→")
     lead, _, rest = result["sentence"].partition(". ")
-    usual = _usual(result["metric"])
     return {
         "id": f"audit-{i}",
         "key": name,
@@ -259,7 +256,9 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "sentence": result["sentence"],
         "headline": headline,
         "rest": rest,
-        "sure": lead.partition(": ")[2].rstrip("."),
+        # A metric of a user's own file may say it in another way.
+        "sure": lead.partition(": ")[2].rstrip(".")
+        or f"value {number(result['value'])}, confidence interval {interval(result)}",
         "reason": lead.removeprefix("Not measured: "),
         "verdict": result["verdict"],
         "side": side,
@@ -273,18 +272,10 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "n_samples": count(result["n_samples"]),
         "table": _pairs(f"pairs-{i}", title, result, most) if table else None,
         "parameters": [
-            (key, _short(one)) for key, one in result["params"].items() if not usual(key, one)
+            (key, _short(one)) for key, one in result["params"].items() if key in result["settings"]
         ],
         "statistics": [(key, _short(one)) for key, one in statistics.items()],
     }
-
-
-def _usual(metric: str) -> Callable[[str, Any], bool]:
-    """Return whether a parameter of a metric of the package is at its default."""
-    own = (one for one in vars(metrics).values() if getattr(one, "metric", None) == metric)
-    kind = next((one for one in own if isinstance(one, type)), None)
-    defaults = {} if kind is None else inspect.signature(kind).parameters
-    return lambda key, value: key in defaults and defaults[key].default == value
 
 
 def _short(value: Any) -> str:
