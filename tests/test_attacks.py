@@ -918,7 +918,7 @@ BAD = {
     "more folds than rows": (
         {name: one[:4] for name, one in GOOD.items()},
         ValueError,
-        "4 rows and cv=5 folds",
+        "got 5 folds and 4 rows",
     ),
     "cv=1": (
         {"cv": 1},
@@ -1003,7 +1003,7 @@ def test_bad_input_is_an_error_that_helps(changed, error, message):
 
 
 def test_leakage_has_errors_of_its_own():
-    with pytest.raises(ValueError, match=r"fold=True .* means nothing for quality='f1'"):
+    with pytest.raises(ValueError, match=r"fold=True .* got quality='f1'"):
         leakage_amplification(**GOOD, fold=True, quality="f1")
     with pytest.raises(ValueError, match=r"sensitive_features is continuous.*inverse_rmse"):
         leakage_amplification(**{**GOOD, "sensitive_features": NUMBERS})

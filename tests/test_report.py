@@ -27,7 +27,7 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics import CooccurrenceAuditor, Pairs
 from skbiasamp.report.checks import every_check
 from skbiasamp.results import AuditResult
 
@@ -696,7 +696,9 @@ class OddsAuditor(CooccurrenceAuditor):
         return float((self._odds(test, "task_pred") - self._odds(test, "task")).mean())
 
     def _measure(self, train, test):
-        raise NotImplementedError
+        before, after = self._odds(test, "task"), self._odds(test, "task_pred")
+        n = test.count("group")[..., None]
+        return Pairs(test.groups, test.tasks, n, before, after, np.ones(before.shape))
 
     def _result(self, test):
         before, after = self._odds(test, "task"), self._odds(test, "task_pred")

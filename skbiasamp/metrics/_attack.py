@@ -308,8 +308,11 @@ class AttackAuditor(BaseAuditor):
     def _tails(self) -> tuple[float, float]:
         return (1 - self.confidence_level) / 2, (1 + self.confidence_level) / 2
 
-    @np.errstate(invalid="ignore")  # the quality of attackers without any error is infinite
     def _result(self, test: Contingency) -> AuditResult:
+        with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
+            return self._attacked(test)
+
+    def _attacked(self, test: Contingency) -> AuditResult:
         rng = own_generator(self.random_state)
         done = self._run(test, rng)
         pair = done.pair
