@@ -398,7 +398,7 @@ def test_pages_print_the_numbers_of_the_replication_table(run):
         name = f"DPA {arrows[direction]}, {kind}, our trees, best table"
         assert ours[name] == pytest.approx(row["mean"], abs=5.1e-5)
         network = ours[name.replace("best table", "their network")]
-        assert network == pytest.approx(row["mean"], abs=0.003)  # as the page says
+        assert network == pytest.approx(row["mean"], abs=0.004)  # as the page says
 
 
 @pytest.mark.torch
