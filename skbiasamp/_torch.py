@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from skbiasamp._input import InputError
+
 
 def import_torch(who: str = "MLPAttacker") -> Any:
     """Return torch, or say how to get it."""
@@ -21,9 +23,9 @@ def find_device(name: str, *, needed: bool) -> Any:
     torch = import_torch()
     found = torch.cuda.is_available()
     if name == "cuda" and needed and not found:
-        raise ValueError(
-            "device='cuda' needs a GPU that torch can use, and torch finds none. Pass "
-            "device='auto' to use a GPU only if there is one."
+        raise InputError(
+            "{device='cuda'} needs a GPU that torch can use, and torch finds none. Pass "
+            "{device='auto'} to use a GPU only if there is one."
         )
     return torch.device("cuda" if found and name != "cpu" else "cpu")
 

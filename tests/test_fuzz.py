@@ -221,7 +221,8 @@ def refused(error, at):
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     modules = [frame.f_globals["__name__"] for frame in frames]
     ours = [module for module in modules if module.startswith("skbiasamp")]
-    if isinstance(error, TypeError) and len(ours) <= 1 and "argument" in str(error):
+    unknown = "unexpected keyword argument" in str(error)
+    if isinstance(error, TypeError) and (unknown or (len(ours) <= 1 and "argument" in str(error))):
         return "TypeError of the call"
     if isinstance(error, ImportError) and "pip install" in str(error):
         return "ImportError of an optional package"

@@ -340,7 +340,11 @@ def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Arr
     odd = odd_values(value)
     if odd:
         raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=odd[0])
-    weight = np.asarray(value, dtype=float)
+    try:
+        weight = np.asarray(value, dtype=float)
+    except OverflowError as error:
+        text = "{name} holds a number that is too large for a float."
+        raise InputError(text, name=name) from error
     refuse(~np.isfinite(weight), "{name} is not finite in {where}.", name)
     refuse(weight < 0, "{name} must be 0 or more; got negative values in {where}.", name)
     with np.errstate(over="ignore"):

@@ -61,7 +61,8 @@ class TrainingData(NamedTuple):
 
 def check_total(weight: Array) -> None:
     """Raise if weights stand for more rows than an epoch of training can go through."""
-    total = float(weight.sum(axis=-1).max())
+    with np.errstate(over="ignore"):
+        total = float(weight.sum(axis=-1).max())
     if total > _MOST_ROWS:
         text = "{sample_weight} adds up to {total:.3g} rows: divide it by its mean."
         raise InputError(text, total=total)

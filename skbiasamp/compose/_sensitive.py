@@ -13,7 +13,14 @@ import pandas as pd
 import sklearn
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skbiasamp._input import InputError, InputTypeError, meant, quote, to_native
+from skbiasamp._input import (
+    InputError,
+    InputTypeError,
+    check_call,
+    meant,
+    quote,
+    to_native,
+)
 
 # What `sensitive=` may be, as scikit-learn checks parameters.
 SENSITIVE: list[Any] = [str, Integral, list, tuple, callable, None]
@@ -42,6 +49,8 @@ def requests(estimator: Any, method: str) -> bool:
 
 def finds(estimator: Any) -> bool:
     """Return whether an estimator, or one inside it, has `sensitive`."""
+    if isinstance(estimator, type):  # scikit-learn says that it must be an instance
+        return False
     return any(
         name.rpartition("__")[2] == "sensitive" and value is not None
         for name, value in estimator.get_params(deep=True).items()
@@ -84,7 +93,10 @@ class SensitiveColumns:
                 sensitive=self.sensitive,
                 method=method,
             )
-        return self.sensitive(X) if callable(self.sensitive) else _columns(X, self.sensitive)
+        if not callable(self.sensitive):
+            return _columns(X, self.sensitive)
+        check_call("sensitive", self.sensitive, X)
+        return self.sensitive(X)
 
     def _hide(self, X: Any) -> Any:
         """Return what is left of the training data, for this `fit` and the methods after it."""

@@ -153,6 +153,13 @@ class DomainIndependentClassifier(SensitiveClassifier):
         pairs.require_classes()
         _require_both(pairs)
         self.groups_, self._one_label = pairs.groups, pairs.one_label
+        weight = inner.get("sample_weight")
+        if weight is not None and np.shape(weight) != (len(pairs.group),):
+            raise InputError(
+                "{sample_weight} must have one number for each row, {n}; got shape {shape}.",
+                n=len(pairs.group),
+                shape=np.shape(weight),
+            )
         self.group_prior_ = self._prior(pairs, inner.get("sample_weight"))
         members = [np.flatnonzero(one) for one in pairs.within(pairs.group)]
         training = (

@@ -18,7 +18,8 @@ class RowData:
     """The rows that numbers stand for; copies of an estimator share it."""
 
     def __init__(self, X: Any, attribute: Any) -> None:
-        self.X = X
+        # scikit-learn cannot take rows of a memoryview.
+        self.X = np.asarray(X) if isinstance(X, memoryview) else X
         self.attribute = attribute
 
     def features(self, numbers: Any) -> Any:
