@@ -154,11 +154,11 @@ class DomainIndependentClassifier(SensitiveClassifier):
         _require_both(pairs)
         self.groups_, self._one_label = pairs.groups, pairs.one_label
         weight = inner.get("sample_weight")
-        if weight is not None and np.shape(weight) != (len(pairs.group),):
+        if weight is not None and np.asarray(weight).shape != (len(pairs.group),):
             raise InputError(
                 "{sample_weight} must have one number for each row, {n}; got shape {shape}.",
                 n=len(pairs.group),
-                shape=np.shape(weight),
+                shape=np.asarray(weight).shape,
             )
         self.group_prior_ = self._prior(pairs, inner.get("sample_weight"))
         members = [np.flatnonzero(one) for one in pairs.within(pairs.group)]
