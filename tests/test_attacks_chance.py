@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from test_properties import audited, worlds
 from test_published_values import data_folder
 
-from skbiasamp import DPAAuditor, LeakageAuditor
+from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.attackers._pair import balance, majority
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dpa_amplification, leakage_amplification
@@ -211,11 +211,12 @@ def test_compas_scores_above_nine_have_the_same_sign_by_f1_and_by_accuracy():
     race, recidivism, high = (np.array(column) for column in zip(*rows, strict=True))
     assert len(rows) == 5278
     labels = {"y_true": recidivism, "y_pred": high.astype(int), "sensitive_features": race}
-    options = {"n_draws": 20, "random_state": 0}
+    options = {"n_draws": 200, "random_state": 0}
     by_accuracy = leakage_amplification(**labels, equalize="accuracy", **options)
     with pytest.warns(UncertaintyWarning, match="By f1, the predictions are worse than random"):
         by_f1 = leakage_amplification(**labels, equalize="f1", **options)
-    assert by_accuracy == pytest.approx(0.0156, abs=0.003)
+    # Twenty draws give 0.015 to 0.019; four hundred, by three seeds, 0.0179 to 0.0189.
+    assert by_accuracy == pytest.approx(0.0186, abs=0.0015)
     assert by_f1 > 0
 
 
@@ -484,9 +485,12 @@ def most_memory(auditor, n_groups, *more):
     rng = np.random.default_rng(0)
     group = np.arange(4 * n_groups) % n_groups
     labels = rng.integers(2, size=(2, len(group)))
+    cells = Contingency.from_labels(
+        *labels, sensitive_features=group, max_groups=n_groups, **dict.fromkeys(more, group)
+    )
     tracemalloc.start()
     try:
-        auditor.audit(*labels, sensitive_features=group, **dict.fromkeys(more, group))
+        auditor.audit(cells)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

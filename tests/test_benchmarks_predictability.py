@@ -48,5 +48,5 @@ def test_the_short_run_of_coverage_shows_every_table():
 def test_the_short_run_of_speed_shows_every_audit():
     pytest.importorskip("torch")
     found = tables_of("predictability.py")
-    assert list(found) == ["## What audits cost"]
-    assert {row[0]: row[1] for row in found["## What audits cost"]} == AUDITS
+    assert list(found) == ["## Audits with confidence intervals"]
+    assert {row[0]: row[1] for row in found["## Audits with confidence intervals"]} == AUDITS

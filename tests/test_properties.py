@@ -670,7 +670,7 @@ def test_one_resample_is_a_contingency():
     drawn = cells.resample(random_state=1)
     assert drawn.weight.ndim == 1
     assert drawn.total == 4.0
-    with pytest.raises(ValueError, match="resampled already"):
+    with pytest.raises(ValueError, match="A resample needs one contingency"):
         cells.resample(3, random_state=1).resample()
 
 

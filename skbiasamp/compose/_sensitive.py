@@ -42,7 +42,8 @@ def requests(estimator: Any, method: str) -> bool:
     with routing(enable=True):
         try:
             found = get_routing_for_object(estimator)
-        except NotImplementedError:  # meta-estimators of scikit-learn that route nothing
+        # Meta-estimators that route nothing, and classes whose `fit` lost a parameter they request.
+        except (NotImplementedError, ValueError):
             return False
     return bool(found.consumes(method, ["sensitive_features"]))
 
