@@ -221,6 +221,7 @@ def test_an_interval_that_is_not_significant_is_marked(folder, monkeypatch, caps
 
 
 def test_pages_are_written_and_named(folder, capsys):
+    pytest.importorskip("jinja2")
     files = {"html": "a.html", "json": "b.json", "markdown": "c.md"}
     options = [text for kind, path in files.items() for text in (f"--{kind}", path)]
     assert main(["compare", "test.csv", *NAMES, *MODELS, *options, "--data-name", "May"]) == 0
