@@ -174,7 +174,11 @@ def _listed(sensitive: Any) -> list[Any]:
 
 def _frame(X: Any) -> Any:
     """Return X as a frame of narwhals, or None if it is none."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        text = "X must have one column of each name. {seen}"
+        raise InputError(text, seen=" ".join(str(error).split())) from error
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
