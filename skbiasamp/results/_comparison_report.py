@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,14 +22,14 @@ from skbiasamp._words import (
 )
 from skbiasamp._writing import written
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._report import CONTEXT, DATA_FILES, _frame_of, _wrapped
-from skbiasamp.results._result import COUNT, NAME, NUMBER, Stored, plain
+from skbiasamp.results._report import CONTEXT, DATA_FILES, Report, _frame_of, _wrapped
+from skbiasamp.results._result import COUNT, NAME, NUMBER, plain
 
 COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
+class ComparisonReport(Report[ComparisonResult]):
     """Report of comparing several models on the same rows, with every metric the inputs allow.
 
     `skbiasamp.compare` returns it; ``report["directional A->T"]`` is the comparison by one metric.
@@ -72,17 +72,6 @@ class ComparisonReport(Stored, Mapping[str, ComparisonResult]):
     rates: pd.DataFrame = field(default_factory=pd.DataFrame)
     context: dict[str, Any] = field(default_factory=dict)
     data_files: list[dict[str, Any]] = field(default_factory=list)
-
-    def __getitem__(self, name: str) -> ComparisonResult:
-        if name not in self.results:
-            raise KeyError(f"{name!r}: this report has {', '.join(map(repr, self.results))}")
-        return self.results[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        return len(self.results)
 
     @property
     def reference(self) -> str:

@@ -7,7 +7,7 @@ import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -25,6 +25,8 @@ from skbiasamp.results._result import (
 )
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
+
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,25 @@ class Finding:
         return f"{self.text} {self.action}".strip()
 
 
+class Report(Stored, Mapping[str, R]):
+    """A report of several results: a mapping of their names."""
+
+    results: dict[str, R]
+
+    def __getitem__(self, name: str) -> R:
+        if name not in self.results:
+            raise KeyError(f"{name!r}: this report has {', '.join(map(repr, self.results))}")
+        return self.results[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditReport(Stored, Mapping[str, AuditResult]):
+class AuditReport(Report[AuditResult]):
     """Report of several audits of the same rows.
 
     `skbiasamp.audit` returns it; ``report["directional A->T"]`` is the result of one auditor.
@@ -100,17 +119,6 @@ class AuditReport(Stored, Mapping[str, AuditResult]):
     findings: list[Finding] = field(default_factory=list)
     context: dict[str, Any] = field(default_factory=dict)
     data_files: list[dict[str, Any]] = field(default_factory=list)
-
-    def __getitem__(self, name: str) -> AuditResult:
-        if name not in self.results:
-            raise KeyError(f"{name!r}: this report has {', '.join(map(repr, self.results))}")
-        return self.results[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        return len(self.results)
 
     @property
     def primary(self) -> str | None:
