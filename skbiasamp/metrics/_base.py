@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial, wraps
 from numbers import Integral, Real
-from typing import Any, ClassVar, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
-from skbiasamp._cells import ordered
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import (
     GROUPS,
@@ -23,28 +21,15 @@ from skbiasamp._input import (
     Array,
     InputError,
     check_runs,
-    check_train,
     require_groups,
     speaking,
 )
-from skbiasamp._models import check_model, check_models, models_of, of_model
 from skbiasamp._warnings import collected
-from skbiasamp.contingency import Contingency, SideName, is_contingency
-from skbiasamp.inference._compare import churn_of
-from skbiasamp.inference._intervals import across_runs
-from skbiasamp.inference._tests import adjust_p_values
-from skbiasamp.metrics._reading import count_labels, require_predictions
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.metrics._comparing import compared, comparison_result, over_runs
+from skbiasamp.metrics._reading import count_labels, require_predictions, rest_by_name
 from skbiasamp.metrics._texts import documented, filled
-from skbiasamp.results import (
-    MODEL_COLUMNS,
-    AuditResult,
-    ComparisonResult,
-    conclusion,
-    label_index,
-)
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
 # Parameters that every auditor has, as scikit-learn checks them.
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
@@ -58,25 +43,6 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state", np.random.Generator],
     "n_jobs": [Integral, None],
 }
-
-
-def rest_by_name(method: Callable[P, R]) -> Callable[P, R]:
-    """Let a method say what goes by name if more came by position than it takes."""
-    parameters = inspect.signature(method).parameters.values()
-    _, *labels = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
-
-    @wraps(method)
-    def checked(*given: P.args, **named: P.kwargs) -> R:
-        if len(given) - 1 > len(labels):
-            name = method.__name__
-            raise TypeError(
-                f"{type(given[0]).__name__}.{name} takes {' and '.join(labels)} by position and "
-                f"the rest by name: {name}({', '.join(labels)}, sensitive_features=A). Got "
-                f"{len(given) - 1} arguments by position."
-            )
-        return method(*given, **named)
-
-    return checked
 
 
 class BaseAuditor(ABC, BaseEstimator):
@@ -270,29 +236,13 @@ class BaseAuditor(ABC, BaseEstimator):
         -------
         result : ComparisonResult
         """
-        self._validate_params()
-        self._check_fitted()
         labels = {
             "y_preds": y_preds,
             "sensitive_features": sensitive_features,
             "sensitive_preds": sensitive_preds,
             "sample_weight": sample_weight,
         }
-        if not (is_contingency(y_true) or columns):
-            check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
-        like = self.contingency_ if self._fitted else None
-        cells = self._count(y_true, labels, columns, like=like)
-        models = models_of(cells)
-        if not models:
-            raise InputError(
-                "{y_true} holds the predictions of one model. Compare needs those of two or "
-                "more: Contingency.from_labels(y_true, y_preds={{'old': ..., 'new': ...}})."
-            )
-        named = models[0] if reference is None else reference
-        check_model(named, models, "reference")
-        cells = ordered(cells)
-        self._check(of_model(cells, named))
-        return self._compare_models(cells, named)
+        return compared(self, y_true, labels, columns, reference)
 
     compare.__doc__ = filled(compare.__doc__ or "")
 
@@ -349,59 +299,9 @@ class BaseAuditor(ABC, BaseEstimator):
                     )
                 )
         found.issue()  # all runs have the same rows: what they share is said once
-        return self._over_runs(runs, method)
-
-    def _over_runs(self, runs: list[AuditResult], method: str) -> AuditResult:
-        over = partial(across_runs, confidence_level=self.confidence_level, method=method)
-        index = runs[0].table.set_index(["group", "task"]).index
-        aligned = [run.table.set_index(["group", "task"]).reindex(index) for run in runs]
-        table = runs[0].table.copy()
-        for name in ("n", *self.columns, "delta", "amplification"):
-            table[name], *ends = over(np.stack([one[name].to_numpy(float) for one in aligned]))
-        table["low"], table["high"] = ends  # those of the amplification
-        table[["p_value", "p_adjusted"]] = np.nan
-        values = np.array([run.value for run in runs])
-        errors, signed, above = (
-            np.array([run.statistics.get(name, np.nan) for run in runs])
-            for name in ("standard_error", "signed_mean", "above_chance_low")
-        )
-        statistics: dict[str, Any] = {
-            **{k: v for k, v in runs[0].statistics.items() if k == "attacker"},
-            "n_runs": len(runs),
-            "between_run_sd": float(values.std(ddof=1)),
-            "data_standard_error": float(np.sqrt((errors**2).mean())),
-        }
-        # What the verdict about a size, and about attackers, is derived from.
-        if self.kind == "size":
-            names = ("signed_mean", "signed_mean_low", "signed_mean_high")
-            statistics |= dict(zip(names, map(float, over(signed)), strict=True))
-        elif self.kind == "attack" and not np.isnan(above).all():
-            statistics["above_chance_low"] = float(above.mean())
-        value, low, high = map(float, over(values))
-        mean = replace(
-            runs[0],
-            value=value,
-            low=low,
-            high=high,
-            confidence_level=self.confidence_level,
-            p_value=float("nan"),
-            table=table,
-            statistics=statistics,
-        )
-        return replace(mean, sentence=self._sentence(mean))
+        return over_runs(self, runs, method)
 
     # ------------------------------------------------------------------ labels in
-
-    def _learn_or_not(self, y_train: Any, sensitive_train: Any) -> Self:
-        """Fit on training labels if there are any, else take the audited labels in their place."""
-        if self._uses_groups and not is_contingency(y_train):
-            check_train(y_train, sensitive_train)
-        if y_train is not None:
-            with speaking(sensitive_features="sensitive_train"):
-                return self.fit(y_train, sensitive_features=sensitive_train)
-        if "reference" in self.get_params(deep=False):
-            self.set_params(reference="test")
-        return self
 
     @property
     def _fitted(self) -> bool:
@@ -522,43 +422,7 @@ class BaseAuditor(ABC, BaseEstimator):
         self, cells: Contingency, reference: str, models: list[dict[str, Any]], pairs: pd.DataFrame
     ) -> ComparisonResult:
         """Return the result of a comparison; `models` has a row for each of them."""
-        rows = {row["model"]: row for row in models}
-        others = [model for model in cells.models if model != reference]
-        churn: dict[str, list[Any]] = {"model": [], "group": [], "n": [], "changed": []}
-        churn |= {"share": [], "p_value": []}
-        for model in others:
-            found = churn_of(cells, model, reference)
-            rows[model]["changed"] = found.share
-            n_groups = len(cells.groups)
-            churn["model"] += [model] * n_groups
-            churn["group"] += cells.groups
-            churn["n"] += found.n.tolist()
-            churn["changed"] += found.changed.tolist()
-            churn["share"] += found.shares.tolist()
-            churn["p_value"] += [found.p_value] * n_groups
-        p_values = [rows[model]["p_value"] for model in (reference, *others)]
-        adjusted = adjust_p_values(p_values, self.adjust)
-        table = pd.DataFrame(
-            {**rows[model], "p_adjusted": one}
-            for model, one in zip((reference, *others), adjusted, strict=True)
-        )
-        order = [*MODEL_COLUMNS, *(name for name in table if name not in MODEL_COLUMNS)]
-        return ComparisonResult(
-            metric=self.metric,
-            direction=self.direction,
-            reference=reference,
-            table=table[order],
-            pairs=pairs,
-            churn=pd.DataFrame(churn),
-            confidence_level=None if self.interval is None else self.confidence_level,
-            n_samples=int(cells.total) if cells.whole else cells.total,
-            params=self.get_params(deep=False),
-            kind=self.kind,
-            question=self.question,
-            headline=self.headline,
-            percent=self.percent,
-            group_columns=tuple(cells.group_columns or ()),
-        )
+        return comparison_result(self, cells, reference, models, pairs)
 
     def _made(self, test: Contingency, **found: Any) -> AuditResult:
         """Return a result of audited rows."""

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from skbiasamp._compat import validate_parameter_constraints
+from skbiasamp._input import check_train, speaking
+from skbiasamp.contingency import is_contingency
 from skbiasamp.metrics._base import BaseAuditor
 from skbiasamp.metrics._texts import described, parameters_of, sections_of
 
@@ -58,7 +60,7 @@ def function_of(
         chosen = {key: given.pop(key) for key in options if key in given}
         validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
         made = auditor(**chosen, interval=None)
-        made._learn_or_not(given.pop("y_train", None), given.pop("sensitive_train", None))
+        _learn(made, given.pop("y_train", None), given.pop("sensitive_train", None))
         return made.score(**given)
 
     function.__name__ = function.__qualname__ = name
@@ -66,6 +68,17 @@ def function_of(
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = _function_doc(auditor, list(signature.parameters))
     return function
+
+
+def _learn(auditor: Any, y_train: Any, sensitive_train: Any) -> None:
+    """Fit on training labels if there are any, else take the audited labels in their place."""
+    if auditor._uses_groups and not is_contingency(y_train):
+        check_train(y_train, sensitive_train)
+    if y_train is not None:
+        with speaking(sensitive_features="sensitive_train"):
+            auditor.fit(y_train, sensitive_features=sensitive_train)
+    elif "reference" in auditor.get_params(deep=False):
+        auditor.set_params(reference="test")
 
 
 def _function_doc(auditor: type[BaseAuditor], names: list[str]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from os import PathLike
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from skbiasamp._engines import names_of
 from skbiasamp._files import are_files, opened, patterns_of
@@ -23,8 +25,30 @@ from skbiasamp._input import (
 from skbiasamp._models import models_of
 from skbiasamp.contingency import Contingency, SideName, is_contingency
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 # What names the columns of a frame, wherever a frame may stand in place of labels.
 COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight")
+
+
+def rest_by_name(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method say what goes by name if more came by position than it takes."""
+    parameters = inspect.signature(method).parameters.values()
+    _, *labels = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+
+    @wraps(method)
+    def checked(*given: P.args, **named: P.kwargs) -> R:
+        if len(given) - 1 > len(labels):
+            name = method.__name__
+            raise TypeError(
+                f"{type(given[0]).__name__}.{name} takes {' and '.join(labels)} by position and "
+                f"the rest by name: {name}({', '.join(labels)}, sensitive_features=A). Got "
+                f"{len(given) - 1} arguments by position."
+            )
+        return method(*given, **named)
+
+    return checked
 
 
 def count_labels(

@@ -28,6 +28,7 @@ from skbiasamp._words import printable
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._sensitive import requests, without
 from skbiasamp.inference import adjust_p_values
+from skbiasamp.metrics._comparing import over_runs
 from skbiasamp.model_selection._rows import RowClassifier, RowData
 from skbiasamp.model_selection._scorer import AmplificationScorer
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult
@@ -521,7 +522,7 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
     value, low, high, _ = over_folds(table, "value", level, corrected=overlap(splits[0]))
     return CrossAuditResult(
         folds=folds,
-        pooled=pooled[0] if len(pooled) == 1 else auditor._over_runs(pooled, "t"),
+        pooled=pooled[0] if len(pooled) == 1 else over_runs(auditor, pooled, "t"),
         value=value,
         low=low,
         high=high,
