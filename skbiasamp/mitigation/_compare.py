@@ -32,15 +32,15 @@ from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._pairs import check_frame
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
-from skbiasamp.model_selection._cross_audit import (
+from skbiasamp.model_selection._folds import (
     STRATIFY,
-    _seeded,
     joint_strata,
     of_each_row_once,
     over_folds,
-    overlap,
     pooled_comparison,
+    seeded,
     splitter,
+    tested_twice,
 )
 from skbiasamp.model_selection._rows import RowClassifier, RowData
 from skbiasamp.results import ComparisonResult
@@ -347,7 +347,7 @@ def compare_mitigations(
         if len(audits) > 1:
             with speaking(auditor="auditors"):
                 comparisons[name] = _paired(
-                    _seeded(clone(auditor).set_params(confidence_level=confidence_level), rng),
+                    seeded(clone(auditor).set_params(confidence_level=confidence_level), rng),
                     y,
                     sensitive_features,
                     splits,
@@ -355,7 +355,7 @@ def compare_mitigations(
                     baseline,
                 )
     folds = {name: _of_folds(found, scores) for name, found in audits.items()}
-    over: dict[str, Any] = {"confidence_level": confidence_level, "corrected": overlap(splits)}
+    over: dict[str, Any] = {"confidence_level": confidence_level, "corrected": tested_twice(splits)}
     rows = []
     for name, (scale, _) in entries.items():
         for measure in scores + amplifications:

@@ -1,10 +1,7 @@
 """Selecting and validating models by their amplification."""
 
-from skbiasamp.model_selection._cross_audit import (
-    CrossAuditResult,
-    CrossComparisonResult,
-    cross_audit,
-)
+from skbiasamp.model_selection._cross_audit import cross_audit
+from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
 from skbiasamp.model_selection._curve import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection._scorer import amplification_scorer
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier

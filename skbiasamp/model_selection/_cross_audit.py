@@ -5,194 +5,39 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from numbers import Integral
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import sklearn
-from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import type_of_target
 
 from skbiasamp._compat import Interval, StrOptions, has_method, take_rows, validate_params
-from skbiasamp._input import Array, InputError, InputTypeError, of_auditor, speaking, to_native
+from skbiasamp._input import Array, InputError, InputTypeError, of_auditor, speaking
 from skbiasamp._models import check_model, check_models
 from skbiasamp._warnings import collected
-from skbiasamp._words import printable
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._sensitive import requests, without
 from skbiasamp.inference import adjust_p_values
 from skbiasamp.metrics._comparing import over_runs
+from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
+from skbiasamp.model_selection._folds import (
+    STRATIFY,
+    joint_strata,
+    of_each_row_once,
+    over_folds,
+    pooled_comparison,
+    seeded,
+    splitter,
+    tested_twice,
+)
 from skbiasamp.model_selection._rows import RowClassifier, RowData
 from skbiasamp.model_selection._scorer import AmplificationScorer
-from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult
-
-STRATIFY = ("task", "joint")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CrossAuditResult:
-    """Bias amplification over the folds of a cross-validation, as returned by `cross_audit`.
-
-    Attributes
-    ----------
-    folds : list of AuditResult
-        One for each fold of each repeat.
-    pooled : AuditResult
-        Audit of all held-out predictions together, against the correlations of all labels. Its
-        interval describes the choice of rows. With several repeats, value and interval are those
-        of the mean over repeats.
-    value, low, high : float
-        Mean over folds, and its confidence interval for models trained on other samples of this
-        size.
-    confidence_level : float
-        Level of the interval.
-    table : DataFrame
-        One row for each fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the amplification
-        ``value`` with ``low``, ``high`` and ``p_value``, and the classifier's scores.
-    predictions : list of ndarray
-        The predictions of each fold's held-out rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from skbiasamp import cross_audit
-    >>> rng = np.random.default_rng(0)
-    >>> sex, skill = rng.integers(0, 2, 600), rng.normal(size=600)
-    >>> hired = (skill + sex / 2 + rng.normal(size=600) > 0).astype(int)
-    >>> result = cross_audit(
-    ...     DecisionTreeClassifier(max_depth=3, random_state=0),
-    ...     np.column_stack([skill, sex]),
-    ...     hired,
-    ...     sensitive_features=sex,
-    ...     random_state=0,
-    ... )
-    >>> result
-    directional A->T: +0.0828 [-0.0131, +0.1788] over 5 folds
-     repeat  fold  n_train  n_test   value     low   high  p_value  score
-          0     0      480     120  0.0547 -0.0434 0.1499   0.2830 0.7000
-          0     1      480     120  0.1490  0.0643 0.2311   0.0020 0.7750
-          0     2      480     120  0.1629  0.0575 0.2639   0.0050 0.6667
-          0     3      480     120  0.0755 -0.0136 0.1638   0.1060 0.7667
-          0     4      480     120 -0.0279 -0.1156 0.0541   0.4660 0.7917
-    pooled directional A->T: +0.0820 [+0.0413, +0.1239], p = 0.001 (600 rows, 2 groups x 1 task)
-    """
-
-    folds: list[AuditResult]
-    pooled: AuditResult
-    value: float
-    low: float
-    high: float
-    confidence_level: float
-    table: pd.DataFrame
-    predictions: list[Array]
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def __repr__(self) -> str:
-        name = " ".join(filter(None, (self.pooled.metric, self.pooled.direction)))
-        title = f"{name}: {self.value:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {self._over}"
-        shown = self.table.head(10)
-        lines = [title, shown.to_string(index=False, float_format="{:.4f}".format)]
-        if len(shown) < len(self.table):
-            lines.append(f"(the first {len(shown)} of {len(self.table)} folds)")
-        return "\n".join([*lines, f"pooled {self.pooled._title}"])
-
-    @property
-    def _over(self) -> str:
-        """What the mean is over."""
-        repeats = self.table["repeat"].nunique()
-        return f"{len(self.folds)} folds" + (f" of {repeats} repeats" if repeats > 1 else "")
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``table``."""
-        return self.table.copy()
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class CrossComparisonResult:
-    """Estimators compared on the same folds, as returned by `cross_audit`.
-
-    It holds two answers. ``table`` is about the estimators: would models trained on other samples
-    of this size differ? ``pooled`` is about the models that were trained here.
-
-    .. versionadded:: 0.1
-
-    Attributes
-    ----------
-    reference : str
-        The estimator that the others are compared with.
-    table : DataFrame
-        One row an estimator, the reference first: ``model``, its mean over folds ``value`` with
-        ``low`` and ``high``, the mean ``difference`` to the reference on the same folds with
-        ``difference_low``, ``difference_high`` and ``p_value`` after Nadeau and Bengio's
-        correction, ``p_adjusted`` (for the number of estimators), and ``changed``: the share of
-        held-out rows with another prediction than the reference's.
-    folds : DataFrame
-        One row for each estimator, repeat and fold: ``model``, ``repeat``, ``fold``, ``n_train``,
-        ``n_test``, ``value``, and the ``difference`` to the reference on that fold.
-    pooled : ComparisonResult
-        All held-out predictions together (of the first repeat), compared on the same rows and
-        resamples. Its intervals are those of the rows, given the models that were trained.
-    audits : dict of str to CrossAuditResult
-        The audit of each estimator.
-    confidence_level : float
-        Level of the intervals.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from skbiasamp import cross_audit
-    >>> rng = np.random.default_rng(0)
-    >>> sex, skill = rng.integers(0, 2, 600), rng.normal(size=600)
-    >>> hired = (skill + sex / 2 + rng.normal(size=600) > 0).astype(int)
-    >>> result = cross_audit(
-    ...     {"tree": DecisionTreeClassifier(random_state=0), "linear": LogisticRegression()},
-    ...     np.column_stack([skill, sex]),
-    ...     hired,
-    ...     sensitive_features=sex,
-    ...     random_state=0,
-    ... )
-    >>> result
-    directional A->T over 5 folds, compared with 'tree'
-     model   value     low   high  difference  difference_low  difference_high  p_value  changed
-      tree -0.0227 -0.0454 0.0000           -               -                -        -        -
-    linear  0.0411  0.0033 0.0789      0.0638          0.0284           0.0992   0.0075   0.2417
-    pooled directional A->T, compared with 'tree' (600 rows)
-     model   value     low   high  difference  difference_low  difference_high p_value  changed
-      tree -0.0229 -0.0642 0.0217           -               -                -       -        -
-    linear  0.0411  0.0011 0.0758      0.0640          0.0230           0.1003   0.004   0.2417
-    The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0230 to ...
-    """
-
-    reference: str
-    table: pd.DataFrame
-    folds: pd.DataFrame
-    pooled: ComparisonResult
-    audits: dict[str, CrossAuditResult]
-    confidence_level: float
-
-    def __repr__(self) -> str:
-        audit = self.audits[self.reference]
-        title = f"{self.pooled.name} over {audit._over}, compared with {self.reference!r}"
-        shown = self.table.drop(columns=["p_adjusted"] if len(self.table) < 3 else [])
-        options: dict[str, Any] = {"float_format": "{:.4f}".format, "na_rep": "-"}
-        lines = [title, shown.to_string(index=False, **options), f"pooled {self.pooled}"]
-        return printable("\n".join(lines))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``table``."""
-        return self.table.copy()
+from skbiasamp.results import MODEL_COLUMNS, ComparisonResult
 
 
 @validate_params(
@@ -331,7 +176,7 @@ def cross_audit(
     rng = check_random_state(random_state)
     splits = [list(splitter(cv, strata, rng).split(X, strata, groups)) for _ in range(n_repeats)]
     named = next(iter(models.values()))._auditors()
-    auditors = [[_seeded(one, rng) for one in named.values()] for _ in splits]
+    auditors = [[seeded(one, rng) for one in named.values()] for _ in splits]
     runs = {}
     for name, model in models.items():
         with _naming(name):
@@ -347,7 +192,7 @@ def cross_audit(
     results: dict[str, Any] = {}
     for name, one in named.items():
         with speaking(of_auditor(one)):
-            whole = _seeded(one, rng).fit(
+            whole = seeded(one, rng).fit(
                 y, sensitive_features=attribute, sample_weight=sample_weight
             )
         audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
@@ -446,9 +291,9 @@ def _run(
     metadata = {key: value for key, value in metadata.items() if value is not None}
     rows = (data, y, passed, sample_weight)
     repeats = []
-    for folds, seeded in zip(splits, auditors, strict=True):
+    for folds, own in zip(splits, auditors, strict=True):
         fitted = cross_validate(
-            _seeded(clone(model).set_params(auditor=seeded), rng),
+            seeded(clone(model).set_params(auditor=own), rng),
             data,
             y,
             cv=folds,
@@ -519,7 +364,7 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
         pooled.append(of_each_row_once(auditor, cut).audit(cells))
     table = pd.DataFrame(rows)
     level = auditor.confidence_level
-    value, low, high, _ = over_folds(table, "value", level, corrected=overlap(splits[0]))
+    value, low, high, _ = over_folds(table, "value", level, corrected=tested_twice(splits[0]))
     return CrossAuditResult(
         folds=folds,
         pooled=pooled[0] if len(pooled) == 1 else over_runs(auditor, pooled, "t"),
@@ -560,86 +405,3 @@ def _comparison(
         audits=audits,
         confidence_level=auditor.confidence_level,
     )
-
-
-def pooled_comparison(
-    auditor: Any, held_out: dict[str, list[dict[str, Any]]], reference: str
-) -> ComparisonResult:
-    """Compare all held-out predictions; `held_out` are the labels of each fold, by model."""
-    cells: Any = 0
-    for fold in zip(*held_out.values(), strict=True):
-        given = dict(fold[0])
-        for name in ("y_pred", "sensitive_pred"):
-            predicted = dict(zip(held_out, (one[name] for one in fold), strict=True))
-            lacking = any(one is None for one in predicted.values())
-            given[f"{name}s"] = None if lacking else predicted
-            given.pop(name, None)
-        # Contingencies add, those of several models too.
-        cells += auditor._count(given.pop("y_true"), given, {}, like=auditor.contingency_)
-    result: ComparisonResult = auditor.compare(cells, reference=reference)
-    return result
-
-
-def overlap(splits: Any) -> bool:
-    """Return whether a row is tested in several folds."""
-    return bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
-
-
-def of_each_row_once(auditor: Any, splits: Any) -> Any:
-    """Return the auditor, without an interval if rows are tested several times."""
-    return copy.copy(auditor).set_params(interval=None) if overlap(splits) else auditor
-
-
-def over_folds(
-    table: pd.DataFrame, measure: str, confidence_level: float, *, corrected: bool
-) -> tuple[float, float, float, float]:
-    """Return the mean of a column over folds, its interval, and the p-value of 0.
-
-    Folds of one repeat have different rows. Repeats estimate their variance better, but bring no
-    further rows. `corrected` adds Nadeau and Bengio's share for training rows, or test rows, that
-    folds have in common.
-    """
-    values = table[measure].to_numpy().reshape(table["repeat"].nunique(), -1)
-    mean, (n_repeats, n_folds) = float(values.mean()), values.shape
-    if n_folds == 1:
-        return mean, float("nan"), float("nan"), float("nan")
-    part = 1 / n_folds + corrected * table["n_test"].mean() / table["n_train"].mean()
-    error = float(np.sqrt(values.var(axis=1, ddof=1).mean() * part))
-    student = stats.t(n_repeats * (n_folds - 1))
-    reach = float(student.isf((1 - confidence_level) / 2)) * error
-    # Folds that all agree leave no doubt, also if they agree on 0.
-    p_value = 2 * student.sf(abs(mean) / error) if error != 0 else mean == 0
-    return mean, mean - reach, mean + reach, float(p_value)
-
-
-def splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
-    """Return what makes the folds; a number of them makes shuffled ones."""
-    if not isinstance(cv, Integral):
-        return check_cv(cv, strata, classifier=True)
-    if cv < 2:
-        raise InputError(
-            "{cv} must be 2 folds or more, a splitter, or a list of splits; got {seen!r}.", seen=cv
-        )
-    classes = type_of_target(strata) in ("binary", "multiclass")
-    return (StratifiedKFold if classes else KFold)(
-        cv, shuffle=True, random_state=rng.randint(2**31 - 1)
-    )
-
-
-def joint_strata(y: Any, attribute: Any) -> Array:
-    """Return a number for each combination of labels and attribute."""
-    tables = [
-        pd.DataFrame(to_native(value, name)).reset_index(drop=True)
-        for name, value in (("y", y), ("sensitive_features", attribute))
-    ]
-    rows = pd.concat(tables, axis=1, ignore_index=True)
-    return rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
-
-
-def _seeded(estimator: Any, rng: np.random.RandomState) -> Any:
-    """Return a clone whose `random_state` parameters are seeds if they were None."""
-    seeded = clone(estimator)
-    for name, value in sorted(seeded.get_params(deep=True).items(), key=itemgetter(0)):
-        if name.rpartition("__")[2] == "random_state" and value is None:
-            seeded.set_params(**{name: rng.randint(2**31 - 1)})
-    return seeded

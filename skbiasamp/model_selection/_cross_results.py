@@ -1,0 +1,171 @@
+"""What `cross_audit` returns: the folds of one estimator, and of several compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from skbiasamp._input import Array
+from skbiasamp._words import printable
+from skbiasamp.results import AuditResult, ComparisonResult
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossAuditResult:
+    """Bias amplification over the folds of a cross-validation, as returned by `cross_audit`.
+
+    Attributes
+    ----------
+    folds : list of AuditResult
+        One for each fold of each repeat.
+    pooled : AuditResult
+        Audit of all held-out predictions together, against the correlations of all labels. Its
+        interval describes the choice of rows. With several repeats, value and interval are those
+        of the mean over repeats.
+    value, low, high : float
+        Mean over folds, and its confidence interval for models trained on other samples of this
+        size.
+    confidence_level : float
+        Level of the interval.
+    table : DataFrame
+        One row for each fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the amplification
+        ``value`` with ``low``, ``high`` and ``p_value``, and the classifier's scores.
+    predictions : list of ndarray
+        The predictions of each fold's held-out rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skbiasamp import cross_audit
+    >>> rng = np.random.default_rng(0)
+    >>> sex, skill = rng.integers(0, 2, 600), rng.normal(size=600)
+    >>> hired = (skill + sex / 2 + rng.normal(size=600) > 0).astype(int)
+    >>> result = cross_audit(
+    ...     DecisionTreeClassifier(max_depth=3, random_state=0),
+    ...     np.column_stack([skill, sex]),
+    ...     hired,
+    ...     sensitive_features=sex,
+    ...     random_state=0,
+    ... )
+    >>> result
+    directional A->T: +0.0828 [-0.0131, +0.1788] over 5 folds
+     repeat  fold  n_train  n_test   value     low   high  p_value  score
+          0     0      480     120  0.0547 -0.0434 0.1499   0.2830 0.7000
+          0     1      480     120  0.1490  0.0643 0.2311   0.0020 0.7750
+          0     2      480     120  0.1629  0.0575 0.2639   0.0050 0.6667
+          0     3      480     120  0.0755 -0.0136 0.1638   0.1060 0.7667
+          0     4      480     120 -0.0279 -0.1156 0.0541   0.4660 0.7917
+    pooled directional A->T: +0.0820 [+0.0413, +0.1239], p = 0.001 (600 rows, 2 groups x 1 task)
+    """
+
+    folds: list[AuditResult]
+    pooled: AuditResult
+    value: float
+    low: float
+    high: float
+    confidence_level: float
+    table: pd.DataFrame
+    predictions: list[Array]
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __repr__(self) -> str:
+        name = " ".join(filter(None, (self.pooled.metric, self.pooled.direction)))
+        title = f"{name}: {self.value:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {self._over}"
+        shown = self.table.head(10)
+        lines = [title, shown.to_string(index=False, float_format="{:.4f}".format)]
+        if len(shown) < len(self.table):
+            lines.append(f"(the first {len(shown)} of {len(self.table)} folds)")
+        return "\n".join([*lines, f"pooled {self.pooled._title}"])
+
+    @property
+    def _over(self) -> str:
+        """What the mean is over."""
+        repeats = self.table["repeat"].nunique()
+        return f"{len(self.folds)} folds" + (f" of {repeats} repeats" if repeats > 1 else "")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a copy of ``table``."""
+        return self.table.copy()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossComparisonResult:
+    """Estimators compared on the same folds, as returned by `cross_audit`.
+
+    It holds two answers. ``table`` is about the estimators: would models trained on other samples
+    of this size differ? ``pooled`` is about the models that were trained here.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    reference : str
+        The estimator that the others are compared with.
+    table : DataFrame
+        One row an estimator, the reference first: ``model``, its mean over folds ``value`` with
+        ``low`` and ``high``, the mean ``difference`` to the reference on the same folds with
+        ``difference_low``, ``difference_high`` and ``p_value`` after Nadeau and Bengio's
+        correction, ``p_adjusted`` (for the number of estimators), and ``changed``: the share of
+        held-out rows with another prediction than the reference's.
+    folds : DataFrame
+        One row for each estimator, repeat and fold: ``model``, ``repeat``, ``fold``, ``n_train``,
+        ``n_test``, ``value``, and the ``difference`` to the reference on that fold.
+    pooled : ComparisonResult
+        All held-out predictions together (of the first repeat), compared on the same rows and
+        resamples. Its intervals are those of the rows, given the models that were trained.
+    audits : dict of str to CrossAuditResult
+        The audit of each estimator.
+    confidence_level : float
+        Level of the intervals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from skbiasamp import cross_audit
+    >>> rng = np.random.default_rng(0)
+    >>> sex, skill = rng.integers(0, 2, 600), rng.normal(size=600)
+    >>> hired = (skill + sex / 2 + rng.normal(size=600) > 0).astype(int)
+    >>> result = cross_audit(
+    ...     {"tree": DecisionTreeClassifier(random_state=0), "linear": LogisticRegression()},
+    ...     np.column_stack([skill, sex]),
+    ...     hired,
+    ...     sensitive_features=sex,
+    ...     random_state=0,
+    ... )
+    >>> result
+    directional A->T over 5 folds, compared with 'tree'
+     model   value     low   high  difference  difference_low  difference_high  p_value  changed
+      tree -0.0227 -0.0454 0.0000           -               -                -        -        -
+    linear  0.0411  0.0033 0.0789      0.0638          0.0284           0.0992   0.0075   0.2417
+    pooled directional A->T, compared with 'tree' (600 rows)
+     model   value     low   high  difference  difference_low  difference_high p_value  changed
+      tree -0.0229 -0.0642 0.0217           -               -                -       -        -
+    linear  0.0411  0.0011 0.0758      0.0640          0.0230           0.1003   0.004   0.2417
+    The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0230 to ...
+    """
+
+    reference: str
+    table: pd.DataFrame
+    folds: pd.DataFrame
+    pooled: ComparisonResult
+    audits: dict[str, CrossAuditResult]
+    confidence_level: float
+
+    def __repr__(self) -> str:
+        audit = self.audits[self.reference]
+        title = f"{self.pooled.name} over {audit._over}, compared with {self.reference!r}"
+        shown = self.table.drop(columns=["p_adjusted"] if len(self.table) < 3 else [])
+        options: dict[str, Any] = {"float_format": "{:.4f}".format, "na_rep": "-"}
+        lines = [title, shown.to_string(index=False, **options), f"pooled {self.pooled}"]
+        return printable("\n".join(lines))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a copy of ``table``."""
+        return self.table.copy()
