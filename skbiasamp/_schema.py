@@ -150,6 +150,11 @@ def list_of(check: Check) -> Check:
     return checked
 
 
+def tuple_of(check: Check) -> Check:
+    """Check every item of a list, which becomes a tuple."""
+    return lambda held, field: tuple(list_of(check)(held, field))
+
+
 def names(held: Any, field: str) -> tuple[Any, ...]:
     """Check for a list of names, each of which occurs once."""
     found = tuple(list_of(name)(held, field))

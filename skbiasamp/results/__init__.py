@@ -3,15 +3,9 @@
 from skbiasamp.results._comparison import MODEL_COLUMNS, ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._report import AuditReport, Finding
-from skbiasamp.results._result import (
-    COLUMNS,
-    AuditResult,
-    label_index,
-    pair_names,
-    pair_table,
-    uncounted,
-)
+from skbiasamp.results._result import AuditResult
 from skbiasamp.results._sentences import conclusion, labels_of
+from skbiasamp.results._tables import COLUMNS, label_index, pair_names, pair_table, uncounted
 
 __all__ = [
     "COLUMNS",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -27,7 +26,8 @@ from skbiasamp._words import (
     side_of,
     task_of,
 )
-from skbiasamp.results._result import COUNT, NAME, NUMBER, Stored, plain
+from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, plain, records
+from skbiasamp.results._tables import FORMATS, html_table
 
 COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/1"
 # One row a model.
@@ -47,7 +47,7 @@ _TABLES = ("table", "pairs", "churn")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonResult(Stored):
+class ComparisonResult(OfMetric):
     """Result of comparing several models on the same rows.
 
     An auditor's ``compare`` returns it. Intervals of differences are narrower than separate
@@ -126,11 +126,6 @@ class ComparisonResult(Stored):
     headline: int = 9
     percent: bool = True
     group_columns: tuple[Hashable, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """Metric and direction, such as "directional A->T"."""
-        return self.metric if self.direction is None else f"{self.metric} {self.direction}"
 
     @property
     def models(self) -> list[str]:
@@ -271,7 +266,7 @@ class ComparisonResult(Stored):
     def __repr__(self) -> str:
         rows = f"{self.n_samples:,.15g} rows"
         title = f"{self.name}, compared with {self.reference!r} ({rows})"
-        lines = [title, self._shown().to_string(index=False, **_FORMATS)]
+        lines = [title, self._shown().to_string(index=False, **FORMATS)]
         return printable("\n".join([*lines, *map(self.sentence, self.models)]))
 
     def _shown(self) -> pd.DataFrame:
@@ -283,10 +278,8 @@ class ComparisonResult(Stored):
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook; labels of the data are escaped."""
-        table = self._shown().to_html(index=False, border=0, escape=True, **_FORMATS)
-        text = "<br>".join(html.escape(self.sentence(model)) for model in self.models)
-        title = html.escape(f"{self.name}, compared with {self.reference!r}")
-        return f"<div class='skbiasamp-result'><p><b>{title}</b><br>{text}</p>{table}</div>"
+        title = f"{self.name}, compared with {self.reference!r}"
+        return html_table(title, map(self.sentence, self.models), self._shown())
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a model, the reference first.
@@ -310,7 +303,7 @@ class ComparisonResult(Stored):
             for one in fields(self)
             if one.name not in _TABLES
         }
-        tables = {name: _records(getattr(self, name)) for name in _TABLES}
+        tables = {name: records(getattr(self, name)) for name in _TABLES}
         return {
             "schema": COMPARISON_SCHEMA,
             **content,
@@ -335,21 +328,6 @@ class ComparisonResult(Stored):
         return cls(**read)
 
 
-_FORMATS: dict[str, Any] = {
-    "float_format": "{:.4f}".format,
-    "formatters": {
-        name: lambda value: "-" if math.isnan(value) else f"{value:.2g}"
-        for name in ("p_value", "p_adjusted")
-    },
-    "na_rep": "-",
-}
-
-
-def _records(table: pd.DataFrame) -> list[Mapping[str, Any]]:
-    rows = table.itertuples(index=False, name=None)
-    return [{str(c): plain(v) for c, v in zip(table, row, strict=True)} for row in rows]
-
-
 _INTERVALS = (
     ("low", "high"),
     ("difference_low", "difference_high"),
@@ -357,8 +335,7 @@ _INTERVALS = (
 )
 # Pairs whose rows were gained and lost, which a sentence then tells.
 _COUNTED = schema.record({"observed": NUMBER, "reference": NUMBER}, rest=schema.ANYTHING)
-_SHARE = schema.optional(schema.number(0, 1), math.nan)
-_P_VALUES = dict.fromkeys(("p_value", "p_adjusted"), _SHARE)
+_P_VALUES = dict.fromkeys(("p_value", "p_adjusted"), SHARE)
 _FIELDS = schema.record(
     {
         "schema": schema.value(repr(COMPARISON_SCHEMA), lambda held: held == COMPARISON_SCHEMA),
@@ -373,7 +350,7 @@ _FIELDS = schema.record(
                     "model": schema.TEXT,
                     **dict.fromkeys(MODEL_COLUMNS[1:], NUMBER),
                     **_P_VALUES,
-                    "changed": _SHARE,
+                    "changed": SHARE,
                 },
                 rest=NUMBER,
             )
@@ -392,8 +369,8 @@ _FIELDS = schema.record(
                     "group": NAME,
                     "n": COUNT,
                     "changed": COUNT,
-                    "share": _SHARE,
-                    "p_value": _SHARE,
+                    "share": SHARE,
+                    "p_value": SHARE,
                 }
             )
         ),
@@ -404,6 +381,6 @@ _FIELDS = schema.record(
         "question": schema.TEXT,
         "headline": schema.number(),
         "percent": schema.TRUTH,
-        "group_columns": lambda held, field: tuple(schema.list_of(schema.name)(held, field)),
+        "group_columns": schema.tuple_of(schema.name),
     },
 )

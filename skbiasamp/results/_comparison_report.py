@@ -22,8 +22,8 @@ from skbiasamp._words import (
 )
 from skbiasamp._writing import written
 from skbiasamp.results._comparison import ComparisonResult
+from skbiasamp.results._json import COUNT, NAME, NUMBER, plain
 from skbiasamp.results._report import CONTEXT, DATA_FILES, Report, _frame_of, _wrapped
-from skbiasamp.results._result import COUNT, NAME, NUMBER, plain
 
 COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
 

@@ -14,15 +14,9 @@ import pandas as pd
 from skbiasamp import _schema as schema
 from skbiasamp._words import CANNOT, printable
 from skbiasamp._writing import written
-from skbiasamp.results._result import (
-    COUNT,
-    NAME,
-    AuditResult,
-    Stored,
-    label_index,
-    listed,
-    plain,
-)
+from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, listed, plain
+from skbiasamp.results._result import AuditResult
+from skbiasamp.results._tables import label_index
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
 
@@ -290,9 +284,8 @@ def _frame_of(row: schema.Check) -> schema.Check:
     return checked
 
 
-_RATE = schema.optional(schema.number(0, 1), math.nan)
 _RATES = ("accuracy", "predicted_rate", "true_positive_rate", "false_positive_rate")
-_SHARES = {f"{name}{end}": _RATE for name in _RATES for end in ("", "_low", "_high")}
+_SHARES = {f"{name}{end}": SHARE for name in _RATES for end in ("", "_low", "_high")}
 _RATIO = {f"impact_ratio{end}": COUNT for end in ("", "_low", "_high")}
 _FINDING = schema.record(
     {"topic": schema.TEXT, "text": schema.TEXT},
@@ -327,11 +320,11 @@ _FIELDS = schema.record(
         "schema": schema.value(repr(REPORT_SCHEMA), lambda held: held == REPORT_SCHEMA),
         "results": schema.dict_of(AuditResult._checked),
         "groups": _frame_of(
-            schema.record({"group": NAME, "n": COUNT, "share": _RATE}, _SHARES, rest=NAME)
+            schema.record({"group": NAME, "n": COUNT, "share": SHARE}, _SHARES, rest=NAME)
         ),
         "rates": _frame_of(
             schema.record(
-                {"group": NAME, "task": NAME, "base_rate": _RATE}, _SHARES | _RATIO, rest=NAME
+                {"group": NAME, "task": NAME, "base_rate": SHARE}, _SHARES | _RATIO, rest=NAME
             )
         ),
         "findings": schema.list_of(lambda held, field: Finding(**_FINDING(held, field))),

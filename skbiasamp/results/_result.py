@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import html
-import json
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skbiasamp import _schema as schema
-from skbiasamp._input import Array, Names, check_count
+from skbiasamp._input import check_count
 from skbiasamp._words import (
     AMPLIFIES,
     CANNOT,
@@ -27,35 +25,21 @@ from skbiasamp._words import (
     printable,
     side_of,
 )
-from skbiasamp._writing import written
 from skbiasamp.inference._tests import significant
+from skbiasamp.results._json import (
+    COUNT,
+    FLAG,
+    NAME,
+    NUMBER,
+    SHARE,
+    OfMetric,
+    plain,
+    records,
+    scalar,
+)
+from skbiasamp.results._tables import COLUMNS, FORMATS, html_table, uncounted
 
 SCHEMA = "skbiasamp.AuditResult/2"
-
-COLUMNS = (
-    "group",
-    "task",
-    "n",
-    "base",
-    "observed",
-    "sign",
-    "delta",
-    "amplification",
-    "low",
-    "high",
-    "p_value",
-    "p_adjusted",
-    "sign_certain",
-    "reliable",
-)
-
-# Rates to four places; p-values to two digits, however small; a dash if there is nothing to show.
-_FORMATS: dict[str, Any] = {
-    "float_format": "{:.4f}".format,
-    "formatters": {"p_value": lambda value: "-" if math.isnan(value) else f"{value:.2g}"},
-    "na_rep": "-",
-}
-
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
@@ -63,68 +47,8 @@ _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
 _SOME = pd.Series([1.0])  # for a table without the column
 
 
-class Stored:
-    """What can be stored as JSON: a class with `to_dict`, and a check of what it returned."""
-
-    def to_json(self, path: Any = None, **options: Any) -> str:
-        """Return `to_dict` as JSON, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, default=None
-            Where to write.
-        **options : dict
-            Passed to `json.dumps`, such as ``indent=2``.
-
-        Returns
-        -------
-        text : str
-        """
-        content = self.to_dict()  # type: ignore[attr-defined]
-        return written(json.dumps(content, allow_nan=False, **options), path)
-
-    @classmethod
-    def from_json(cls, text: Any) -> Self:
-        """Read what `to_json` wrote.
-
-        Parameters
-        ----------
-        text : str or path
-            The JSON, or the file that has it.
-
-        Returns
-        -------
-        stored : object
-            The result or report.
-        """
-        read: Self = schema.load(text, cls._checked, f"{cls.__name__}.to_json")
-        return read
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Self:
-        """Read what `to_dict` returned.
-
-        Parameters
-        ----------
-        content : dict
-            The content; parameters that JSON cannot hold come back as text.
-
-        Returns
-        -------
-        stored : object
-            The result or report.
-        """
-        read: Self = schema.read(content, cls._checked, f"{cls.__name__}.to_dict")
-        return read
-
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> Self:
-        """Return what stored content means, once its fields are checked."""
-        raise NotImplementedError
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditResult(Stored):
+class AuditResult(OfMetric):
     """Result of one audit: amplification, interval, test and a table of pairs.
 
     An auditor's ``audit`` returns it; ``float(result)`` is the value.
@@ -223,11 +147,6 @@ class AuditResult(Stored):
 
     def __float__(self) -> float:
         return float(self.value)
-
-    @property
-    def name(self) -> str:
-        """Metric and direction, such as "directional A->T"."""
-        return self.metric if self.direction is None else f"{self.metric} {self.direction}"
 
     @property
     def verdict(self) -> str:
@@ -374,15 +293,12 @@ class AuditResult(Stored):
 
     def __repr__(self) -> str:
         shown = self._shown()
-        lines = [self._title, shown.to_string(index=False, **_FORMATS), *self._remarks()]
+        lines = [self._title, shown.to_string(index=False, **FORMATS), *self._remarks()]
         return printable("\n".join(lines))
 
     def _repr_html_(self) -> str:
         """Return the same for a notebook; labels of the data are escaped."""
-        shown = self._shown()
-        table = shown.to_html(index=False, border=0, escape=True, **_FORMATS)
-        caption = "<br>".join(html.escape(line) for line in (self._title, *self._remarks()))
-        return f"<div class='skbiasamp-result'><p><b>{caption}</b></p>{table}</div>"
+        return html_table(self._title, self._remarks(), self._shown())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table of pairs, with metric and direction as first columns.
@@ -407,12 +323,8 @@ class AuditResult(Stored):
         content = {
             one.name: plain(getattr(self, one.name)) for one in fields(self) if one.name != "table"
         }
-        table = [
-            {column: plain(value) for column, value in zip(self.table, row, strict=True)}
-            for row in self.table.itertuples(index=False, name=None)
-        ]
         derived = {"verdict": self.verdict, "affected": plain(self.affected)}
-        return {"schema": SCHEMA, **content, **derived, "table": table}
+        return {"schema": SCHEMA, **content, **derived, "table": records(self.table)}
 
     @classmethod
     def _checked(cls, held: Any, field: str) -> AuditResult:
@@ -432,89 +344,13 @@ class AuditResult(Stored):
         return cls(**read | {"table": pd.DataFrame(cells, columns=columns).infer_objects()})
 
 
-def uncounted(table: pd.DataFrame) -> Array:
-    """Return which pairs do not count: without a training correlation their part is always 0."""
-    if "sign" not in table:
-        return np.zeros(len(table), bool)
-    return np.asarray((table["sign"] == 0) & (table["amplification"] == 0))
-
-
-def plain(value: Any) -> Any:
-    """Return a value that JSON can hold."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, pd.DataFrame):
-        return {
-            "index": plain(list(value.index)),
-            "columns": plain(list(value.columns)),
-            "data": plain(value.to_numpy().tolist()),
-        }
-    if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple | np.ndarray):
-        return [plain(one) for one in value]
-    return repr(value)
-
-
-def label_index(names: Names) -> pd.Index[Any]:
-    """Return names as an index; tuples stay names and do not become levels."""
-    return pd.Index(list(names), tupleize_cols=False)
-
-
-def pair_names(groups: Names, tasks: Names) -> dict[str, Any]:
-    """Return group and task of every pair, one row a pair."""
-
-    def repeated(names: tuple[Hashable, ...], positions: Array) -> Any:
-        column = pd.Series(index=range(len(names)), dtype=object)
-        column[:] = names
-        return column.infer_objects().take(positions).array
-
-    rows, cols = np.indices((len(groups), len(tasks))).reshape(2, -1)
-    return {"group": repeated(groups, rows), "task": repeated(tasks, cols)}
-
-
-def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
-    """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`."""
-    data = pair_names(groups, tasks)
-    n_pairs = len(groups) * len(tasks)
-    for name in COLUMNS[2:]:
-        column = columns.get(name)
-        data[name] = np.full(n_pairs, np.nan) if column is None else np.ravel(column)
-    counts = data["n"]
-    if np.array_equal(counts, np.rint(counts)):
-        data["n"] = counts.astype(np.int64)
-    return pd.DataFrame(data)
-
-
 _INTERVALS = (("low", "high"),)
-# What JSON holds in place of a number, a flag or a name that there is not: null.
-NUMBER = schema.optional(schema.number(), math.nan)
-NAME = schema.optional(schema.name, math.nan)
-COUNT = schema.optional(schema.number(0), math.nan)
-_FLAG = schema.optional(schema.TRUTH, math.nan)
-_P_VALUE = schema.optional(schema.number(0, 1), math.nan)
-
-
-def listed(held: Any, field: str) -> Any:
-    """Check for anything; a list is a list of names."""
-    return schema.list_of(NAME)(held, field) if isinstance(held, list) else held
-
-
-def scalar(held: Any, field: str) -> Any:
-    """Check for anything; null is NaN."""
-    return math.nan if held is None else held
-
-
 _ROW = schema.record(
     {"group": NAME, "task": NAME, "amplification": NUMBER},
     {
         **dict.fromkeys(COLUMNS, NUMBER),
-        **dict.fromkeys(("p_value", "p_adjusted"), _P_VALUE),
-        **dict.fromkeys(("sign_certain", "reliable"), _FLAG),
+        **dict.fromkeys(("p_value", "p_adjusted"), SHARE),
+        **dict.fromkeys(("sign_certain", "reliable"), FLAG),
         **{"n": COUNT, "group": NAME, "task": NAME},
     },
     rest=NAME,
@@ -527,7 +363,7 @@ _FIELDS = schema.record(
         "direction": schema.optional(schema.TEXT),
         **dict.fromkeys(("value", "low", "high"), NUMBER),
         "confidence_level": schema.optional(schema.number(0, 1)),
-        "p_value": _P_VALUE,
+        "p_value": SHARE,
         "n_samples": COUNT,
         "params": schema.dict_of(schema.ANYTHING),
         "table": schema.list_of(_ROW),
@@ -544,7 +380,7 @@ _FIELDS = schema.record(
         "columns": schema.dict_of(schema.TEXT),
         "percent": schema.TRUTH,
         "uncounted": schema.TEXT,
-        "settings": lambda held, field: tuple(schema.list_of(schema.TEXT)(held, field)),
-        "group_columns": lambda held, field: tuple(schema.list_of(schema.name)(held, field)),
+        "settings": schema.tuple_of(schema.TEXT),
+        "group_columns": schema.tuple_of(schema.name),
     },
 )

@@ -1,0 +1,84 @@
+"""Tables of pairs of group and task, and how tables are shown."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input import Array, Names
+
+COLUMNS = (
+    "group",
+    "task",
+    "n",
+    "base",
+    "observed",
+    "sign",
+    "delta",
+    "amplification",
+    "low",
+    "high",
+    "p_value",
+    "p_adjusted",
+    "sign_certain",
+    "reliable",
+)
+
+# Rates to four places; p-values to two digits, however small; a dash if there is nothing to show.
+FORMATS: dict[str, Any] = {
+    "float_format": "{:.4f}".format,
+    "formatters": {
+        name: lambda value: "-" if math.isnan(value) else f"{value:.2g}"
+        for name in ("p_value", "p_adjusted")
+    },
+    "na_rep": "-",
+}
+
+
+def label_index(names: Names) -> pd.Index[Any]:
+    """Return names as an index; tuples stay names and do not become levels."""
+    return pd.Index(list(names), tupleize_cols=False)
+
+
+def pair_names(groups: Names, tasks: Names) -> dict[str, Any]:
+    """Return group and task of every pair, one row a pair."""
+
+    def repeated(names: tuple[Hashable, ...], positions: Array) -> Any:
+        column = pd.Series(index=range(len(names)), dtype=object)
+        column[:] = names
+        return column.infer_objects().take(positions).array
+
+    rows, cols = np.indices((len(groups), len(tasks))).reshape(2, -1)
+    return {"group": repeated(groups, rows), "task": repeated(tasks, cols)}
+
+
+def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
+    """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`."""
+    data = pair_names(groups, tasks)
+    n_pairs = len(groups) * len(tasks)
+    for name in COLUMNS[2:]:
+        column = columns.get(name)
+        data[name] = np.full(n_pairs, np.nan) if column is None else np.ravel(column)
+    counts = data["n"]
+    if np.array_equal(counts, np.rint(counts)):
+        data["n"] = counts.astype(np.int64)
+    return pd.DataFrame(data)
+
+
+def uncounted(table: pd.DataFrame) -> Array:
+    """Return which pairs do not count: without a training correlation their part is always 0."""
+    if "sign" not in table:
+        return np.zeros(len(table), bool)
+    return np.asarray((table["sign"] == 0) & (table["amplification"] == 0))
+
+
+def html_table(title: str, lines: Iterable[str], table: pd.DataFrame) -> str:
+    """Return a table for a notebook, with text above it; labels of the data are escaped."""
+    shown = table.to_html(index=False, border=0, escape=True, **FORMATS)
+    caption = "<br>".join([f"<b>{html.escape(title)}</b>", *map(html.escape, lines)])
+    return f"<div class='skbiasamp-result'><p>{caption}</p>{shown}</div>"
