@@ -60,7 +60,7 @@ def function_of(
         chosen = {key: given.pop(key) for key in options if key in given}
         validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
         made = auditor(**chosen, interval=None)
-        _learn(made, given.pop("y_train", None), given.pop("sensitive_train", None))
+        fit_if_given(made, given.pop("y_train", None), given.pop("sensitive_train", None))
         return made.score(**given)
 
     function.__name__ = function.__qualname__ = name
@@ -70,7 +70,7 @@ def function_of(
     return function
 
 
-def _learn(auditor: Any, y_train: Any, sensitive_train: Any) -> None:
+def fit_if_given(auditor: Any, y_train: Any, sensitive_train: Any) -> None:
     """Fit on training labels if there are any, else take the audited labels in their place."""
     if auditor._uses_groups and not is_contingency(y_train):
         check_train(y_train, sensitive_train)

@@ -26,6 +26,7 @@ from skbiasamp._input import (
 )
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
+from skbiasamp.metrics._functions import fit_if_given
 from skbiasamp.metrics._texts import filled
 from skbiasamp.metrics.directional import DirectionalAuditor
 
@@ -205,7 +206,7 @@ def amplification_curve(
     auditor = DirectionalAuditor(
         ties=ties, groups=groups, missing=missing, pos_label=pos_label, interval=None
     )
-    auditor._learn_or_not(y_train, sensitive_train)
+    fit_if_given(auditor, y_train, sensitive_train)
     with speaking(y_pred="y_score"):
         test = auditor._count_audited(
             y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
