@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         mitigation,
         model_selection,
         plotting,
+        text,
     )
     from skbiasamp.compose import AuditedClassifier, LeakageProbe
     from skbiasamp.contingency import Contingency
@@ -63,6 +64,7 @@ _SUBMODULES = {
     "mitigation",
     "model_selection",
     "plotting",
+    "text",
 }
 
 __all__ = [
@@ -91,6 +93,7 @@ __all__ = [
     "mitigation",
     "model_selection",
     "plotting",
+    "text",
 ]
 
 

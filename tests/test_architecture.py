@@ -19,6 +19,7 @@ LAYERS = [
     "_warnings",
     "_jobs",
     "_input",
+    "text",
     "_torch",
     "_writing",
     "_schema",
@@ -191,7 +192,7 @@ def test_public_names_exist_and_are_listed():
 
 
 @pytest.mark.parametrize(
-    "module", ["datasets", "inference", "metrics", "model_selection", "plotting"]
+    "module", ["datasets", "inference", "metrics", "model_selection", "plotting", "text"]
 )
 def test_submodules_list_their_public_names(module):
     names = importlib.import_module(f"skbiasamp.{module}").__all__

@@ -1,0 +1,9 @@
+"""Texts: words that name a group masked, and labels read from captions and answers.
+
+The metrics on texts are in ``skbiasamp.metrics``.
+"""
+
+from skbiasamp.text._gender import gender_words
+from skbiasamp.text._masker import WordMasker
+
+__all__ = ["WordMasker", "gender_words"]

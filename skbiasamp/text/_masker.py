@@ -1,0 +1,225 @@
+"""WordMasker: words replaced in texts, and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from skbiasamp._input import InputError, InputTypeError
+from skbiasamp._warnings import warn
+from skbiasamp.text._gender import gender_words
+from skbiasamp.text._matching import Matcher, read_lists, read_texts
+
+
+class WordMasker(TransformerMixin, BaseEstimator):
+    """Replace words of lists by placeholders in texts, and count them.
+
+    Use it before an attacker that is to predict the group from what else a text says. Everything
+    except the listed words stays as it is.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    words : list of str, or dict of such lists, default=None
+        Words and phrases to replace. None: English words that name a gender, `gender_words`.
+        A list: these. A dict: several lists by name.
+    placeholder : str or dict, default="<group>"
+        What takes the place of a word. A str: the same for all lists. A dict: one for each list,
+        by its name.
+    substitute : callable, default=None
+        Function of a word, as it is in the text, that returns its replacement. None: the
+        placeholder.
+    plurals : bool, default=True
+        True replaces regular English plurals of the listed words too. False replaces the listed
+        words alone.
+
+    Attributes
+    ----------
+    counts_ : dict
+        How often each word is in the texts that `fit` got, the most frequent first.
+    n_masked_ : int
+        How many of these texts have a listed word.
+
+    See Also
+    --------
+    gender_words : The words that are masked by default.
+
+    Notes
+    -----
+    Case, and the encoding of accents and apostrophes, make no difference. A word ends before
+    anything that is no letter, digit or accent: the possessive "man's" becomes "<group>'s". In
+    phrases, a space and a hyphen are the same. Of phrases that overlap, the longest is replaced.
+
+    Examples
+    --------
+    >>> from skbiasamp.text import WordMasker
+    >>> masker = WordMasker()
+    >>> masker.fit_transform(["A Woman's bike.", "Two men on bikes"])
+    ["A <group>'s bike.", 'Two <group> on bikes']
+    >>> masker.counts_
+    {'woman': 1, 'men': 1}
+    >>> WordMasker(["wine glass"], placeholder="<object>").transform(["wine-glasses, a glass"])
+    ['<object>, a glass']
+    >>> swap = {"he": "she", "his": "her"}
+    >>> WordMasker(list(swap), substitute=swap.get).transform(["he and his dog"])
+    ['she and her dog']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "words": [list, tuple, set, dict, None],
+        "placeholder": [str, dict],
+        "substitute": [callable, None],
+        "plurals": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        words: Any = None,
+        placeholder: str | Mapping[str, str] = "<group>",
+        *,
+        substitute: Any = None,
+        plurals: bool = True,
+    ) -> None:
+        self.words = words
+        self.placeholder = placeholder
+        self.substitute = substitute
+        self.plurals = plurals
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Count the listed words of texts.
+
+        Parameters
+        ----------
+        X : array-like of str of shape (n_samples,)
+            Texts.
+        y : Ignored
+            Here for pipelines.
+
+        Returns
+        -------
+        self : WordMasker
+            The fitted masker.
+        """
+        self._mask(read_texts(X), fit=True)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Replace the listed words of texts.
+
+        Parameters
+        ----------
+        X : array-like of str of shape (n_samples,)
+            Texts.
+
+        Returns
+        -------
+        masked : list, Series or ndarray of str
+            The masked texts: a Series if X is one, an array if X is one, else a list.
+        """
+        return _like(X, self._mask(read_texts(X)))
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Count the listed words of texts, and replace them.
+
+        Parameters
+        ----------
+        X : array-like of str of shape (n_samples,)
+            Texts.
+        y : Ignored
+            Here for pipelines.
+        **fit_params : dict
+            Ignored.
+
+        Returns
+        -------
+        masked : list, Series or ndarray of str
+            The masked texts, as `transform` returns them.
+        """
+        return _like(X, self._mask(read_texts(X), fit=True))
+
+    def _mask(self, texts: list[str], *, fit: bool = False) -> list[str]:
+        """Return masked texts, and keep the counts if they are fitted."""
+        self._validate_params()
+        lists = read_lists(gender_words() if self.words is None else self.words)
+        matcher = Matcher(lists, plurals=self.plurals)
+        placeholder_of = self._placeholders(lists, matcher)
+        substitute = self.substitute
+        counts: Counter[str] = Counter()
+        masked, n_masked, anything_left = [], 0, False
+        for text in texts:
+            parts, last = [], 0
+            for start, end, word, name in matcher.find(text):
+                counts[word] += 1
+                parts.append(text[last:start])
+                if substitute is None:
+                    parts.append(placeholder_of[name])
+                else:
+                    parts.append(_replacement(substitute, text[start:end]))
+                last = end
+            n_masked += last > 0
+            if fit and not anything_left:
+                rest = "".join(parts[::2]) + text[last:]
+                anything_left = any(map(str.isalnum, rest))
+            masked.append("".join(parts) + text[last:] if parts else text)
+        if fit:
+            self.counts_ = dict(counts.most_common())
+            self.n_masked_ = n_masked
+            if n_masked and not anything_left:
+                warn(
+                    "WordMasker replaced every word of all texts: nothing is left to predict "
+                    "from. Shorten the list of words."
+                )
+        return masked
+
+    def _placeholders(self, lists: dict[str, list[str]], matcher: Matcher) -> dict[str, str]:
+        """Return the placeholder of each list, or raise if a listed word is in it."""
+        given = self.placeholder
+        if isinstance(given, str):
+            given = dict.fromkeys(lists, given)
+        if set(map(str, given)) != set(lists):
+            text = "{placeholder} must have the names of {words}, {names}; got {seen!r}."
+            raise InputError(text, names=sorted(lists), seen=self.placeholder)
+        for placeholder in given.values():
+            if not isinstance(placeholder, str):
+                text = "{placeholder} must be text; got {seen!r}."
+                raise InputTypeError(text, seen=placeholder)
+            if not placeholder.strip():
+                text = (
+                    "{placeholder} must not be empty; got {seen!r}. The words on both sides "
+                    "would form new phrases."
+                )
+                raise InputError(text, seen=placeholder)
+            for found in matcher.find(placeholder):
+                text = (
+                    "{placeholder} must hold no listed word; got {seen!r}, and {word!r} is listed."
+                )
+                raise InputError(text, seen=placeholder, word=found.word)
+        return {str(name): placeholder for name, placeholder in given.items()}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        return tags
+
+
+def _replacement(substitute: Any, word: str) -> str:
+    replacement = substitute(word)
+    if not isinstance(replacement, str):
+        text = "{substitute} must return text; got {seen!r} for {word!r}."
+        raise InputTypeError(text, seen=replacement, word=word)
+    return replacement
+
+
+def _like(X: Any, texts: list[str]) -> Any:
+    """Return texts in the container of X, if this is a Series or an array."""
+    if isinstance(X, pd.Series):
+        return pd.Series(texts, index=X.index, name=X.name, dtype=object)
+    return np.array(texts, dtype=object) if isinstance(X, np.ndarray) else texts
