@@ -21,21 +21,17 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
-from skbiasamp._input import Array, InputError, InputTypeError, check_call, check_lengths, to_native
+from skbiasamp._input import Array, InputError, check_lengths, to_native
 from skbiasamp._torch import find_device, import_torch, seeded
-from skbiasamp.attackers._networks import check_total, distinct
+from skbiasamp.attackers._networks import check_total
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
-from skbiasamp.mitigation._adversarial_training import (
+from skbiasamp.mitigation._adversarial_networks import (
     Networks,
-    Rows,
-    Training,
-    check_outputs,
-    default_adversary,
-    default_mask,
-    default_predictor,
-    find_layers,
+    build,
+    build_adversaries,
     outputs_of,
 )
+from skbiasamp.mitigation._adversarial_training import Training, distinct_rows
 from skbiasamp.mitigation._pairs import (
     check_frame,
     checked_data,
@@ -300,11 +296,13 @@ class AdversarialClassifier(
         ).spawn(3)
         # The caller may have switched gradients off.
         with torch.inference_mode(False), torch.enable_grad(), seeded(_number(start), device):
-            rows = _distinct(inputs[held], target, group, weight[held], device)
-            networks, n_seen = self._build(rows, device)
+            rows = distinct_rows(inputs[held], target, group, weight[held], device)
+            networks, n_seen = build(rows.inputs, len(self.classes_), self)
             if group is not None:
                 with seeded(_number(adversaries_start), device):
-                    networks.adversaries = self._build_adversaries(n_seen, rows.n_groups, device)
+                    networks.adversaries = build_adversaries(
+                        n_seen, rows.n_groups, self.adversary, device
+                    )
             epochs = list(Training(networks, rows, self, order).epochs())
         self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
@@ -465,87 +463,6 @@ class AdversarialClassifier(
             )
         return pairs.group
 
-    def _build(self, rows: Rows, device: Any) -> tuple[Networks, list[int]]:
-        """Return the networks without adversaries, and how many numbers each layer gives."""
-        n_outputs = len(self.classes_)
-        if self.module is None:
-            hidden = tuple(self.hidden_layer_sizes)
-            whole = all(isinstance(one, int | np.integer) and one >= 1 for one in hidden)
-            if not hidden or not whole:
-                # Without a hidden layer there is no representation.
-                raise InputError(
-                    "{hidden_layer_sizes} must be whole numbers from 1 on, one or more; got "
-                    "{hidden}. Pass a width for each hidden layer, such as (64,).",
-                    hidden=hidden,
-                )
-            predictor = default_predictor(self._shape[0], hidden, n_outputs)
-        else:
-            predictor = _made("module", self.module, self._shape[0], n_outputs)
-        mask = None
-        if self.mask is True:
-            mask = default_mask(self._shape)
-        elif self.mask is not False:
-            mask = _made("mask", self.mask, self._shape)
-        layers = find_layers(predictor, self.layer, masked=mask is not None)
-        networks = Networks(predictor.to(device), None if mask is None else mask.to(device), layers)
-        return networks, check_outputs(networks, rows.inputs[:2], n_outputs)
-
-    def _build_adversaries(self, n_seen: list[int], n_groups: int, device: Any) -> list[Any]:
-        several = isinstance(self.adversary, list | tuple)
-        given = self.adversary if several else [self.adversary]
-        if self.adversary is None:
-            given = [default_adversary] * len(n_seen)
-        if len(given) != len(n_seen):
-            raise InputError(
-                "{adversary} has {n} networks for {layers} layers: pass a list with one for each.",
-                n=len(given),
-                layers=len(n_seen),
-            )
-        return [
-            _made("adversary", one, n, n_groups).to(device)
-            for one, n in zip(given, n_seen, strict=True)
-        ]
-
-
-def _made(name: str, given: Any, *sizes: Any) -> Any:
-    """Return a copy of a module, or what a callable makes."""
-    torch = import_torch()
-    if isinstance(given, torch.nn.Module):
-        return deepcopy(given)
-    check_call(name, given, *sizes)
-    made = given(*sizes)
-    if not isinstance(made, torch.nn.Module):
-        raise InputTypeError(
-            "{name} was called as {name}({sizes}), and returned a {kind}: it must return a "
-            "torch.nn.Module.",
-            name=name,
-            sizes=", ".join(map(str, sizes)),
-            kind=type(made).__name__,
-        )
-    return made
-
 
 def _number(seed: np.random.SeedSequence) -> int:
     return int(seed.generate_state(1)[0])
-
-
-def _distinct(
-    inputs: Array, target: Array, group: Array | None, weight: Array, device: Any
-) -> Rows:
-    """Return the distinct rows of inputs, labels and group, and how much each weighs."""
-    torch = import_torch()
-    n = len(inputs)
-    columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
-    columns += [] if group is None else [group.reshape(n, 1)]
-    table, code = distinct(np.hstack(columns).astype(np.float32))
-    first = np.unique(code, return_index=True)[1]
-    total = np.bincount(code, weight)
-    whole = bool((weight == np.rint(weight)).all())
-    return Rows(
-        torch.tensor(table[:, : columns[0].shape[1]].reshape(-1, *inputs.shape[1:]), device=device),
-        torch.as_tensor(target[first], device=device),
-        None if group is None else group[first],
-        0 if group is None else int(group.max()) + 1,
-        total / total.sum(),
-        int(total.sum()) if whole else n,
-    )

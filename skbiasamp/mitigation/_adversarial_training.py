@@ -7,20 +7,16 @@ with an adversary weight of 0 it is the network trained alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice, pairwise
-from math import prod
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._input import Array, InputError, quote
+from skbiasamp._input import Array
 from skbiasamp._torch import import_torch, seeded
-from skbiasamp.attackers._networks import draw_rows
-
-_AT_ONCE = 4096  # rows whose outputs are computed together
-_ADVERSARY_WIDTH = 64
+from skbiasamp.attackers._networks import distinct, draw_rows
+from skbiasamp.mitigation._adversarial_networks import Networks
 
 
 class Rows(NamedTuple):
@@ -45,143 +41,26 @@ class Rows(NamedTuple):
         return np.bincount(stratum, self.weight)[stratum] / (self.n_groups * share)
 
 
-@dataclass(eq=False)
-class Networks:
-    """The predictor, the mask before it or None, and an adversary for each of some layers.
-
-    Without layers, the only adversary sees the masked inputs.
-    """
-
-    predictor: Any
-    mask: Any
-    layers: tuple[str, ...]
-    adversaries: list[Any] = field(default_factory=list)
-
-    @property
-    def learners(self) -> list[Any]:
-        """The networks that learn the task."""
-        return [self.predictor] if self.mask is None else [self.mask, self.predictor]
-
-    def __call__(self, inputs: Any) -> tuple[Any, Any, list[Any]]:
-        """Return logits, masked inputs and what the adversaries see."""
-        masked = inputs if self.mask is None else self.mask(inputs) * inputs
-        outputs: dict[str, Any] = {}
-
-        def keep(name: str) -> Callable[..., None]:
-            def hook(module: Any, given: Any, output: Any) -> None:
-                outputs[name] = output
-
-            return hook
-
-        hooks = [
-            self.predictor.get_submodule(name).register_forward_hook(keep(name))
-            for name in self.layers
-        ]
-        try:
-            logits = self.predictor(masked)
-        finally:
-            for hook in hooks:
-                hook.remove()
-        return logits, masked, [outputs.get(name) for name in self.layers] or [masked]
-
-    def train(self, learning: bool) -> None:
-        """Set the predictor to training and adversaries to evaluation, or the other way round."""
-        for one in self.learners:
-            one.train(learning)
-        for one in self.adversaries:
-            one.train(not learning)
-
-
-# --------------------------------------------------------------------------- networks by default
-
-
-def linear_layers(*widths: int) -> list[Any]:
-    """Return linear layers with ReLU between them."""
-    nn = import_torch().nn
-    return [one for pair in pairwise(widths) for one in (nn.Linear(*pair), nn.ReLU())][:-1]
-
-
-def default_predictor(n_inputs: int, hidden: Sequence[int], n_outputs: int) -> Any:
-    """Return hidden layers, named encoder, and a linear head."""
-    nn = import_torch().nn
-    net = nn.Sequential()
-    net.add_module("encoder", nn.Sequential(*linear_layers(n_inputs, *hidden), nn.ReLU()))
-    net.add_module("head", nn.Linear(hidden[-1], n_outputs))
-    return net
-
-
-def default_adversary(n_inputs: int, n_groups: int) -> Any:
-    """Return an MLP that standardises its inputs."""
-    nn = import_torch().nn
-    # Standardised over the batch: else the network could hide the group by small numbers.
-    scale = nn.BatchNorm1d(n_inputs, affine=False, track_running_stats=False)
-    return nn.Sequential(nn.Flatten(), scale, *linear_layers(n_inputs, _ADVERSARY_WIDTH, n_groups))
-
-
-def default_mask(shape: tuple[int, ...]) -> Any:
-    """Return an autoencoder whose mask starts nearly open."""
-    nn = import_torch().nn
-    n_inputs = prod(shape)
-    layers = linear_layers(n_inputs, max(1, n_inputs // 4), n_inputs)
-    nn.init.constant_(layers[-1].bias, 3.0)
-    return nn.Sequential(nn.Flatten(), *layers, nn.Sigmoid(), nn.Unflatten(1, shape))
-
-
-def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
-    """Return the names of the adversaries' layers, or none if they see the masked input."""
-    if layer is None and masked:
-        return ()
-    names = [name for name, _ in predictor.named_modules() if name]
-    wanted = ["encoder"] if layer is None else [layer] if isinstance(layer, str) else list(layer)
-    lacking = [name for name in wanted if name not in names]
-    if lacking or not wanted:
-        said = "None means 'encoder'" if layer is None else repr(layer)
-        has = f"It has {quote(names, most=20)}" if names else "It has none with a name"
-        missing = f"module has no submodule {quote(lacking)}" if lacking else "names no submodule"
-        raise InputError(
-            "{layer}={said}, and {missing}. {has}: name one, or several in a list.",
-            said=said,
-            missing=missing,
-            has=has,
-        )
-    return tuple(wanted)
-
-
-def check_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
-    """Return how many numbers each adversary sees of a row; raise if outputs are wrong."""
+def distinct_rows(
+    inputs: Array, target: Array, group: Array | None, weight: Array, device: Any
+) -> Rows:
+    """Return the distinct rows of inputs, labels and group, and how much each weighs."""
     torch = import_torch()
-    with torch.no_grad():
-        networks.train(False)
-        logits, _, seen = networks(inputs)
     n = len(inputs)
-    for name, one in zip(networks.layers, seen, strict=False):
-        if not isinstance(one, torch.Tensor) or one.ndim < 2 or len(one) != n:
-            gave = (
-                f"returned a tensor of shape {tuple(one.shape)} for {n} rows"
-                if isinstance(one, torch.Tensor)
-                else "was never called"
-                if one is None
-                else f"returned a {type(one).__name__}"
-            )
-            raise InputError(
-                "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
-                "returns one tensor with a row for each row of {X}.",
-                called=name,
-                gave=gave,
-            )
-    shape = tuple(getattr(logits, "shape", ()))
-    if shape != (n, n_outputs):
-        raise InputError(
-            "{module} returned {shape} for {n} rows. It must return logits of shape {expected}: "
-            "one for each class, or for each task of a multilabel {y}.",
-            shape=shape or type(logits).__name__,
-            n=n,
-            expected=(n, n_outputs),
-        )
-    return [prod(one.shape[1:]) for one in seen]
-
-
-# --------------------------------------------------------------------------- training
+    columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
+    columns += [] if group is None else [group.reshape(n, 1)]
+    table, code = distinct(np.hstack(columns).astype(np.float32))
+    first = np.unique(code, return_index=True)[1]
+    total = np.bincount(code, weight)
+    whole = bool((weight == np.rint(weight)).all())
+    return Rows(
+        torch.tensor(table[:, : columns[0].shape[1]].reshape(-1, *inputs.shape[1:]), device=device),
+        torch.as_tensor(target[first], device=device),
+        None if group is None else group[first],
+        0 if group is None else int(group.max()) + 1,
+        total / total.sum(),
+        int(total.sum()) if whole else n,
+    )
 
 
 class Training:
@@ -305,16 +184,3 @@ def _loss(logits: Any, target: Any, weight: Any) -> Any:
         each = functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
         each = each.mean(dim=1)
     return (weight * each).sum()
-
-
-def outputs_of(networks: Networks, inputs: Any) -> tuple[Array, Array]:
-    """Return logits, and what adversaries see, flat and side by side."""
-    torch = import_torch()
-    logits, flat = [], []
-    with torch.inference_mode():
-        networks.train(False)
-        for part in inputs.split(_AT_ONCE):
-            given, _, seen = networks(part)
-            logits.append(given.double().cpu().numpy())
-            flat.append(torch.cat([one.flatten(1) for one in seen], dim=1).double().cpu().numpy())
-    return np.concatenate(logits), np.concatenate(flat)

@@ -1,0 +1,238 @@
+"""The networks of an `AdversarialClassifier`: predictor, mask, layers and adversaries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input import Array, InputError, InputTypeError, check_call, quote
+from skbiasamp._torch import import_torch
+
+_AT_ONCE = 4096  # rows whose outputs are computed together
+_ADVERSARY_WIDTH = 64
+
+
+@dataclass(eq=False)
+class Networks:
+    """The predictor, the mask before it or None, and an adversary for each of some layers.
+
+    Without layers, the only adversary sees the masked inputs.
+    """
+
+    predictor: Any
+    mask: Any
+    layers: tuple[str, ...]
+    adversaries: list[Any] = field(default_factory=list)
+
+    @property
+    def learners(self) -> list[Any]:
+        """The networks that learn the task."""
+        return [self.predictor] if self.mask is None else [self.mask, self.predictor]
+
+    def __call__(self, inputs: Any) -> tuple[Any, Any, list[Any]]:
+        """Return logits, masked inputs and what the adversaries see."""
+        masked = inputs if self.mask is None else self.mask(inputs) * inputs
+        outputs: dict[str, Any] = {}
+
+        def keep(name: str) -> Callable[..., None]:
+            def hook(module: Any, given: Any, output: Any) -> None:
+                outputs[name] = output
+
+            return hook
+
+        hooks = [
+            self.predictor.get_submodule(name).register_forward_hook(keep(name))
+            for name in self.layers
+        ]
+        try:
+            logits = self.predictor(masked)
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return logits, masked, [outputs.get(name) for name in self.layers] or [masked]
+
+    def train(self, learning: bool) -> None:
+        """Set the predictor to training and adversaries to evaluation, or the other way round."""
+        for one in self.learners:
+            one.train(learning)
+        for one in self.adversaries:
+            one.train(not learning)
+
+
+def outputs_of(networks: Networks, inputs: Any) -> tuple[Array, Array]:
+    """Return logits, and what adversaries see, flat and side by side."""
+    torch = import_torch()
+    logits, flat = [], []
+    with torch.inference_mode():
+        networks.train(False)
+        for part in inputs.split(_AT_ONCE):
+            given, _, seen = networks(part)
+            logits.append(given.double().cpu().numpy())
+            flat.append(torch.cat([one.flatten(1) for one in seen], dim=1).double().cpu().numpy())
+    return np.concatenate(logits), np.concatenate(flat)
+
+
+# --------------------------------------------------------------------------- as they are asked for
+
+
+def build(inputs: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[int]]:
+    """Return the networks without adversaries, and how many numbers each layer gives.
+
+    They are for the rows of a tensor, with the settings of an `AdversarialClassifier`.
+    """
+    shape, device = tuple(inputs.shape[1:]), inputs.device
+    if settings.module is None:
+        hidden = tuple(settings.hidden_layer_sizes)
+        whole = all(isinstance(one, int | np.integer) and one >= 1 for one in hidden)
+        if not hidden or not whole:
+            # Without a hidden layer there is no representation.
+            raise InputError(
+                "{hidden_layer_sizes} must be whole numbers from 1 on, one or more; got "
+                "{hidden}. Pass a width for each hidden layer, such as (64,).",
+                hidden=hidden,
+            )
+        predictor = default_predictor(shape[0], hidden, n_outputs)
+    else:
+        predictor = _made("module", settings.module, shape[0], n_outputs)
+    mask = None
+    if settings.mask is True:
+        mask = default_mask(shape)
+    elif settings.mask is not False:
+        mask = _made("mask", settings.mask, shape)
+    layers = find_layers(predictor, settings.layer, masked=mask is not None)
+    networks = Networks(predictor.to(device), None if mask is None else mask.to(device), layers)
+    return networks, check_outputs(networks, inputs[:2], n_outputs)
+
+
+def build_adversaries(n_seen: list[int], n_groups: int, given: Any, device: Any) -> list[Any]:
+    """Return an adversary for each layer, by default an MLP; `n_seen` are the widths of layers."""
+    if given is None:
+        given = [default_adversary] * len(n_seen)
+    elif not isinstance(given, list | tuple):
+        given = [given]
+    if len(given) != len(n_seen):
+        raise InputError(
+            "{adversary} has {n} networks for {layers} layers: pass a list with one for each.",
+            n=len(given),
+            layers=len(n_seen),
+        )
+    return [
+        _made("adversary", one, n, n_groups).to(device)
+        for one, n in zip(given, n_seen, strict=True)
+    ]
+
+
+def _made(name: str, given: Any, *sizes: Any) -> Any:
+    """Return a copy of a module, or what a callable makes."""
+    torch = import_torch()
+    if isinstance(given, torch.nn.Module):
+        return deepcopy(given)
+    check_call(name, given, *sizes)
+    made = given(*sizes)
+    if not isinstance(made, torch.nn.Module):
+        raise InputTypeError(
+            "{name} was called as {name}({sizes}), and returned a {kind}: it must return a "
+            "torch.nn.Module.",
+            name=name,
+            sizes=", ".join(map(str, sizes)),
+            kind=type(made).__name__,
+        )
+    return made
+
+
+# --------------------------------------------------------------------------- by default
+
+
+def linear_layers(*widths: int) -> list[Any]:
+    """Return linear layers with ReLU between them."""
+    nn = import_torch().nn
+    return [one for pair in pairwise(widths) for one in (nn.Linear(*pair), nn.ReLU())][:-1]
+
+
+def default_predictor(n_inputs: int, hidden: Sequence[int], n_outputs: int) -> Any:
+    """Return hidden layers, named encoder, and a linear head."""
+    nn = import_torch().nn
+    net = nn.Sequential()
+    net.add_module("encoder", nn.Sequential(*linear_layers(n_inputs, *hidden), nn.ReLU()))
+    net.add_module("head", nn.Linear(hidden[-1], n_outputs))
+    return net
+
+
+def default_adversary(n_inputs: int, n_groups: int) -> Any:
+    """Return an MLP that standardises its inputs."""
+    nn = import_torch().nn
+    # Standardised over the batch: else the network could hide the group by small numbers.
+    scale = nn.BatchNorm1d(n_inputs, affine=False, track_running_stats=False)
+    return nn.Sequential(nn.Flatten(), scale, *linear_layers(n_inputs, _ADVERSARY_WIDTH, n_groups))
+
+
+def default_mask(shape: tuple[int, ...]) -> Any:
+    """Return an autoencoder whose mask starts nearly open."""
+    nn = import_torch().nn
+    n_inputs = prod(shape)
+    layers = linear_layers(n_inputs, max(1, n_inputs // 4), n_inputs)
+    nn.init.constant_(layers[-1].bias, 3.0)
+    return nn.Sequential(nn.Flatten(), *layers, nn.Sigmoid(), nn.Unflatten(1, shape))
+
+
+# --------------------------------------------------------------------------- layers and outputs
+
+
+def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
+    """Return the names of the adversaries' layers, or none if they see the masked input."""
+    if layer is None and masked:
+        return ()
+    names = [name for name, _ in predictor.named_modules() if name]
+    wanted = ["encoder"] if layer is None else [layer] if isinstance(layer, str) else list(layer)
+    lacking = [name for name in wanted if name not in names]
+    if lacking or not wanted:
+        said = "None means 'encoder'" if layer is None else repr(layer)
+        has = f"It has {quote(names, most=20)}" if names else "It has none with a name"
+        missing = f"module has no submodule {quote(lacking)}" if lacking else "names no submodule"
+        raise InputError(
+            "{layer}={said}, and {missing}. {has}: name one, or several in a list.",
+            said=said,
+            missing=missing,
+            has=has,
+        )
+    return tuple(wanted)
+
+
+def check_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
+    """Return how many numbers each adversary sees of a row; raise if outputs are wrong."""
+    torch = import_torch()
+    with torch.no_grad():
+        networks.train(False)
+        logits, _, seen = networks(inputs)
+    n = len(inputs)
+    for name, one in zip(networks.layers, seen, strict=False):
+        if not isinstance(one, torch.Tensor) or one.ndim < 2 or len(one) != n:
+            gave = (
+                f"returned a tensor of shape {tuple(one.shape)} for {n} rows"
+                if isinstance(one, torch.Tensor)
+                else "was never called"
+                if one is None
+                else f"returned a {type(one).__name__}"
+            )
+            raise InputError(
+                "{layer} {called!r} {gave}. It must be a submodule that forward() calls and that "
+                "returns one tensor with a row for each row of {X}.",
+                called=name,
+                gave=gave,
+            )
+    shape = tuple(getattr(logits, "shape", ()))
+    if shape != (n, n_outputs):
+        raise InputError(
+            "{module} returned {shape} for {n} rows. It must return logits of shape {expected}: "
+            "one for each class, or for each task of a multilabel {y}.",
+            shape=shape or type(logits).__name__,
+            n=n,
+            expected=(n, n_outputs),
+        )
+    return [prod(one.shape[1:]) for one in seen]
