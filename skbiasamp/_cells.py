@@ -14,7 +14,6 @@ from skbiasamp._input import (
     Codes,
     InputError,
     Labels,
-    Members,
     Names,
     Rows,
     Side,
@@ -445,44 +444,6 @@ def ordered(cells: C) -> C:
 def unweighted(cells: C) -> C:
     """Return the same cells with every row counting once; whole weights are rows."""
     return cells if cells.whole else with_weight(cells, cells.rows)
-
-
-# --------------------------------------------------------------------------- sets of tasks
-
-
-def of_sets(cells: C, sets: Array) -> C:
-    """Return the cells whose tasks are sets of tasks, present when all of them are."""
-    cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
-    sides = dict(cells._sides)
-    names, size = tuple(range(len(sets))), sets.sum(axis=1)
-    block = 1 << 11  # products of few rows stay in cache
-    for name in ("task", "task_pred"):
-        if name not in sides:
-            continue
-        labels = labels_of(cells, name)
-        held = np.empty((cells.n_cells, len(sets)), dtype=bool)
-        for low in range(0, cells.n_cells, block):
-            rows = slice(low, low + block)
-            held[rows] = labels.dense(rows, np.float32) @ sets.T.astype(np.float32) == size
-        sides[name] = Side(names, Members(held), open=False)
-    return with_sides(cells, sides)
-
-
-def patterns(cells: Cells, side: SideName, by: Iterable[SideName]) -> tuple[Array, Array]:
-    """Return the distinct task sets of labels or predictions and their counts in each group.
-
-    Returns
-    -------
-    patterns : ndarray of bool, shape (n_patterns, n_tasks)
-    counts : ndarray, shape (..., n_patterns, 1 + n_groups * len(by))
-        All rows with that set, then those of each group of each of `by`.
-    """
-    cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
-    held, code = labels_of(cells, side).patterns()
-    rows = Codes(code, len(held))
-    counts = [pair_sums(rows, everywhere(cells.n_cells), cells.weight)]
-    counts += [pair_sums(rows, labels_of(cells, other), cells.weight) for other in by]
-    return held, np.concatenate(counts, axis=-1)
 
 
 # --------------------------------------------------------------------------- scores of cells

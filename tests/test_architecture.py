@@ -28,6 +28,7 @@ LAYERS = [
     "_dialects",
     "_files",
     "_cells",
+    "_task_sets",
     "_models",
     "_draws",
     "_merging",

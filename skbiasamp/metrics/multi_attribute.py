@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skbiasamp._cells import of_sets, unweighted
-from skbiasamp._cells import patterns as patterns_of
+from skbiasamp._cells import unweighted
 from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._input import DIRECTIONS, Array, InputError, Names, require_labels
+from skbiasamp._input import DIRECTIONS, Array, require_labels
+from skbiasamp._task_sets import (
+    frequent_sets,
+    occurrences_of,
+    of_sets,
+    patterns_of,
+    set_names,
+    superset_counts,
+)
 from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
@@ -26,11 +32,6 @@ from skbiasamp.metrics._cooccurrence import (
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._signs import association_sign, over_share, share_sign, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
-
-# Above this many combinations "all" is a mistake more often than a wish.
-_MOST_COMBINATIONS = 2_000_000
-# Multiplications that counting the candidates of one size may take: some 20 seconds.
-_MOST_WORK = 2e11
 
 
 class MultiAttributeAuditor(CooccurrenceAuditor):
@@ -199,7 +200,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         known = [patterns_of(unweighted(cells), "task", ()) for cells in (train, test)]
         most = len(train.tasks) if self.max_size is None else self.max_size
         if self.combinations == "all":
-            sets = _frequent_sets(known, most, self.min_count)
+            sets = frequent_sets(known, most, self.min_count)
         else:
             patterns, counts = known[0]
             sets = patterns[(counts[:, 0] >= self.min_count) & (patterns.sum(axis=1) <= most)]
@@ -294,127 +295,12 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         )
 
 
-# --------------------------------------------------------------------------- sets of tasks
-
-
-def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
-    """Return sets × columns: the sums of the counts of the patterns that hold all of a set.
-
-    Patterns and sets are rows of booleans, with a column for each task.
-    """
-    n_tasks = patterns.shape[1]
-    if n_tasks <= 20 and 2**n_tasks * n_tasks <= len(sets) * len(patterns):
-        # One addition a task sums over all supersets at once (a transform of the lattice).
-        powers = 1 << np.arange(n_tasks)[::-1]
-        lattice = np.zeros((2**n_tasks, counts.shape[1]))
-        np.add.at(lattice, patterns @ powers, counts)
-        shaped = lattice.reshape((2,) * n_tasks + (-1,))
-        for axis in range(n_tasks):
-            absent, present = np.moveaxis(shaped, axis, 0)
-            absent += present
-        return lattice[sets @ powers]
-    sums = np.empty((len(sets), counts.shape[1]))
-    columns = patterns.T.astype(np.float32)
-    block = max(1, (1 << 24) // max(1, len(patterns)))
-    for low in range(0, len(sets), block):
-        chosen = sets[low : low + block]
-        common = chosen.astype(np.float32) @ columns
-        holds = common == chosen.sum(axis=1, keepdims=True)
-        sums[low : low + block] = holds @ counts
-    return sums
-
-
-def _frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: float) -> Array:
-    """Grow sets task by task; a set is frequent only if all its subsets are."""
-    found: list[Array] = []
-    n_tasks = known[0][0].shape[1]
-    candidates = np.eye(n_tasks, dtype=bool)
-    for size in range(1, max_size + 1):
-        often = np.ones(len(candidates), dtype=bool)
-        for patterns, counts in known:
-            if size == 1:
-                often &= counts[:, 0] @ patterns >= min_count
-            elif size == 2:
-                # One product counts all pairs.
-                pairs = (patterns.T * counts[:, 0]) @ patterns.astype(float)
-                members = np.nonzero(candidates)[1].reshape(-1, 2)
-                often &= pairs[members[:, 0], members[:, 1]] >= min_count
-            else:
-                often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
-        level = candidates[often]
-        found.append(level)
-        if sum(map(len, found)) > _MOST_COMBINATIONS:
-            raise InputError(
-                "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
-                "them with {max_size} or {min_count}, or use {combinations='observed'}.",
-                most=_MOST_COMBINATIONS,
-                size=size,
-            )
-        # Before they are made: two sets that differ in their last task only make a greater one.
-        _, alike = np.unique(level & ~_last(level), axis=0, return_counts=True)
-        n_grown = int((alike * (alike - 1)).sum()) // 2
-        n_distinct = max(len(patterns) for patterns, _ in known)
-        if size < max_size and float(n_grown) * n_distinct * n_tasks > _MOST_WORK:
-            raise InputError(
-                "{combinations='all'} would have to count {n:,} sets of {size} tasks in {rows:,} "
-                "distinct rows. Bound them with {max_size} or {min_count}, or use "
-                "{combinations='observed'}.",
-                n=n_grown,
-                size=size + 1,
-                rows=n_distinct,
-            )
-        kept = {row.tobytes() for row in level}
-        grown = {
-            bigger.tobytes()
-            for row in level
-            for bigger in _with_one_more(row)
-            if all(smaller.tobytes() in kept for smaller in _with_one_less(bigger))
-        }
-        if not grown:
-            break
-        candidates = np.array([np.frombuffer(row, dtype=bool) for row in sorted(grown)])
-    return np.concatenate(found)
-
-
-def _last(rows: Array) -> Array:
-    """Return the last task of each set, as sets."""
-    last = rows.shape[1] - 1 - rows[:, ::-1].argmax(axis=1)
-    return np.arange(rows.shape[1]) == last[:, None]
-
-
-def _with_one_more(row: Array) -> Array:
-    last = int(np.flatnonzero(row)[-1])
-    return row | np.eye(len(row), dtype=bool)[last + 1 :]
-
-
-def _with_one_less(row: Array) -> Array:
-    return row & ~np.eye(len(row), dtype=bool)[np.flatnonzero(row)]
-
-
-def occurrences_of(
-    cells: Contingency, side: SideName, by: SideName, sets: Array
-) -> tuple[Array, Array]:
-    """Return the rows that hold each set, as groups × sets, and over all groups."""
-    patterns, counts = patterns_of(cells, side, (by,))
-    columns = np.moveaxis(counts, -2, 0)
-    sums = superset_counts(patterns, columns.reshape(len(patterns), -1), sets)
-    sums = np.moveaxis(sums.reshape(len(sets), *columns.shape[1:]), 0, -1)
-    return sums[..., 1:, :], sums[..., 0, :]
-
-
 def _variance(values: Array) -> Any:
     """Population variance over the defined pairs."""
     axes, n = (-2, -1), (~np.isnan(values)).sum(axis=(-2, -1), keepdims=True)
     with np.errstate(invalid="ignore"):
         center = np.nansum(values, axis=axes, keepdims=True) / n
         return np.nansum((values - center) ** 2, axis=axes) / n[..., 0, 0]
-
-
-def set_names(tasks: Names, sets: Array) -> Names:
-    """Return each set of tasks as the tuple of their names."""
-    flat = [tasks[i] for i in np.nonzero(sets)[1].tolist()]
-    ends = np.cumsum(sets.sum(axis=1)).tolist()
-    return tuple(tuple(flat[low:high]) for low, high in pairwise([0, *ends]))
 
 
 multi_attribute_amplification = function_of(MultiAttributeAuditor, "multi_attribute_amplification")
