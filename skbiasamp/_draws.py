@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
 from skbiasamp._cells import C, Cells, SideName, ordered, reweighted, sides_of, with_weight
+from skbiasamp._compat import Interval, validate_parameter_constraints
 from skbiasamp._input import Array, Side, stack
+from skbiasamp._sums import generator
+
+_RESAMPLE: dict[str, Any] = {
+    "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
+    "random_state": ["random_state", np.random.Generator],
+}
 
 
-def resampled(cells: C, n_resamples: int | None, rng: np.random.Generator) -> C:
+def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     """Draw rows with replacement; with `n_resamples` weights have a leading axis of draws."""
+    how = {"n_resamples": n_resamples, "random_state": random_state}
+    validate_parameter_constraints(_RESAMPLE, how, "Contingency.resample")
+    rng = generator(random_state)
     cells.require_single("A resample")
     cells = ordered(cells)
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)

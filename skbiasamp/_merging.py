@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +21,8 @@ from skbiasamp._input import (
     no_positive_class,
     positive_class,
     quote,
-    sort_names,
     stack,
+    united,
     whole_classes,
 )
 
@@ -37,10 +37,18 @@ def require_cells(name: str, value: object) -> None:
         raise InputTypeError(text, name=name, kind=type(value).__name__)
 
 
-def merged(every: list[C]) -> C:
-    """Return the cells of several data sets together."""
+def listed(contingencies: Any) -> list[Any]:
+    """Return contingencies as a list; raise if they are something else."""
+    if not isinstance(contingencies, Iterable):
+        require_cells("contingencies", contingencies)
+    every = list(contingencies)
     for one in every:
         require_cells("contingencies", one)
+    return every
+
+
+def merged(every: list[C]) -> C:
+    """Return the cells of several data sets together."""
     if not every:
         raise InputError("There is no contingency to sum: the list is empty.")
     first = every[0]
@@ -53,7 +61,7 @@ def merged(every: list[C]) -> C:
         one.require_single("A sum")
     pos_label = _common_positive(every)
     _check_parts(every)
-    groups, tasks = _union(every, "group"), _union(every, "task")
+    groups, tasks = _names_of_all(every, "group"), _names_of_all(every, "task")
     parts = [_onto(one, groups, tasks) for one in every]
     sides = {
         name: replace(side, labels=stack([part[name].labels for part in parts]))
@@ -101,7 +109,9 @@ def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
 
 
 def with_positive_class(cells: C, pos_label: Any) -> C:
-    """Return cells of one binary label with one of its classes chosen as positive."""
+    """Return cells of one binary label with one of its classes chosen as positive, if one is."""
+    if pos_label is None:
+        return cells
     if cells.classes is None:
         raise no_positive_class("is an indicator matrix")
     names, chosen = positive_class(pos_label, cells.classes)
@@ -143,11 +153,10 @@ def _scores(side: Side) -> bool:
     return side.labels.width < len(side.names)
 
 
-def _union(every: list[C], name: SideName) -> Names:
+def _names_of_all(every: list[C], name: SideName) -> Names:
     """Return the names of all; indicator columns must be the same ones."""
     first, *others = every
     mine = side_of(first, name)
-    names: dict[Hashable, None] = dict.fromkeys(mine.names)
     predicted: SideName = "task_pred" if name == "task" else "group_pred"
     for other in others:
         theirs = side_of(other, name)
@@ -174,8 +183,7 @@ def _union(every: list[C], name: SideName) -> Names:
                 role=name,
                 only=quote(only),
             )
-        names |= dict.fromkeys(theirs.names)
-    return mine.names if len(names) == len(mine.names) else sort_names(names)
+    return united([side_of(one, name).names for one in every])
 
 
 def _common_positive(every: list[C]) -> Hashable:

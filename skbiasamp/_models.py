@@ -20,7 +20,6 @@ from skbiasamp._input import (
     Codes,
     InputError,
     Members,
-    Names,
     Role,
     Rows,
     Said,
@@ -28,8 +27,8 @@ from skbiasamp._input import (
     Spoken,
     meant,
     quote,
-    sort_names,
     speaking,
+    united,
 )
 
 LABELS: tuple[SideName, ...] = ("group", "task")
@@ -148,8 +147,8 @@ def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
                 model=model,
                 other_model=next(iter(read)),
             )
-    groups = _union([one.group.names for one in parts])
-    tasks = _union([one.task.names for one in parts])
+    groups = united([one.group.names for one in parts])
+    tasks = united([one.task.names for one in parts])
     sides: dict[Any, Side] = {"group": first.group.onto(groups), "task": first.task.onto(tasks)}
     for model, rows in read.items():
         if rows.task_pred is not None:
@@ -163,11 +162,6 @@ def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
         "n_dropped": first.n_dropped,
         "repeats": None if whole else first.repeats,
     }
-
-
-def _union(every: list[Names]) -> Names:
-    names = dict.fromkeys(name for one in every for name in one)
-    return every[0] if len(names) == len(every[0]) else sort_names(names)
 
 
 def merged_cells(cells: C) -> C:

@@ -165,7 +165,7 @@ class TaskSums(Cells):
 
     def with_positive(self, pos_label: Any) -> TaskSums:
         """Raise unless `pos_label` is None: columns of 0 and 1 have no class to choose."""
-        return self if pos_label is None else with_positive_class(self, pos_label)
+        return with_positive_class(self, pos_label)
 
     def marginalise(self, *sides: SideName) -> TaskSums:
         """Return the sums without the named predictions (``"task_pred"``, ...)."""

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Iterable
-from numbers import Integral
 from typing import Any, TypeGuard
 
-import numpy as np
 import pandas as pd
 
 from skbiasamp import _cells, _draws, _merging, _models
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
-from skbiasamp._compat import Interval, validate_parameter_constraints
 from skbiasamp._frames import read_frame, read_labels, read_models
 from skbiasamp._input import (
     InputTypeError,
@@ -21,7 +18,6 @@ from skbiasamp._input import (
     read_counts,
 )
 from skbiasamp._stored import read_cells, write_cells, write_table
-from skbiasamp._sums import generator
 from skbiasamp._task_sums import TaskSums
 from skbiasamp._writing import written
 
@@ -246,13 +242,8 @@ class Contingency(Cells):
             Its prediction.
         weight : column name, optional
             Weights. Whole ones count as so many rows.
-        groups : {"intersection", "marginal", "indicator"}, default="intersection"
-            How several columns make groups.
-        missing : {"error", "drop", "group"}, default="error"
-            How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves
-            them out and counts them in `n_dropped`, "group" makes them a group of their own.
-        like : Contingency, optional
-            Training labels: groups and tasks then come from there.
+        groups, missing, like, pos_label, max_groups
+            As for `from_labels`. Text of `pos_label` names a number that is written so.
         joint : bool, optional
             Whether to keep rows apart that differ in which of several 0/1 columns they have, or
             in their probability, or to sum each task by itself, and probabilities. By default
@@ -262,12 +253,6 @@ class Contingency(Cells):
             Signs of the pairs of `like`, where tasks are summed: the squares of what rows add to
             a mean over tasks are then summed in the same pass, of T̂ − T, or of T̂ if the second
             is False. `DirectionalAuditor` asks for them with ``interval="analytic"``.
-        pos_label : class, optional
-            Which of two classes is the positive one, and so the task; probabilities in one column
-            are of that class. By default that of `like`, or the class that sorts last. Text names
-            a number that is written so.
-        max_groups : int, optional
-            How many groups are allowed, as in `from_labels`.
 
         Returns
         -------
@@ -345,13 +330,9 @@ class Contingency(Cells):
         >>> Contingency.sum(days)
         Contingency(730 rows in 2 cells: 2 groups x 1 task, labels)
         """
-        try:
-            every = list(contingencies)
-        except TypeError:
-            _merging.require_cells("contingencies", contingencies)
-            raise
+        every = _merging.listed(contingencies)
         if every and isinstance(every[0], TaskSums):
-            return TaskSums.sum(every)
+            return TaskSums.sum(every)  # type: ignore[return-value]  # it is added as one is
         return _merging.merged(every)
 
     def conform(self, like: Contingency) -> Contingency:
@@ -360,8 +341,6 @@ class Contingency(Cells):
 
     def with_positive(self, pos_label: Any) -> Contingency:
         """Return the same cells with `pos_label` as the positive class; None changes nothing."""
-        if pos_label is None:
-            return self
         return _merging.with_positive_class(self, pos_label)
 
     def marginalise(self, *sides: SideName) -> Contingency:
@@ -389,9 +368,7 @@ class Contingency(Cells):
         -------
         contingency : Contingency
         """
-        how = {"n_resamples": n_resamples, "random_state": random_state}
-        validate_parameter_constraints(_RESAMPLE, how, "Contingency.resample")
-        return _draws.resampled(self, n_resamples, generator(random_state))
+        return _draws.resampled(self, n_resamples, random_state)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -468,12 +445,6 @@ class Contingency(Cells):
         if read["summed"] == "tasks":
             return TaskSums(**read)  # type: ignore[return-value]  # it is read as one is
         return cls(**read)
-
-
-_RESAMPLE = {
-    "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
-    "random_state": ["random_state", np.random.Generator],
-}
 
 
 def is_contingency(value: Any) -> TypeGuard[Contingency]:

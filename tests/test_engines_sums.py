@@ -17,8 +17,8 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp._cells import patterns
 from skbiasamp._engines import two_values
+from skbiasamp._task_sets import patterns_of
 from skbiasamp._task_sums import TaskSums
 from skbiasamp.inference import UncertaintyWarning
 
@@ -271,7 +271,7 @@ def test_what_needs_rows_refuses_sums(test):
     value = auditor.score(lazy_polars(test), **MANY)
     assert value == auditor.score(held(test, MANY))
     for asked in (
-        lambda: patterns(cells, "task", ()),
+        lambda: patterns_of(cells, "task", ()),
         lambda: cells.resample(10),
         cells.to_frame,
         lambda: cells.joint("task", "task_pred"),

@@ -74,6 +74,7 @@ from skbiasamp._input._reading import (
     recode,
     sort_names,
     task_names,
+    united,
     whole_classes,
 )
 from skbiasamp._input._rows import read_rows, tallied
@@ -145,5 +146,6 @@ __all__ = [
     "tallied",
     "task_names",
     "to_native",
+    "united",
     "whole_classes",
 ]

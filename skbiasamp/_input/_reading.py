@@ -20,6 +20,13 @@ def sort_names(names: Iterable[Hashable]) -> Names:
         return tuple(sorted(names, key=lambda name: (type(name).__name__, str(name))))
 
 
+def united(every: Iterable[Names]) -> Names:
+    """Return the names of all: in the order of the first if it has all of them, else sorted."""
+    first, *others = every
+    names = set(first).union(*others)
+    return first if len(names) == len(first) else sort_names(names)
+
+
 def whole_classes(classes: Names) -> Names:
     """Return both classes of a binary label that happens to be constant, else the classes."""
     if classes == (-1,):
