@@ -1748,3 +1748,10 @@ def test_missing_p_values_stay_missing():
     for missing in (None, pd.NA, np.nan):
         adjusted = adjust_p_values([0.01, missing, 0.04])
         np.testing.assert_allclose(adjusted, [0.02, np.nan, 0.04])
+
+
+@pytest.mark.torch
+def test_p_values_may_be_tensors_that_need_a_gradient():
+    torch = pytest.importorskip("torch")
+    tensor = torch.tensor([0.01, 0.04], requires_grad=True)
+    assert adjust_p_values(tensor).tolist() == pytest.approx([0.02, 0.04])

@@ -40,7 +40,7 @@ from skbiasamp._input._checks import (
     require_task_pred,
 )
 from skbiasamp._input._coding import as_numbers, numbers_of, probabilities
-from skbiasamp._input._containers import check_lengths, columns_of, to_native
+from skbiasamp._input._containers import check_lengths, columns_of, is_tensor, to_native
 from skbiasamp._input._errors import (
     OPTION_OF,
     PARAMETER_OF,
@@ -123,6 +123,7 @@ __all__ = [
     "columns_of",
     "common",
     "is_one",
+    "is_tensor",
     "meant",
     "no_column",
     "no_positive_class",

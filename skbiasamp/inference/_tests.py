@@ -11,7 +11,7 @@ from scipy import stats
 
 from skbiasamp._cells import ordered, take
 from skbiasamp._draws import flips, swapped
-from skbiasamp._input import Array, InputError, check_option
+from skbiasamp._input import Array, InputError, check_option, is_tensor
 from skbiasamp._schema import short
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
@@ -64,7 +64,7 @@ def paired_p_values(gained: Any, lost: Any) -> Any:
 def _numbers(name: str, value: Any) -> Array:
     """Return an array of numbers; NaN is one, text is not."""
     try:
-        held = np.asarray(value)
+        held = np.asarray(value.detach().cpu() if is_tensor(value) else value)
         if held.dtype.kind == "O" and not any(isinstance(one, str | bytes) for one in held.flat):
             held = np.where(pd.isna(held), np.nan, held).astype(float)
     except (TypeError, ValueError, OverflowError):  # ragged lists, objects, huge integers

@@ -4,6 +4,7 @@ The metrics on texts are in ``skbiasamp.metrics``.
 """
 
 from skbiasamp.text._gender import gender_words
+from skbiasamp.text._labeler import WordListLabeler
 from skbiasamp.text._masker import WordMasker
 
-__all__ = ["WordMasker", "gender_words"]
+__all__ = ["WordListLabeler", "WordMasker", "gender_words"]

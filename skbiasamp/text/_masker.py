@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
 
 from skbiasamp._input import InputError, InputTypeError
 from skbiasamp._warnings import warn
+from skbiasamp.text._base import TextTransformer
 from skbiasamp.text._gender import gender_words
 from skbiasamp.text._matching import Matcher, read_lists, read_texts
 
 
-class WordMasker(TransformerMixin, BaseEstimator):
+class WordMasker(TextTransformer):
     """Replace words of lists by placeholders in texts, and count them.
 
     Use it before an attacker that is to predict the group from what else a text says. Everything
@@ -154,11 +154,11 @@ class WordMasker(TransformerMixin, BaseEstimator):
         masked, n_masked, anything_left = [], 0, False
         for text in texts:
             parts, last = [], 0
-            for start, end, word, name in matcher.find(text):
+            for start, end, word, names in matcher.find(text):
                 counts[word] += 1
                 parts.append(text[last:start])
                 if substitute is None:
-                    parts.append(placeholder_of[name])
+                    parts.append(placeholder_of[names[0]])
                 else:
                     parts.append(_replacement(substitute, text[start:end]))
                 last = end
@@ -201,13 +201,6 @@ class WordMasker(TransformerMixin, BaseEstimator):
                 )
                 raise InputError(text, seen=placeholder, word=found.word)
         return {str(name): placeholder for name, placeholder in given.items()}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.requires_fit = False
-        return tags
 
 
 def _replacement(substitute: Any, word: str) -> str:

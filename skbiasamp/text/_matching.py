@@ -27,18 +27,18 @@ _IRREGULAR = {
 
 
 class Found(NamedTuple):
-    """A word of a list in a text: where it is, which word, and of which list."""
+    """A listed word in a text: where it is, which word, and of which lists."""
 
     start: int
     end: int
     word: str
-    name: str
+    names: list[str]
 
 
 class _Entry(NamedTuple):
     rest: tuple[tuple[str, str], ...]  # what follows the first token: gap and token
     word: str
-    name: str
+    names: list[str]
 
 
 class _Keys(dict[str, str]):
@@ -112,7 +112,15 @@ class Matcher:
     anything that is no letter, digit, or accent. In phrases, spaces and hyphens are the same.
     """
 
-    def __init__(self, lists: Mapping[str, list[str]], *, plurals: bool) -> None:
+    def __init__(
+        self,
+        lists: Mapping[str, list[str]],
+        *,
+        plurals: bool,
+        role: str = "words",
+        once: bool = True,
+    ) -> None:
+        self._role = role
         letters = _tokens("")
         symbols: dict[str, None] = {}
         for words in lists.values():
@@ -124,14 +132,20 @@ class Matcher:
         self._pattern = _tokens("".join(sorted(symbols)))
         self._keys = _Keys()
         self.entries: dict[str, list[_Entry]] = {}
-        self.of: dict[tuple[str, ...], str] = {}  # which list a word is in
+        self._of: dict[tuple[str, ...], _Entry] = {}
         for name, words in lists.items():
             for word in words:
                 self._add(word, name)
+                if once and len(names := self._of[self._split(word)].names) > 1:
+                    text = "{words} must name a word once; {word!r} is in {one!r} and in {two!r}."
+                    raise InputError(text, word=word, one=names[0], two=names[1])
         if plurals:
-            for whole, name in list(self.of.items()):
-                for plural in _plurals("".join(whole)):
-                    if self._split(plural) not in self.of:
+            # A plural that is listed itself is not made from another word.
+            made = [(one, name) for one in self._of.values() for name in one.names]
+            listed = set(self._of)
+            for entry, name in made:
+                for plural in _plurals(entry.word):
+                    if self._split(plural) not in listed:
                         self._add(plural, name)
         for held in self.entries.values():
             held.sort(key=lambda entry: -len(entry.rest))
@@ -147,15 +161,15 @@ class Matcher:
     def _add(self, word: str, name: str) -> None:
         whole = self._split(word)
         if not whole:
-            text = "{words} must hold words; got {word!r}, which has no letter."
-            raise InputError(text, word=word)
-        if self.of.setdefault(whole, name) != name:
-            text = "{words} must name a word once; {word!r} is in {one!r} and in {two!r}."
-            raise InputError(text, word=word, one=self.of[whole], two=name)
-        entry = _Entry(tuple(zip(whole[1::2], whole[2::2], strict=True)), "".join(whole), name)
-        held = self.entries.setdefault(whole[0], [])
-        if entry not in held:
-            held.append(entry)
+            text = "{name} must hold words; got {word!r}, which has no letter."
+            raise InputError(text, name=self._role, word=word)
+        entry = self._of.get(whole)
+        if entry is None:
+            rest = tuple(zip(whole[1::2], whole[2::2], strict=True))
+            entry = self._of[whole] = _Entry(rest, "".join(whole), [])
+            self.entries.setdefault(whole[0], []).append(entry)
+        if name not in entry.names:
+            entry.names.append(name)
 
     def find(self, text: str) -> Iterator[Found]:
         """Yield the listed words of a text, left to right; the longest of those that overlap."""
@@ -168,7 +182,7 @@ class Matcher:
                 n = len(entry.rest)
                 if n and not self._follows(text, tokens, i, entry):
                     continue
-                yield Found(tokens[i].start(), tokens[i + n].end(), entry.word, entry.name)
+                yield Found(tokens[i].start(), tokens[i + n].end(), entry.word, entry.names)
                 i += n
                 break
             i += 1
@@ -212,15 +226,15 @@ def read_lists(words: Any, role: str = "words") -> dict[str, list[str]]:
     read: dict[str, list[str]] = {}
     for name, held in lists.items():
         if isinstance(held, str | bytes | Mapping) or not hasattr(held, "__iter__"):
-            text = "{words} must be a list of words, or a dict of such lists; got {seen!r}."
-            raise InputTypeError(text, seen=held)
+            text = "{name} must be a list of words, or a dict of such lists; got {seen!r}."
+            raise InputTypeError(text, name=role, seen=held)
         read[str(name)] = several = list(held)
         for one in several:
             if not isinstance(one, str):
-                text = "{words} must hold words; got {seen!r}."
-                raise InputTypeError(text, seen=one)
+                text = "{name} must hold words; got {seen!r}."
+                raise InputTypeError(text, name=role, seen=one)
         if not several:
-            raise InputError("{words} must name a word; got {seen!r}.", seen=held)
+            raise InputError("{name} must name a word; got {seen!r}.", name=role, seen=held)
     if not read:
-        raise InputError("{words} must name a word; got {seen!r}.", seen=words)
+        raise InputError("{name} must name a word; got {seen!r}.", name=role, seen=words)
     return read

@@ -13,6 +13,7 @@ from skbiasamp._input import Role, Said, codes_of, quote, rows_of
 from skbiasamp._words import task_of
 from skbiasamp.contingency import Contingency
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
+from skbiasamp.text._labeler import NO_LABEL, REFUSAL
 
 
 def is_constant(signs: Contingency) -> bool:
@@ -50,7 +51,8 @@ class NeverLabelled(Check):
         if test.classes is None or not test.has("task_pred") or test.soft("task_pred"):
             return None
         labelled, predicted = test.count("task"), test.count("task_pred")
-        strange = np.flatnonzero((labelled == 0) & (predicted > 0))
+        of_texts = np.isin(np.array(test.tasks, dtype=object), [NO_LABEL, REFUSAL])
+        strange = np.flatnonzero((labelled == 0) & (predicted > 0) & ~of_texts)
         if not len(strange):
             return None
         return (

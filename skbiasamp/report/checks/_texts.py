@@ -1,0 +1,70 @@
+"""Checks of labels that were read from texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from skbiasamp._words import listed, name_of, rate
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.report.checks import Check, Found, Seen
+from skbiasamp.text._labeler import NO_LABEL, REFUSAL
+
+_MOST_GROUPS = 5
+
+
+class _ClassOfTexts(Check):
+    """A class that texts have if no task can be read from them."""
+
+    task: ClassVar[str]
+    said: ClassVar[str]
+    action: ClassVar[str]
+
+    def found(self, seen: Seen) -> Found:
+        if self.task not in seen.test.tasks:
+            return None
+        shares = list(_shares(seen.test, self.task))
+        if not shares:
+            return None
+        return f"{self.said} {listed(shares)}.", self.action
+
+
+def _shares(test: Contingency, task: str) -> Iterator[str]:
+    """Yield in how many rows a task is, in labels and in predictions, and by group."""
+    j = test.tasks.index(task)
+    sides: tuple[tuple[SideName, str], ...] = (("task", "labels"), ("task_pred", "predictions"))
+    for side, name in sides:
+        if not test.has(side):
+            continue
+        n = test.count(side)[j]
+        text = f"{rate(n / test.total)} of the {name}"
+        if n and len(test.groups) <= _MOST_GROUPS:
+            of_groups = test.rate(side, given="group")[:, j]
+            each = (f"{name_of(a)} {rate(p)}" for a, p in zip(test.groups, of_groups, strict=True))
+            text += f" ({', '.join(each)})"
+        yield text
+
+
+class TextsWithoutLabel(_ClassOfTexts):
+    """Texts from which no label was read."""
+
+    topic = "texts without a label"
+    rank = 62
+    task, said = NO_LABEL, "No label was read from"
+    action = (
+        "Read some of these texts (unread_ of WordListLabeler). If they do name a task, add their "
+        "words to the list."
+    )
+
+
+class Refusals(_ClassOfTexts):
+    """Texts that refuse to answer."""
+
+    topic = "refusals"
+    place = "next"
+    rank = 61
+    task, said = REFUSAL, "There are refusals in"
+    action = (
+        "Refusals count as a class of their own. Check whether the model refuses more often for "
+        "one group."
+    )
