@@ -26,7 +26,9 @@ from skbiasamp import DirectionalAuditor
 # A call of them opens the network, starts processes, or is of what users do not make.
 LEFT_OUT = {
     "fetch_imsitu_annotations",
+    "fetch_rba_shares",
     "fetch_acs_predictions",
+    "fetch_coco_labels",
     "n_jobs",
     "get_metadata_routing",
     "MLPBundle",

@@ -15,7 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.datasets import (
     fetch_acs_predictions,
+    fetch_coco_labels,
     fetch_imsitu_annotations,
+    fetch_rba_shares,
     load_colored_digits,
     load_compas,
     load_compas_counts,
@@ -409,3 +411,34 @@ def test_acs_predictions_say_where_they_come_from(monkeypatch, tmp_path):
     monkeypatch.setenv("SKBIASAMP_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="aequitas"):
         fetch_acs_predictions()
+
+
+# --------------------------------------------------------------------------- COCO and RBA
+
+
+@needs("coco_labels_val.csv.gz", "coco_labels_test.csv.gz")
+def test_coco_labels_are_those_of_the_paper():
+    val, test = fetch_coco_labels(subset="val"), fetch_coco_labels()
+    assert (val.target.shape, test.target.shape) == ((5367, 79), (5473, 79))
+    for labels in (val, test):
+        assert set(labels.sensitive_features) == {"man", "woman"}
+        assert set(np.unique(labels.target)) == {0, 1}
+
+
+@needs("rba_imsitu_shares.csv", "rba_coco_shares.csv")
+@pytest.mark.parametrize(
+    ("dataset", "when", "published"),
+    [
+        ("imsitu", "before", 0.0493),
+        ("imsitu", "after", 0.0236),
+        ("coco", "before", 0.0317),
+        ("coco", "after", 0.0217),
+    ],
+)
+def test_rba_shares_have_the_published_means(dataset, when, published):
+    """By the printed formula, with ties counted towards the other gender."""
+    shares = fetch_rba_shares(dataset=dataset).frame
+    majority = np.where(shares["train"] > 0.5, 1, -1)
+    assert np.mean(majority * (shares[when] - shares["train"])) == pytest.approx(
+        published, abs=5e-5
+    )

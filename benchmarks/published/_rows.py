@@ -1,0 +1,51 @@
+"""A published number beside ours, and the code of the gallery that computes it."""
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ARROWS = {"T->A": "T→A", "A->T": "A→T"}
+
+
+def page(name):
+    """Return what a page of the gallery imports and defines, without running the rest."""
+    path = EXAMPLES / f"plot_{name}.py"
+    tree = ast.parse(path.read_text("utf-8"))
+
+    def defines(node):
+        constant = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]).isupper()
+        return constant or isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
+
+    tree.body = [node for node in tree.body if defines(node)]
+    names = {}
+    exec(compile(tree, path, "exec"), names)
+    return names
+
+
+class Row(NamedTuple):
+    """A number as it is printed, such as ``"0.061 ± 0.008"``, and ours."""
+
+    where: str
+    what: str
+    published: str
+    ours: float
+    why: str = ""
+
+    def digits(self):
+        return len(self.published.split()[0].partition(".")[2])
+
+    def difference(self):
+        return self.ours - float(self.published.split()[0])
+
+    def agrees(self):
+        """Tell whether ours is the printed number, once rounded as that one is."""
+        return abs(self.difference()) <= 0.5 * 10 ** -self.digits() + 1e-12
+
+    def cells(self):
+        """Return the cells of the table; ours has one digit more than what is printed."""
+        digits = self.digits() and self.digits() + 1
+        difference = "0" if self.agrees() else f"{self.difference():+.{digits}f}"
+        # + 0.0: a negative zero is printed as such.
+        numbers = self.published, f"{round(self.ours, digits) + 0.0:.{digits}f}", difference
+        return (self.where, self.what, *(one.replace("-", "−") for one in numbers), self.why)

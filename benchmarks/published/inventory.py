@@ -1,0 +1,102 @@
+"""Every table and figure of the papers, with one of four words."""
+
+from typing import NamedTuple
+
+SAME = "same"
+EXPLAINED = "explained"
+NEEDS = "needs data we do not have"
+CANNOT = "cannot be reproduced"
+WORDS = {
+    SAME: "our value is the published one, rounded like it",
+    EXPLAINED: "our value differs, and the table below says why",
+    NEEDS: "the data or models that it needs are not available here",
+    CANNOT: "the published description does not lead to the published value, with a proof",
+}
+
+W = "Wang & Russakovsky 2021"
+B = "Wang et al. 2019"
+D = "Tokas, Nair & Kerner 2024"
+Z = "Zhao, Andrews & Xiang 2023"
+R = "Zhao et al. 2017"
+
+
+class Item(NamedTuple):
+    paper: str
+    where: str
+    content: str
+    word: str
+    why: str
+
+
+INVENTORY = (
+    Item(W, "Fig. 1", "photographs of painters", NEEDS, "the photographs; it has no numbers"),
+    Item(W, "Fig. 2", "six metrics and model errors", SAME,
+         "{doc}`drawn <auto_examples/plot_six_metrics>`"),
+    Item(W, "Sec. 3.2, 4.1", "two shortcomings of MALS", SAME, "all eight values"),
+    Item(W, "Sec. 3.3", "keyboard, and a changed threshold", NEEDS,
+         "the predictions that Zhao et al. (2017) released"),
+    Item(W, "Table 1, Table 3", "COCO with masked people", NEEDS,
+         "images, and a VGG16 trained five times for each mask"),
+    Item(W, "Fig. 3", "captions of Equalizer", NEEDS, "the photographs; it has no numbers"),
+    Item(W, "Fig. 4", "CelebA: architectures, class ratios", NEEDS,
+         "images, and three networks trained five times"),
+    Item(W, "Fig. 5, Table 2", "pronouns of a language model", NEEDS,
+         "FitBERT's weights and counts in the English Wikipedia"),
+    Item(W, "Fig. 6", "COMPAS by threshold", SAME,
+         "{doc}`drawn <auto_examples/plot_compas_thresholds>`"),
+    Item(D, "Table 1", "properties of five metrics", SAME,
+         "{doc}`choosing a metric <choosing>` states them"),
+    Item(D, "Fig. 1", "differences and relative differences", SAME,
+         "{doc}`drawn <auto_examples/plot_relative_amplification>`"),
+    Item(D, "Table 2", "counts of race and label", SAME, "unbalanced and balanced"),
+    Item(D, "Table 2a", "counts of the models' predictions", CANNOT,
+         "a linear programme: with these counts, no classifier of the five features exceeds an "
+         "accuracy of 68.64 % on race and 72.95 % on recidivism; trees as described exceed both"),
+    Item(D, "Table 3", "BiasAmp→ and Multi→", SAME, "all eight values, from Table 2"),
+    Item(D, "Table 3", "DPA, balanced", EXPLAINED,
+         "the best table for the printed counts, judged on its own or on other rows"),
+    Item(D, "Table 3", "DPA, unbalanced", CANNOT,
+         "it needs the joint counts of labels and predictions, which Table 2a does not have, and "
+         "Table 2a itself cannot be reproduced"),
+    Item(D, "Table 4", "COCO with masked people", NEEDS, "images, and eight networks"),
+    Item(D, "Fig. 2", "heat maps of three metrics", SAME,
+         "{doc}`drawn <auto_examples/plot_metric_heatmaps>`"),
+    Item(D, "Fig. 3, Table 5", "attackers of several sizes", SAME,
+         "{doc}`drawn <auto_examples/plot_attacker_robustness>`; it has no numbers"),
+    Item(B, "Figs. 1, 2, 3, 6", "method, images without gender", NEEDS,
+         "the photographs; they have no numbers"),
+    Item(B, "Table 1", "λ_D of imSitu", EXPLAINED, "how epochs are chosen, see below"),
+    Item(B, "Table 1", "λ_D of COCO, original", EXPLAINED,
+         "the training rows are not available; within the printed spread"),
+    Item(B, "Table 1", "λ_D of COCO, α = 3, 2, 1", NEEDS, "the training rows"),
+    Item(B, "Table 1", "λ_M, F1 and mAP", NEEDS, "images, and a ResNet-50 for each row"),
+    Item(B, "Table 1", "λ_D(F1) of imSitu, α = 3 and 2", EXPLAINED,
+         "the values of the original split"),
+    Item(B, "Fig. 4", "leakage of labels with errors", EXPLAINED,
+         "drawn for {doc}`imSitu <auto_examples/plot_leakage_imsitu>` and "
+         "{doc}`COCO <auto_examples/plot_leakage_coco>`"),
+    Item(B, "Fig. 5, Fig. 7", "F1 against amplification, F1 by class", NEEDS,
+         "images, and the trained models"),
+    Item(B, "Table 2", "attackers of several sizes", NEEDS,
+         "a ResNet-50's outputs on COCO"),
+    Item(B, "Tables 3, 4, 5", "mitigations", NEEDS, "images, and a ResNet-50 for each row"),
+    Item(Z, "both tables", "sets of attributes, five mitigations", NEEDS,
+         "images; for imSitu the places too, which the annotations of verbs lack"),
+    Item(R, "Sec. 6", "means before and after RBA", EXPLAINED,
+         "three verbs without a majority; {doc}`drawn <auto_examples/plot_rba>`"),
+)  # fmt: skip
+
+
+def inventory():
+    """Return the section of the page."""
+    lines = [
+        "## Every table and figure",
+        "",
+        *(f"- **{word}**: {meaning}." for word, meaning in WORDS.items()),
+        "",
+        "| paper | where | what | | why |",
+        "|---|---|---|---|---|",
+        *("| " + " | ".join(item) + " |" for item in INVENTORY),
+        "",
+    ]
+    return "\n".join(lines)

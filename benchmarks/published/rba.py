@@ -1,0 +1,23 @@
+"""Zhao, Wang, Yatskar, Ordonez and Chang 2017."""
+
+from published._rows import Row, page
+from skbiasamp.datasets import fetch_rba_shares
+
+NAMES = {"imsitu": "imSitu verbs", "coco": "COCO objects"}
+WHEN = {"before": "without constraints", "after": "with constraints"}
+
+
+def rba():
+    """Yield the means of amplification, from the shares that the authors released."""
+    shares = page("rba")
+    for (dataset, when), published in shares["PAPER"].items():
+        frame = fetch_rba_shares(dataset=dataset).frame
+        ours = shares["amplification"](frame, when)
+        resolved = shares["amplification"](shares["without_ties"](frame), when)
+        ties = (frame["train"] == 0.5).sum()
+        why = (
+            f"{ties} verbs have no majority in training, and count as 0 here; with a majority of "
+            f"the other gender it is {resolved:.4f}"
+        )
+        what = f"{NAMES[dataset]}, {WHEN[when]}: mean amplification"
+        yield Row("Sec. 6", what, f"{published:.4f}", ours, why if ties else "")
