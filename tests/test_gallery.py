@@ -335,6 +335,13 @@ def test_duckdb_counts_a_million_rows(run):
         assert "needs DuckDB" in page["printed"]
 
 
+@needs("rba_imsitu_shares.csv")
+def test_constraints_halve_the_amplification_of_verbs(run):
+    printed = run("rba")["printed"]
+    assert re.search(r"imsitu +after +0.0236 +0.0239 +0.0236", printed)
+    assert re.search(r"coco +before +0.0317 +0.0317 +0.0317", printed)
+
+
 # --------------------------------------------------------------------------- replication
 
 
