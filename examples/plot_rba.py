@@ -57,7 +57,7 @@ def amplification(shares, when):
 
 
 def without_ties(shares):
-    """Return the shares with the smallest majority of the other gender if a label has none in training."""
+    """Return the shares with a majority of the other gender where training has none."""
     return shares.assign(train=shares["train"].where(shares["train"] != 0.5, 0.5 - 1e-9))
 
 
