@@ -1755,3 +1755,5 @@ def test_p_values_may_be_tensors_that_need_a_gradient():
     torch = pytest.importorskip("torch")
     tensor = torch.tensor([0.01, 0.04], requires_grad=True)
     assert adjust_p_values(tensor).tolist() == pytest.approx([0.02, 0.04])
+    with pytest.raises(InputError, match="p_values must hold numbers"):
+        adjust_p_values([tensor, tensor])

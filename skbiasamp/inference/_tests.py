@@ -67,7 +67,8 @@ def _numbers(name: str, value: Any) -> Array:
         held = np.asarray(value.detach().cpu() if is_tensor(value) else value)
         if held.dtype.kind == "O" and not any(isinstance(one, str | bytes) for one in held.flat):
             held = np.where(pd.isna(held), np.nan, held).astype(float)
-    except (TypeError, ValueError, OverflowError):  # ragged lists, objects, huge integers
+    # Ragged lists, objects, huge integers, and lists of tensors that need a gradient.
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         held = np.empty(0, dtype=object)
     if held.dtype.kind not in "biuf":
         raise InputError("{name} must hold numbers; got {seen}.", name=name, seen=short(value))

@@ -49,7 +49,7 @@ class TextsWithoutLabel(_ClassOfTexts):
     """Texts from which no label was read."""
 
     topic = "texts without a label"
-    rank = 62
+    rank = 155
     task, said = NO_LABEL, "No label was read from"
     action = (
         "Read some of these texts (unread_ of WordListLabeler). If they do name a task, add their "
@@ -62,7 +62,7 @@ class Refusals(_ClassOfTexts):
 
     topic = "refusals"
     place = "next"
-    rank = 61
+    rank = 65
     task, said = REFUSAL, "There are refusals in"
     action = (
         "Refusals count as a class of their own. Check whether the model refuses more often for "
