@@ -521,53 +521,62 @@ def test_a_scorer_finds_the_attribute_behind_a_sampler(inside):
 # ------------------------------------------------------------------ thresholds that are tuned
 
 
-TUNED = {"thresholds": 25, "store_cv_results": True}
+THRESHOLDS = np.linspace(0.1, 0.9, 9)
 
 
 @pytest.mark.parametrize("objective", ["closest_to_zero", "lowest"])
-def test_a_threshold_can_be_tuned_for_amplification(objective):
-    """At every threshold, its labels are audited against the correlations of the training rows."""
-    audited = AuditedClassifier(tree(), auditor=QUIET, sensitive="group").fit(X, Y)
-    rows, labels = X[::2], Y[::2]
+def test_a_search_over_thresholds_audits_against_the_correlations_of_the_training_rows(objective):
+    model = FixedThresholdClassifier(AuditedClassifier(tree(), auditor=QUIET, sensitive="group"))
     scorer = amplification_scorer(objective=objective)
-    tuned = TunedThresholdClassifierCV(
-        audited, scoring=scorer, cv="prefit", refit=False, thresholds=np.linspace(0.1, 0.9, 9)
-    ).fit(rows, labels)
-    shown = audited.predict_proba(rows)[:, 1]
-    amplification = {
-        threshold: audited.auditor_.score(
-            labels, (shown >= threshold).astype(int), sensitive_features=rows["group"]
-        )
-        for threshold in np.linspace(0.1, 0.9, 9)
-    }
-    sizes = {at: abs(one) if objective != "lowest" else one for at, one in amplification.items()}
-    assert tuned.best_score_ == -min(sizes.values())
-    assert sizes[tuned.best_threshold_] == min(sizes.values())
-    assert scorer(tuned, rows, labels) == tuned.best_score_
+    train, test = HALF
+    search = GridSearchCV(model, {"threshold": THRESHOLDS}, scoring=scorer, cv=[HALF]).fit(X, Y)
+    known = clone(QUIET).fit(Y[train], sensitive_features=GROUP[train])
+    shown = tree().fit(X.iloc[train], Y[train]).predict_proba(X.iloc[test])[:, 1]
+    values = [
+        known.score(Y[test], (shown >= at).astype(int), sensitive_features=GROUP[test])
+        for at in THRESHOLDS
+    ]
+    sizes = np.array(values) if objective == "lowest" else np.abs(values)
+    assert len({*sizes}) > 1
+    assert_allclose(search.cv_results_["mean_test_score"], -sizes, rtol=0, atol=1e-12)
+    assert search.best_params_["threshold"] == THRESHOLDS[sizes.argmin()]
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])
-def test_thresholds_are_tuned_in_folds_pipelines_and_under_routing(n_jobs, routing):
-    named = AuditedClassifier(LogisticRegression(), auditor=QUIET, sensitive="group")
-    plain = AuditedClassifier(LogisticRegression(), auditor=QUIET)
-    scoring = amplification_scorer()
-    options = {"cv": StratifiedKFold(3), "n_jobs": n_jobs, **TUNED}
-    tuned = TunedThresholdClassifierCV(make_pipeline(named), scoring=scoring, **options).fit(X, Y)
-    routed = TunedThresholdClassifierCV(plain, scoring=scoring, **options)
-    routed.fit(X, Y, sensitive_features=GROUP)
-    assert_allclose(tuned.cv_results_["scores"], routed.cv_results_["scores"])
-    assert np.isfinite(tuned.cv_results_["scores"]).all()
-
-
-def test_a_threshold_cannot_be_tuned_if_nothing_can_be_amplified():
-    balanced = np.tile([0, 1], N // 2)
-    rows = X.assign(group=np.tile([0, 0, 1, 1], N // 4))
-    audited = AuditedClassifier(tree(), auditor=QUIET, sensitive="group")
+@pytest.mark.parametrize("reference", ["train", "test"])
+def test_a_threshold_is_tuned_with_an_auditor_that_knows_the_correlations(
+    reference, n_jobs, routing
+):
+    auditor = clone(QUIET).set_params(reference=reference).fit(Y, sensitive_features=GROUP)
+    scorer = amplification_scorer(auditor)
     tuned = TunedThresholdClassifierCV(
-        audited, scoring=amplification_scorer(), cv=StratifiedKFold(2)
-    )
+        tree(), scoring=scorer, thresholds=THRESHOLDS, cv=[HALF], n_jobs=n_jobs, refit=False
+    ).fit(X, Y, sensitive_features=GROUP)
+    train, test = HALF
+    shown = tree().fit(X.iloc[train], Y[train]).predict_proba(X.iloc[test])[:, 1]
+    sizes = [
+        abs(auditor.score(Y[test], (shown >= at).astype(int), sensitive_features=GROUP[test]))
+        for at in THRESHOLDS
+    ]
+    assert len({*sizes}) > 1
+    assert tuned.best_score_ == pytest.approx(-min(sizes), abs=1e-12)
+
+
+@pytest.mark.parametrize("auditor", [None, QUIET, clone(QUIET).fit(Y, sensitive_features=GROUP)])
+def test_tuned_thresholds_without_signs_or_groups_say_how_to_choose_a_threshold(auditor):
+    """A scorer that looked for model and rows in the frames of its callers found them there."""
+    model = AuditedClassifier(tree(), auditor=QUIET, sensitive="group")
+    tuned = TunedThresholdClassifierCV(model, scoring=amplification_scorer(auditor), cv=[HALF])
+    with pytest.raises(InputError, match=r"GridSearchCV\(FixedThresholdClassifier\(model\), \{'th"):
+        tuned.fit(X, Y)
+
+
+def test_a_threshold_cannot_be_tuned_if_nothing_can_be_amplified(routing):
+    balanced, groups = np.tile([0, 1], N // 2), np.tile([0, 0, 1, 1], N // 4)
+    scorer = amplification_scorer(clone(QUIET).fit(balanced, sensitive_features=groups))
+    tuned = TunedThresholdClassifierCV(tree(), scoring=scorer, cv=StratifiedKFold(2))
     with pytest.raises(InputError, match=r"cannot choose a threshold.* exactly balanced"):
-        tuned.fit(rows, balanced)
+        tuned.fit(X, balanced, sensitive_features=groups)
 
 
 # ------------------------------------------------------------------ ensembles

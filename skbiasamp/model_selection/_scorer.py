@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import sys
 import warnings
 from collections.abc import Iterator
-from types import FrameType
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, clone
@@ -182,22 +180,33 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
     # Under this name scikit-learn finds what the scorer can be routed.
     score = __call__
 
-    # TunedThresholdClassifierCV takes these three, and scores labels at every threshold.
+    # TunedThresholdClassifierCV takes these three, and scores the labels of every threshold. The
+    # model and its rows are not passed: what they would tell has to come with the auditor.
     _sign: ClassVar[int] = 1
     _kwargs: ClassVar[dict[str, Any]] = {}
 
     def _score_func(
         self, y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> float:
-        estimator, X = _thresholded()
-        score, why = self._of(estimator, X, y_true, y_pred, sensitive_features, sample_weight)
-        if why is not None:
+        auditor = self.auditor
+        if auditor is None or not _knows_signs(auditor) or sensitive_features is None:
             raise InputError(
-                "amplification_scorer cannot choose a threshold: {why} {advice}",
-                why=why,
-                advice=SAMPLER_INSIDE,
+                "{auditor} has to be fitted, or to have reference='test', and {sensitive_features} "
+                "to be routed, for TunedThresholdClassifierCV: it passes a scorer labels without "
+                "model or rows. Any model works in GridSearchCV(FixedThresholdClassifier(model), "
+                "{{'threshold': [0.3, 0.5, 0.7]}}, scoring=amplification_scorer())."
             )
-        return score
+        with speaking(of_auditor(auditor)):
+            value = auditor.score(
+                y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight
+            )
+        if cannot_amplify(auditor, value):
+            text = "amplification_scorer cannot choose a threshold: {why} {advice}"
+            raise InputError(text, why=BALANCED, advice=SAMPLER_INSIDE)
+        return self._better_if_greater(value)
+
+    def _better_if_greater(self, value: float) -> float:
+        return -abs(value) if self.objective == "closest_to_zero" else -value
 
     def _of(
         self, estimator: Any, X: Any, y: Any, y_pred: Any, attribute: Any, sample_weight: Any
@@ -218,7 +227,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
             )
         if cannot_amplify(auditor, value):
             return float("nan"), BALANCED
-        return (-abs(value) if self.objective == "closest_to_zero" else -value), None
+        return self._better_if_greater(value), None
 
     def __sklearn_clone__(self) -> Self:
         return copy.deepcopy(self)  # with the auditor as it was fitted
@@ -255,8 +264,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
 
     def _own_auditor(self, estimator: Any) -> Any:
         auditor = self.auditor
-        learns = auditor is None or getattr(auditor, "reference", "") == "train"
-        if learns and not hasattr(auditor, "contingency_") and _members(estimator):
+        if (auditor is None or not _knows_signs(auditor)) and _members(estimator):
             raise InputError(
                 "{kind} trains the AuditedClassifier inside it as a member, on rows or labels of "
                 "its own, and then decides what to predict. Put the AuditedClassifier outside: "
@@ -270,7 +278,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
                 "classifier, AuditedClassifier(classifier, sensitive='sex'), or pass a fitted "
                 "auditor, amplification_scorer(auditor). " + how_to_pass("AuditedClassifier")
             )
-        if not hasattr(auditor, "contingency_") and getattr(auditor, "reference", "") == "train":
+        if not _knows_signs(auditor):
             raise NotFittedError(
                 f"amplification_scorer({auditor}) has an auditor without training labels, and the "
                 "model has no AuditedClassifier that was fitted with the sensitive feature. Wrap "
@@ -296,28 +304,16 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         return task_scores(output, estimator.classes_) if isinstance(output, list) else output
 
 
+def _knows_signs(auditor: Any) -> bool:
+    """Return whether an auditor needs no further training labels."""
+    return hasattr(auditor, "contingency_") or getattr(auditor, "reference", "") != "train"
+
+
 def _members(estimator: Any) -> bool:
     """Return whether an ensemble has an AuditedClassifier as a member."""
     inside = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     return any(isinstance(one, AuditedClassifier) for one in inside.values()) and not any(
         True for _ in _inside(estimator)
-    )
-
-
-def _thresholded() -> tuple[Any, Any]:
-    """Return the model and the rows that TunedThresholdClassifierCV is scoring.
-
-    It calls a score function with labels only. The groups of the rows, and the training labels that
-    the model kept, are known to its caller.
-    """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        known = frame.f_locals
-        if frame.f_code.co_name == "_score" and "estimator" in known and "X" in known:
-            return known["estimator"], known["X"]
-        frame = frame.f_back
-    raise InputError(
-        "amplification_scorer scores a fitted model and its rows: call it as scorer(model, X, y)."
     )
 
 
