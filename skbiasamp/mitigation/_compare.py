@@ -340,7 +340,7 @@ def compare_mitigations(
             )
         if verbose:
             took = f"{'failed, ' * (name in errors)}{time.perf_counter() - start:.1f} s"
-            print(f"[compare_mitigations] ({step + 1} of {len(entries)}) {name}: {took}")
+            print(printable(f"[compare_mitigations] ({step + 1} of {len(entries)}) {name}: {took}"))
     scores, amplifications = list(scoring), list(audits[baseline])
     comparisons = {}
     for name, auditor in zip(amplifications, auditors, strict=True):
