@@ -16,6 +16,7 @@ PACKAGE = Path(skbiasamp.__file__).parent
 LAYERS = [
     "_compat",
     "_words",
+    "_texts",
     "_warnings",
     "_jobs",
     "_input",

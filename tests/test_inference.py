@@ -1715,12 +1715,12 @@ def test_the_summary_counts_the_flags():
         ([1], [0.5], "lost must hold numbers of rows, .* got 0.5"),
         ([np.nan], [1], "gained must hold numbers of rows, .* got nan"),
         ([1], [np.inf], "lost must hold numbers of rows, .* got inf"),
-        (["1"], [1], r"gained must hold numbers; got \['1'\]"),
-        (None, 1, "gained must hold numbers of rows"),
+        (["1"], [1], "gained must hold numbers; got '1'"),
+        (None, 1, "gained must be a number, or several; got None"),
         ([1, 2], [1, 2, 3], "gained and lost must have one shape"),
-        ([[1], [1, 2]], 1, "gained must hold numbers; got"),
-        (1j, 1, "gained must hold numbers; got 1j"),
-        (10**400, 1, "gained must hold numbers; got 1000"),
+        ([[1], [1, 2]], 1, "gained is a list of rows of different lengths"),
+        (1j, 1, "gained must be a number, or several; got 1j"),
+        (10**400, 1, "gained holds numbers that are too large for a float"),
     ],
 )
 def test_numbers_of_rows_are_checked(gained, lost, said):
@@ -1733,8 +1733,8 @@ def test_numbers_of_rows_are_checked(gained, lost, said):
     [
         ([0.5, 1.5], "holm", "p_values must hold numbers from 0 to 1; got 1.5"),
         ([-0.1], "fdr", "p_values must hold numbers from 0 to 1; got -0.1"),
-        (["a"], None, r"p_values must hold numbers; got \['a'\]"),
-        ({}, "holm", "p_values must hold numbers; got {}"),
+        (["a"], None, "p_values must hold numbers; got 'a'"),
+        ({}, "holm", "p_values is an empty dict"),
         ([0.5], "bonferroni", "method must be one of 'holm', 'fdr', None"),
         ([0.5], ["holm"], "method must be one of"),
     ],
@@ -1755,5 +1755,5 @@ def test_p_values_may_be_tensors_that_need_a_gradient():
     torch = pytest.importorskip("torch")
     tensor = torch.tensor([0.01, 0.04], requires_grad=True)
     assert adjust_p_values(tensor).tolist() == pytest.approx([0.02, 0.04])
-    with pytest.raises(InputError, match="p_values must hold numbers"):
-        adjust_p_values([tensor, tensor])
+    rows = adjust_p_values([tensor, tensor])
+    assert rows.tolist() == [pytest.approx(one) for one in ([0.04, 0.08], [0.04, 0.08])]

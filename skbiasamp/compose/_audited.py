@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods
 from skbiasamp._input import Array, InputError, check_auditor, of_auditor, speaking, to_native
+from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import SENSITIVE, how_to_pass, requests, routing, without
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.metrics import DirectionalAuditor
@@ -43,6 +44,7 @@ def cannot_amplify(auditor: Any, value: float) -> bool:
     return bool(value == 0 and (auditor.y_at_.to_numpy() == 0).all())
 
 
+@filling
 class AuditedClassifier(SensitiveWrapper):
     """Classifier that is audited for bias amplification against its own training rows.
 
@@ -58,10 +60,8 @@ class AuditedClassifier(SensitiveWrapper):
         The classifier: binary, multiclass or multilabel, a pipeline, or a skorch net.
     auditor : auditor or list of auditors, default=None
         The metrics. A list makes `audit` return a report. None: ``DirectionalAuditor()``.
-    sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name (str) or position (int); several of
-        them (list or tuple); or a function of `X`, such as ``lambda X: X["age"] > 40``. None: pass
-        ``sensitive_features``; metadata routing requests it by default.
+    %(sensitive)s
+        Metadata routing requests it by default.
     drop_sensitive : bool, default=False
         True hides these columns from the classifier; data frames to predict may then lack them.
         False passes them on, which fails for text unless the classifier encodes it.

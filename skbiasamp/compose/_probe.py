@@ -10,18 +10,19 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import HasMethods, Interval, StrOptions
+from skbiasamp._texts import filling
 from skbiasamp._warnings import warn
 from skbiasamp.attackers._attack import Settings
 from skbiasamp.attackers._features import attack_features
 from skbiasamp.attackers._qualities import QUALITIES
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
-from skbiasamp.metrics._texts import filled
 
 _MEASURED = ("leakage_", "chance_", "interval_", "attacker_")
 # Missing numbers and sparse matrices pass, as everything does.
 _PASS: dict[str, Any] = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
 
 
+@filling
 class LeakageProbe(SensitiveColumns, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Measure how well the sensitive feature can be predicted from X at this point of a pipeline.
 
@@ -38,10 +39,8 @@ class LeakageProbe(SensitiveColumns, OneToOneFeatureMixin, TransformerMixin, Bas
         row of X occurs 20 times or more on average, else a logistic regression of standardised
         columns. "exact": the best table of inputs, `ExactAttacker`. "mlp": a small network,
         `MLPAttacker`. An estimator: any classifier, cloned for every draw and fold.
-    sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name (str) or position (int); several of
-        them (list or tuple); or a function of `X`. Attackers do not see named columns. None: pass
-        ``sensitive_features``.
+    %(sensitive)s
+        Attackers do not see named columns.
     cv : int, default=5
         Number of folds.
     quality : {"accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss"} or \
@@ -217,6 +216,3 @@ callable, default="accuracy"
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-LeakageProbe.__doc__ = filled(LeakageProbe.__doc__ or "")

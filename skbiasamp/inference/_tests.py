@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import stats
 
 from skbiasamp._cells import ordered, take
 from skbiasamp._draws import flips, swapped
-from skbiasamp._input import Array, InputError, check_option, is_tensor
-from skbiasamp._schema import short
+from skbiasamp._input import Array, InputError, check_option, numbers_of
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import pair_variances, value_scores, value_variance
@@ -46,7 +44,7 @@ def paired_p_values(gained: Any, lost: Any) -> Any:
     >>> float(paired_p_values(5, 0))
     0.0625
     """
-    gained, lost = _numbers("gained", gained), _numbers("lost", lost)
+    gained, lost = numbers_of(gained, "gained"), numbers_of(lost, "lost")
     for name, held in (("gained", gained), ("lost", lost)):
         bad = ~(np.isfinite(held) & (held >= 0) & (held == np.rint(held)))
         if bad.any():
@@ -59,20 +57,6 @@ def paired_p_values(gained: Any, lost: Any) -> Any:
         raise InputError(text, n=gained.shape, m=lost.shape) from None
     p_values = 2 * stats.binom.cdf(np.minimum(gained, lost), gained + lost, 0.5)
     return np.minimum(np.where(gained + lost == 0, 1.0, p_values), 1.0)
-
-
-def _numbers(name: str, value: Any) -> Array:
-    """Return an array of numbers; NaN is one, text is not."""
-    try:
-        held = np.asarray(value.detach().cpu() if is_tensor(value) else value)
-        if held.dtype.kind == "O" and not any(isinstance(one, str | bytes) for one in held.flat):
-            held = np.where(pd.isna(held), np.nan, held).astype(float)
-    # Ragged lists, objects, huge integers, and lists of tensors that need a gradient.
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        held = np.empty(0, dtype=object)
-    if held.dtype.kind not in "biuf":
-        raise InputError("{name} must hold numbers; got {seen}.", name=name, seen=short(value))
-    return held.astype(float)
 
 
 def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
@@ -101,7 +85,7 @@ def adjust_p_values(p_values: Any, method: str | None = "holm") -> Array:
     [0.03, 0.06, 0.06]
     """
     check_option("method", method, ADJUSTMENTS)
-    p_values = _numbers("p_values", p_values)
+    p_values = numbers_of(p_values, "p_values")
     outside = (p_values < 0) | (p_values > 1)
     if outside.any():
         text = "{p_values} must hold numbers from 0 to 1; got {seen:.6g}."

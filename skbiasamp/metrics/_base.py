@@ -24,11 +24,11 @@ from skbiasamp._input import (
     require_groups,
     speaking,
 )
+from skbiasamp._texts import documented, filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._comparing import compared, comparison_result, over_runs
 from skbiasamp.metrics._reading import count_labels, require_predictions, rest_by_name
-from skbiasamp.metrics._texts import documented, filled
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
 # Parameters that every auditor has, as scikit-learn checks them.
@@ -166,6 +166,7 @@ class BaseAuditor(ABC, BaseEstimator):
         return self._value(self._count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
+    @filling
     def audit(
         self,
         y_true: Any,
@@ -195,9 +196,8 @@ class BaseAuditor(ABC, BaseEstimator):
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
 
-    audit.__doc__ = filled(audit.__doc__ or "")
-
     @rest_by_name
+    @filling
     def compare(
         self,
         y_true: Any,
@@ -243,8 +243,6 @@ class BaseAuditor(ABC, BaseEstimator):
             "sample_weight": sample_weight,
         }
         return compared(self, y_true, labels, columns, reference)
-
-    compare.__doc__ = filled(compare.__doc__ or "")
 
     def audit_runs(
         self,

@@ -8,9 +8,9 @@ from typing import Any
 
 from skbiasamp._compat import validate_parameter_constraints
 from skbiasamp._input import check_train, speaking
+from skbiasamp._texts import described, parameters_of, sections_of
 from skbiasamp.contingency import is_contingency
 from skbiasamp.metrics._base import BaseAuditor
-from skbiasamp.metrics._texts import described, parameters_of, sections_of
 
 # Parameters of an auditor that say nothing about the value.
 _OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust", "reference", "verbose"}

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._input import Array, InputError, check_lengths, to_native
+from skbiasamp._texts import filling
 from skbiasamp._torch import find_device, import_torch, seeded
 from skbiasamp.attackers._networks import check_total
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
@@ -41,6 +42,7 @@ from skbiasamp.mitigation._pairs import (
 )
 
 
+@filling
 class AdversarialClassifier(
     SensitiveColumns,
     ClassNamePrefixFeaturesOutMixin,
@@ -97,9 +99,7 @@ class AdversarialClassifier(
         How adversaries weight the groups. "group": equally, as in the paper; the network must then
         also hide a label that is associated with the group. "class": equally within each class;
         the network then hides only what reveals more than the label does.
-    sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name or position; several of them; or a
-        function of `X`. None: pass ``sensitive_features``.
+    %(sensitive)s
     drop_sensitive : bool, default=False
         True hides these columns from the network; data frames to predict may then lack them.
         False uses them as features.

@@ -12,12 +12,14 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import Array
+from skbiasamp._texts import filling
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler, draw
 
 _TINY = 1e-9  # below any difference between a count and alpha times another
 
 
+@filling
 class RatioBalancer(Sampler):
     """Undersample: drop rows until no group has a task more than `alpha` times as often as another.
 
@@ -30,9 +32,8 @@ class RatioBalancer(Sampler):
     ----------
     alpha : float, default=1.0
         Largest ratio between groups, at least 1. 1: groups have each task equally often.
-    sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name or position; several of them; or a
-        function of `X`. It stays in `X`. None: pass ``sensitive_features``.
+    %(sensitive)s
+        It stays in `X`.
     unpaired : {"error", "drop"}, default="error"
         How tasks that some group never has are handled. "error": raise. "drop": drop all of their
         rows.

@@ -28,6 +28,7 @@ from skbiasamp._input import (
     speaking,
     to_native,
 )
+from skbiasamp._words import printable
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._pairs import check_frame

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, Interval, check_sample_weight
 from skbiasamp._input import Array, quote
+from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.mitigation._constraints import Bounds, choose, constrain
@@ -50,6 +51,7 @@ class ConstrainedPredictions:
     n_changed: int
 
 
+@filling
 class CorpusConstraintClassifier(SensitiveWrapper):
     """Corpus-level constraints (RBA): keep each group's training share of every task's predictions.
 
@@ -66,9 +68,8 @@ class CorpusConstraintClassifier(SensitiveWrapper):
     margin : float, default=0.05
         Largest difference between a group's share of a task's predictions and its training share.
         A smaller margin changes more predictions.
-    sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name or position; several of them; or a
-        function of `X`. None: pass ``sensitive_features``, to `fit` and to `predict`.
+    %(sensitive)s
+        Both `fit` and `predict` need it.
     drop_sensitive : bool, default=False
         True hides these columns from the classifier. False passes them on, which fails for text
         unless the classifier encodes it.

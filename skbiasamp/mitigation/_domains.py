@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
 from skbiasamp._input import Array, InputError, quote, to_native
 from skbiasamp._jobs import side_by_side
+from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveClassifier, ready
 from skbiasamp.mitigation._pairs import Pairs, check_rows, input_errors, named, read_pairs
@@ -27,6 +28,7 @@ from skbiasamp.model_selection._responses import task_scores
 _CERTAIN = 1e-9
 
 
+@filling
 class DomainIndependentClassifier(SensitiveClassifier):
     """Domain-independent training: one classifier for each group, and the sum of their predictions.
 
@@ -40,10 +42,9 @@ class DomainIndependentClassifier(SensitiveClassifier):
     estimator : classifier
         The classifier trained in each group, with ``predict_proba``: binary, multiclass or
         multilabel. Put a representation that all groups share before it, in a pipeline.
-    sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name or position; several of them; or a
-        function of `X`. Named columns are always hidden from the classifiers, and data frames to
-        predict may lack them. None: pass ``sensitive_features`` to `fit`.
+    %(sensitive)s
+        Named columns are always hidden from the classifiers, and data frames to predict may lack
+        them.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
         How the classifiers' probabilities are made comparable, by cross-validation within each
         group and task. "sigmoid": Platt's logistic regression. "isotonic": isotonic regression,

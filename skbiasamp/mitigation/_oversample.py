@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input import Array, InputError
+from skbiasamp._texts import filling
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler
 
 
+@filling
 class GroupOverSampler(Sampler):
     """Oversample: repeat random rows until all pairs of group and class are equally frequent.
 
@@ -20,9 +22,8 @@ class GroupOverSampler(Sampler):
 
     Parameters
     ----------
-    sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name or position; several of them; or a
-        function of `X`. It stays in `X`. None: pass ``sensitive_features``.
+    %(sensitive)s
+        It stays in `X`.
     random_state : int, RandomState instance or None, default=None
         Seed of the choice of repeated rows.
 

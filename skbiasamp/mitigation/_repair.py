@@ -9,12 +9,14 @@ import numpy as np
 
 from skbiasamp._compat import Interval
 from skbiasamp._input import Array
+from skbiasamp._texts import filling
 from skbiasamp.mitigation._pairs import Pairs
 from skbiasamp.mitigation._samplers import Sampler, draw
 
 _AT_ONCE = 0.002  # share of all rows that is dropped before counts are looked at again
 
 
+@filling
 class DataRepair(Sampler):
     """Undersample: drop a share of rows so that task frequencies differ less between groups.
 
@@ -27,9 +29,8 @@ class DataRepair(Sampler):
     ----------
     min_share : float, default=0.5
         Minimum share of rows that stays. More rows stay if the variation cannot be lowered further.
-    sensitive : str, int, list, tuple or callable, default=None
-        The column of `X` with the sensitive feature, by name or position; several of them; or a
-        function of `X`. It stays in `X`. None: pass ``sensitive_features``.
+    %(sensitive)s
+        It stays in `X`.
     random_state : int, RandomState instance or None, default=None
         Seed of the choice between rows with equal group and labels.
 

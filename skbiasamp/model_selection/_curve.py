@@ -24,10 +24,10 @@ from skbiasamp._input import (
     speaking,
     to_native,
 )
+from skbiasamp._texts import filling
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.metrics._functions import fit_if_given
-from skbiasamp.metrics._texts import filled
 from skbiasamp.metrics.directional import DirectionalAuditor
 
 _EXACT = 200  # thresholds of a curve whose errors are computed
@@ -110,6 +110,7 @@ class AmplificationCurve:
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     }
 )
+@filling
 def amplification_curve(
     y_true: Any,
     y_score: Any,
@@ -223,9 +224,6 @@ def amplification_curve(
     return AmplificationCurve(
         thresholds, values, (low, high), float(values @ widths / (high - low)), *ends
     )
-
-
-amplification_curve.__doc__ = filled(amplification_curve.__doc__ or "")
 
 
 def _numbers(y_score: Any) -> Array:

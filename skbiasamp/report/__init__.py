@@ -10,11 +10,11 @@ from skbiasamp._input import (
     require_groups,
     speaking,
 )
+from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.metrics._texts import filled
 from skbiasamp.report._auditors import allowed, checked, named, readied
 from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
@@ -25,6 +25,7 @@ from skbiasamp.results import AuditReport, AuditResult
 __all__ = ["audit", "compare", "count_rows", "described_files"]
 
 
+@filling
 def audit(
     y_true: Any,
     y_pred: Any = None,
@@ -179,9 +180,6 @@ def audit(
     n_given = None if sample_weight is None else len(sample_weight)
     report.findings.extend(find(Seen(report, test, train, scored, n_given)))
     return report
-
-
-audit.__doc__ = filled(audit.__doc__ or "")
 
 
 def count_rows(

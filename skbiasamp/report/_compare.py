@@ -10,16 +10,17 @@ import pandas as pd
 from skbiasamp._cells import ordered
 from skbiasamp._input import InputError, check_frame_columns, require_groups, speaking
 from skbiasamp._models import check_model, check_models, models_of, of_model
+from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
-from skbiasamp.metrics._texts import filled
 from skbiasamp.report._auditors import allowed, checked, named, readied
 from skbiasamp.report._evidence import call_of, context_of, described_files
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 
+@filling
 def compare(
     y_true: Any,
     y_preds: Any = None,
@@ -155,9 +156,6 @@ def compare(
     context = context_of(cells, train, {"data_name": data_name}, call)
     files = described_files(audited_files, training_files)
     return ComparisonReport(results, accuracy, rates, context, files)
-
-
-compare.__doc__ = filled(compare.__doc__ or "")
 
 
 def _described(cells: Contingency, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -1,10 +1,13 @@
-"""Texts that auditors and functions share: each parameter is described once."""
+"""Texts that docstrings share: each parameter is described once."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+D = TypeVar("D")
 
 
 def parameters_of(section: str) -> dict[str, str]:
@@ -65,6 +68,10 @@ cv : int or None, default=5
     from. None: the closed form of the exact attacker, scored on the rows that it learns from.
 n_draws : int, default=10
     Number of random splits into folds, and of random errors in the labels, that are averaged.
+sensitive : str, int, list, tuple or callable, default=None
+    The column of `X` with the sensitive feature, by name (str) or position (int); several of them
+    (list or tuple); or a function of `X`, such as ``lambda X: X["age"] > 40``. None: pass
+    ``sensitive_features``.
 verbose : int, default=0
     1 shows a progress bar while attackers are trained. 0 shows nothing.
 y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
@@ -145,6 +152,12 @@ def filled(text: str) -> str:
         return "\n".join(indent + line if line else line for line in lines)
 
     return re.sub(r"^( *)%\(([\w ]+)\)s$", indented, text, flags=re.MULTILINE)
+
+
+def filling(documented: D) -> D:
+    """Fill in the shared texts of a docstring, as a decorator of a class or function."""
+    documented.__doc__ = filled(documented.__doc__ or "")
+    return documented
 
 
 def documented(auditor: type) -> str:
