@@ -90,6 +90,7 @@ class Contingency(Cells):
         scores: bool = False,
         pos_label: Any = None,
         max_groups: int | None = None,
+        texts: bool = False,
     ) -> Contingency:
         """Count label rows.
 
@@ -126,6 +127,9 @@ class Contingency(Cells):
         max_groups : int, optional
             How many groups are allowed. By default 100, and 20 if groups have fewer than 20 rows
             on average: more look like an identifier, or a number that was not binned.
+        texts : bool, default=False
+            Whether labels and predictions are texts. Each distinct text is then a class, which
+            attackers can read. Rows with equal texts are one cell.
 
         Returns
         -------
@@ -134,6 +138,7 @@ class Contingency(Cells):
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
         how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
+        how |= {"texts": texts}
         if not (y_preds is None and sensitive_preds is None):
             if not (y_pred is None and sensitive_pred is None):
                 raise InputTypeError(
@@ -218,6 +223,7 @@ class Contingency(Cells):
         moments: tuple[Any, bool] | None = None,
         pos_label: Any = None,
         max_groups: int | None = None,
+        texts: bool = False,
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
@@ -242,7 +248,7 @@ class Contingency(Cells):
             Its prediction.
         weight : column name, optional
             Weights. Whole ones count as so many rows.
-        groups, missing, like, pos_label, max_groups
+        groups, missing, like, pos_label, max_groups, texts
             As for `from_labels`. Text of `pos_label` names a number that is written so.
         joint : bool, optional
             Whether to keep rows apart that differ in which of several 0/1 columns they have, or
@@ -283,6 +289,7 @@ class Contingency(Cells):
             like=like,
             pos_label=pos_label,
             max_groups=max_groups,
+            texts=texts,
         )
         if isinstance(read, dict):
             return _models.merged_cells(cls(**_models.joined(read)))

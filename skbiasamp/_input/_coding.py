@@ -147,6 +147,25 @@ def odd_values(column: Any) -> list[Any]:
     return [v for v in map(plain, column) if not isinstance(v, int | float | Decimal)]
 
 
+def text_column(value: Any, name: Name) -> Column:
+    """Return a column of texts; raise if it holds anything else, or no word at all."""
+    if value.ndim == 2:
+        text = "{name} must hold one text a row; got {n} columns."
+        raise InputError(text, name=name, n=value.shape[1])
+    column = encode(value, name)
+    if isinstance(column, Column):
+        advice = "Pass '' if there is no text, or leave these rows out."
+        no_missing(column, name, advice)
+        odd = [one for one in column.values if not (one is None or isinstance(one, str))]
+    else:
+        odd = [column.numbers[0]]
+    if odd:
+        raise InputError("{name} must hold texts; got {seen!r}.", name=name, seen=plain(odd[0]))
+    if not any(one and one.strip() for one in column.values):
+        raise InputError("{name} must hold texts; all of them are empty.", name=name)
+    return column
+
+
 def need_classes(column: Column | Continuous, name: Name) -> Column:
     """Return a column of classes; raise if it is continuous."""
     if isinstance(column, Continuous):

@@ -29,6 +29,7 @@ from skbiasamp._input._coding import (
     probabilities,
     read_weight,
     tally,
+    text_column,
 )
 from skbiasamp._input._containers import (
     as_column,
@@ -70,7 +71,7 @@ class _Reader(Sides):
         labels = {key: self._present(key, codes) for key, codes in positions.items()}
         task, task_pred = self._task_sides(labels, weight)
         group, group_pred = self._group_sides(labels, weight)
-        if not self.scores:  # attackers may know rows by number
+        if not (self.scores or self.texts):  # attackers may know rows by number, or read them
             check_pair_limit(len(group.names), len(task.names))
         repeats = self.matrices.get("repeats")
         return Rows(
@@ -87,6 +88,11 @@ class _Reader(Sides):
 
     def _read_tasks(self) -> None:
         y_true = as_column(self.given["y_true"])
+        if self.texts:
+            for name in ("y_true", "y_pred"):
+                if name in self.given:
+                    self.columns[name] = text_column(as_column(self.given[name]), name)
+            return
         if is_table(y_true):
             self.matrices["y_true"] = indicator(y_true, "y_true", soft=False)
             self.column_names["y_true"] = [name for name, _ in columns_of(y_true)]
@@ -204,10 +210,12 @@ def read_rows(
     apart: bool = False,
     pos_label: Any = None,
     max_groups: float | None = np.inf,
+    texts: bool = False,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
     With `scores`, labels may be numbers that are no classes, and predictions any scores. With
+    `texts`, labels and predictions must be texts. With
     `repeats`, the weight of a row is that of so many rows. Rows stay in their order if they are to
     be `apart`. `pos_label` is the positive class of a
     binary label; by default that of `like`, or the class that sorts last. `max_groups`
@@ -236,7 +244,7 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    reader = _Reader(native, groups, missing, like, scores, pos_label, max_groups)
+    reader = _Reader(native, groups, missing, like, scores, pos_label, max_groups, texts)
     if repeats is not None:
         reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
     return reader.read(weight, apart=apart)

@@ -43,6 +43,7 @@ class Sides:
     scores: bool
     pos_label: Any = None
     max_groups: float | None = np.inf
+    texts: bool = False
     columns: dict[str, Column] = field(default_factory=dict)
     matrices: dict[str, Array] = field(default_factory=dict)
     column_names: dict[str, list[Hashable]] = field(default_factory=dict)
@@ -327,7 +328,8 @@ class Sides:
         (first, (_, names)), *others = found.items()
         for other, (_, other_names) in others:
             check_kinds(names, other_names, first, other)
-            check_spelling(names, other_names, known or (), first, other)
+            if not (self.texts and role == "task"):  # texts that are spelt alike are two texts
+                check_spelling(names, other_names, known or (), first, other)
         union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
         if known is None:
             known = sort_names(union)

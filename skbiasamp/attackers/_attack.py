@@ -32,6 +32,19 @@ class Settings:
     fold: bool = False
     n_jobs: int | None = None
     verbose: int = 0
+    holdout: bool = False
+
+
+class Inputs(NamedTuple):
+    """Texts that an attacker reads in place of the classes of its input.
+
+    `patterns` are the distinct texts, or the counts of their words; `of_class` says which of them
+    each class is.
+    """
+
+    patterns: Any
+    of_class: Array
+    texts: Array
 
 
 class Sides(NamedTuple):
@@ -48,7 +61,7 @@ class Attack:
     Attributes
     ----------
     cells : the rows that attackers are scored on.
-    patterns : the distinct inputs, as numbers; None if inputs are classes.
+    patterns : the distinct inputs, as numbers or texts; None if inputs are classes.
     n_inputs : number of distinct inputs.
     input_codes : which input each cell has.
     target : the classes of cells, for all targets; or numbers.
@@ -56,6 +69,7 @@ class Attack:
     names : of the targets.
     n_bits : of how many 0/1 labels `patterns` holds all patterns; 0 if it does not.
     soft : whether inputs are scores.
+    texts : the distinct inputs as texts, if they are some.
     training : the same attack on training rows, if attackers learn there.
     """
 
@@ -68,7 +82,13 @@ class Attack:
     names: Names
     n_bits: int = 0
     soft: bool = False
+    texts: Array | None = None
     training: Attack | None = None
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether attackers learn from rows as they are, since vectorizers count rows."""
+        return self.texts is not None and self.cells.whole
 
     @property
     def single(self) -> bool:
@@ -90,21 +110,21 @@ class Attack:
         return np.asarray((table > 0).sum(axis=-1) < 2)
 
     @cached_property
-    def inputs(self) -> Array:
-        """The distinct inputs, as numbers. Exact attackers do without."""
+    def inputs(self) -> Any:
+        """The distinct inputs, as attackers see them. Exact attackers do without."""
         if self.patterns is not None:
             return self.patterns
         return np.eye(self.n_inputs) if self.n_inputs != 2 else np.arange(2.0)[:, None]
 
     @cached_property
-    def of_rows(self) -> Array:
+    def of_rows(self) -> Any:
         """The input of each cell."""
         return self.inputs[self.input_codes]
 
     @cached_property
-    def of_classes(self) -> Array:
+    def of_classes(self) -> Any:
         """Every input once for each class, which networks that share inputs can share."""
-        return np.repeat(self.inputs, self.n_classes, axis=0)
+        return self.inputs[np.repeat(np.arange(self.n_inputs), self.n_classes)]
 
     def tables(self, weight: Array) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
@@ -134,22 +154,28 @@ def make_attack(
     train: Contingency | None = None,
     numbers: bool = False,
     features: Array | None = None,
+    read: Inputs | None = None,
 ) -> Attack:
     """Return the attack that predicts one side of cells from another.
 
     `perturbed` says that the input will be perturbed. With `numbers` the target is taken as
-    numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input.
+    numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input;
+    `read` holds what attackers see of its classes.
     """
     every = [cells] if train is None else [cells, train]
-    patterns, codes, n_bits = _inputs(
-        [side_of(one, sides.input) for one in every], perturbed=perturbed, features=features
-    )
-    soft = features is not None or side_of(cells, sides.input).soft
-    n_inputs = len(side_of(cells, sides.input).names) if patterns is None else len(patterns)
+    held = [side_of(one, sides.input) for one in every]
+    if read is None:
+        patterns, codes, n_bits = _inputs(held, perturbed=perturbed, features=features)
+    else:
+        patterns, n_bits = read.patterns, 0
+        codes = [read.of_class[codes_of(one)] for one in held]
+    soft = features is not None or held[0].soft
+    n_inputs = len(held[0].names) if patterns is None else patterns.shape[0]
     found = []
     for one, code in zip(every, codes, strict=True):
         target = _target(one, sides.target, numbers=numbers)
-        found.append(Attack(one, patterns, n_inputs, code, *target, n_bits, soft))
+        texts = None if read is None else read.texts
+        found.append(Attack(one, patterns, n_inputs, code, *target, n_bits, soft, texts))
     return found[0] if train is None else replace(found[0], training=found[1])
 
 

@@ -29,17 +29,19 @@ class TrainingTask:
 
     `target` holds codes of `n_classes` classes, or numbers if `n_classes` is 0. `n_rows` is the
     number of rows before equal rows became one, and `rows_per_weight` the number of rows that a
-    weight of 1 stands for.
+    weight of 1 stands for. Inputs are numbers, a sparse matrix, or texts. With `counts` the
+    attacker learns from so many rows of each input.
     """
 
-    inputs: Array
+    inputs: Any
     target: Array
     weight: Array
-    query: Array
+    query: Any
     n_classes: int
     n_rows: int
     seed: int
     rows_per_weight: float = 1.0
+    counts: Array | None = None
 
 
 def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -> Any:
@@ -146,6 +148,10 @@ def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Arra
         task.weight[used],
         task.query,
     )
+    if task.counts is not None:
+        times = task.counts[used]
+        inputs, target = inputs[np.repeat(np.arange(len(times)), times)], np.repeat(target, times)
+        weight = np.repeat(weight / times, times)
     attacker = clone(attacker)
     rng = np.random.default_rng(task.seed)
     for name in sorted(attacker.get_params()):
@@ -163,13 +169,14 @@ def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Arra
         inputs, target = inputs[order], target[order]
     if task.n_classes and len(present := np.unique(target)) < 2:
         # Many classifiers refuse a single class. Without any row the first class is predicted.
-        return np.eye(task.n_classes)[np.full(len(query), present[:1].sum())]
+        return np.eye(task.n_classes)[np.full(query.shape[0], present[:1].sum())]
     with ExitStack() as contexts:
         # A Pipeline takes its last step's weights by name only if nothing is routed.
         contexts.enter_context(config_context(enable_metadata_routing=False))
         if _is_net(attacker):
             # skorch passes arrays on as they are, and torch's layers and losses need these types.
-            inputs, query = inputs.astype(np.float32), query.astype(np.float32)
+            if inputs.dtype.kind != "O":  # texts are
+                inputs, query = inputs.astype(np.float32), query.astype(np.float32)
             if task.n_classes:
                 target = target.astype(np.int64)
             else:
@@ -186,12 +193,12 @@ def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -
         return np.eye(n_classes)[np.asarray(attacker.predict(query)).astype(int).reshape(-1)]
     if not hasattr(attacker, "predict_proba"):
         raise InputTypeError(
-            "quality='inverse_log_loss' needs the probability of each class, and {kind} has no "
-            "predict_proba.",
-            kind=type(attacker).__name__,
+            "quality='inverse_log_loss' and 'confidence' need the probability of each class, and "
+            "{kind} has no predict_proba.",
+            kind=type(_last(attacker)).__name__,
         )
     # Classes without training rows are not in classes_: their probability is 0.
-    found = np.zeros((len(query), n_classes))
+    found = np.zeros((query.shape[0], n_classes))
     found[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
     return found
 

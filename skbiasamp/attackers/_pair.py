@@ -10,11 +10,18 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from skbiasamp._cells import positive_position, side_of
-from skbiasamp._input import Array, Side
+from skbiasamp._input import Array, Codes, Members, Side
 from skbiasamp.attackers._attack import Attack, Settings, as_numbers, hard
 from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.attackers._perturbation import flip_rates, perturb
-from skbiasamp.attackers._qualities import inverse_spread, quality_of
+from skbiasamp.attackers._qualities import (
+    ADDITIVE,
+    OF_PROBABILITIES,
+    confident,
+    inverse_spread,
+    of_sums,
+    quality_of,
+)
 from skbiasamp.contingency import Contingency, SideName
 
 # Numbers held at once while drawing.
@@ -63,6 +70,11 @@ def balance(table: Array) -> Array:
     scale = np.divide(1.0, total, out=np.zeros(total.shape), where=total > 0)
     n = np.maximum((total > 0).sum(axis=-1, keepdims=True), 1)
     return table * scale * total.sum(axis=-1, keepdims=True) / n
+
+
+def other_folds(table: Array) -> Array:
+    """Return for each fold the sum of the others; a lone one is itself."""
+    return table if table.shape[1] == 1 else table.sum(axis=1, keepdims=True) - table
 
 
 # --------------------------------------------------------------------------- the pair
@@ -188,6 +200,40 @@ class AttackPair:
         )
         return 0.5 + np.abs(found - 0.5) if self.settings.fold else found
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether rows can be scored one by one: nothing in them is perturbed."""
+        return self.perturbed is None and self.settings.quality in ADDITIVE
+
+    def score_rows(self, attack: Attack, weight: Array, predicted: Array) -> tuple[Array, Array]:
+        """Return what `score` and `best_guess` do, without a table of inputs for each draw.
+
+        `weight` is (draws, folds, cells), `predicted` (1, folds, targets, inputs, classes).
+        """
+        if self.settings.quality == "confidence":
+            predicted = confident(predicted)
+        shape = (len(weight), len(attack.names), attack.n_classes)
+        right, true = np.zeros(shape), np.zeros(shape)
+        codes = attack.input_codes
+        for i in range(shape[1]):
+            target = attack.target
+            assert isinstance(target, Codes | Members)
+            own = target.codes if isinstance(target, Codes) else target.matrix[:, i].astype(int)
+            for c in range(shape[2]):
+                rows = np.flatnonzero(own == c)
+                gain = predicted[0, :, i, codes[rows], c].T  # (folds, rows)
+                held = weight[:, :, rows].reshape(len(weight), -1)
+                right[:, i, c], true[:, i, c] = held @ gain.ravel(), held.sum(axis=-1)
+        found = of_sums(
+            self.settings.quality,
+            right,
+            true,
+            balanced=self.settings.balanced,
+            n_classes=self._n_classes,
+        )
+        found = 0.5 + np.abs(found - 0.5) if self.settings.fold else found
+        return found, self.best_guess(true[:, None, :, None])
+
     @cached_property
     def _n_classes(self) -> Array:
         """How many classes each target has, in labels or in predictions."""
@@ -200,6 +246,8 @@ class AttackPair:
         train = self._weighted(pooled)
         # Naming the most frequent class is best for accuracy, drawing from the shares for F1.
         guesses: list[Callable[[Array], Array]] = [majority, class_shares]
+        if self.settings.quality == "confidence":
+            guesses = [class_shares] * 2  # whoever guesses has no reason to be sure
         return np.maximum(*(self.score(pooled, guess(train)) for guess in guesses))
 
     def _weighted(self, table: Array) -> Array:
@@ -209,8 +257,7 @@ class AttackPair:
 
     def training_tables(self, table: Array) -> Array:
         """Return what attackers learn from: all folds but the one they are scored on."""
-        train = table if table.shape[1] == 1 else table.sum(axis=1, keepdims=True) - table
-        return self._weighted(train)
+        return self._weighted(other_folds(table))
 
     def chance(self) -> Qualities:
         """Return what the best guesses that ignore their input reach: (1, targets)."""
@@ -260,7 +307,7 @@ class AttackPair:
             drawn = draw_folds(training.cells, 1, n_draws, rng, resample=resample)
             train_rates = self.rates(training.cells, drawn[:, 0])
         perturbing = None if self.settings.cv is None else noise
-        predict = class_shares if self.settings.quality == "inverse_log_loss" else majority
+        predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
         found = []
         for attack in self.attacks:
             rate = self.rate_of(attack, rates)

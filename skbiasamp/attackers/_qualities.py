@@ -15,7 +15,18 @@ import numpy as np
 
 from skbiasamp._input import Array, InputError, InputTypeError, check_call
 
-QUALITIES = ("accuracy", "balanced_accuracy", "f1", "inverse_rmse", "inverse_log_loss")
+QUALITIES = (
+    "accuracy",
+    "balanced_accuracy",
+    "confidence",
+    "f1",
+    "inverse_rmse",
+    "inverse_log_loss",
+)
+# Qualities of probabilities, not of predicted classes.
+OF_PROBABILITIES = ("confidence", "inverse_log_loss")
+# Qualities that add up over rows, class by class.
+ADDITIVE = ("accuracy", "balanced_accuracy", "confidence")
 
 Quality = str | Callable[..., float]
 
@@ -44,18 +55,35 @@ def quality_of(
         return _called(quality, divide(confusion, true[..., None]) if balanced else confusion)
     if quality == "inverse_log_loss":
         return inverse_log_loss(divide(table, true[..., None, :]) if balanced else table, predicted)
+    if quality == "confidence":
+        predicted = confident(predicted)
     # Whole weights are added up before anything is divided: equal qualities stay exactly equal.
     right = np.einsum("...ic,...ic->...c", table, predicted)
+    if quality in ADDITIVE:
+        return of_sums(quality, right, true, balanced=balanced, n_classes=n_classes)
     if balanced:
-        table = divide(table, true[..., None, :]) if quality == "f1" else table
+        table = divide(table, true[..., None, :])
         right, true = divide(right, true), (true > 0).astype(float)
-    if quality == "accuracy":
-        return divide(right.sum(axis=-1), true.sum(axis=-1))
+    either = true + np.einsum("...i,...ic->...c", table.sum(axis=-1), predicted)
+    return divide(divide(2 * right, either).sum(axis=-1), (either > 0).sum(axis=-1))
+
+
+def of_sums(
+    quality: Quality, right: Array, true: Array, *, balanced: bool, n_classes: Array | None
+) -> Array:
+    """Return an additive quality from what is predicted right of each class, and its rows."""
+    if balanced:
+        right, true = divide(right, true), (true > 0).astype(float)
     if quality == "balanced_accuracy":
         n = (true > 0).sum(axis=-1) if n_classes is None else n_classes
         return divide(divide(right, true).sum(axis=-1), n)
-    either = true + np.einsum("...i,...ic->...c", table.sum(axis=-1), predicted)
-    return divide(divide(2 * right, either).sum(axis=-1), (either > 0).sum(axis=-1))
+    return divide(right.sum(axis=-1), true.sum(axis=-1))
+
+
+def confident(shares: Array) -> Array:
+    """Return the probability of the predicted class, and 0 for the others; ties share it."""
+    top = shares >= shares.max(axis=-1, keepdims=True) * (1 - 1e-12)
+    return divide(shares * top, top.sum(axis=-1, keepdims=True))
 
 
 def _called(quality: Callable[..., float], confusion: Array) -> Array:

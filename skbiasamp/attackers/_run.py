@@ -14,6 +14,7 @@ from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._attack import (
     MOST_BITS,
     Attack,
+    Inputs,
     Settings,
     Sides,
     make_attack,
@@ -32,8 +33,11 @@ def make_pair(
     settings: Settings,
     data: Sides,
     model: Sides | None,
+    read: tuple[Inputs | None, Inputs | None] = (None, None),
 ) -> AttackPair:
     """Return the attack on labels and the attack on predictions.
+
+    `read` holds what the two attackers see in place of classes.
 
     Both attackers learn from the training rows if these have predictions too, and are cross-fitted
     on the test rows otherwise. Without a model, the attacker learns from the training labels if
@@ -70,8 +74,9 @@ def make_pair(
             n_folds=settings.cv,
             rows=rows_of(n_rows),
         )
-    on_data = make_attack(test, data, perturbed=flips, train=training, numbers=numbers)
-    on_model = model and make_attack(test, model, train=training, numbers=numbers)
+    how: Any = {"train": training, "numbers": numbers}
+    on_data = make_attack(test, data, perturbed=flips, read=read[0], **how)
+    on_model = model and make_attack(test, model, read=read[1], **how)
     truth = truth_of(data.input if flips else data.target)
     pair = AttackPair(on_data, on_model, settings, perturbed, truth)
     warn_constant(on_data)

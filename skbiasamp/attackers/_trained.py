@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from skbiasamp._input import Array
 from skbiasamp.attackers._attack import Attack
 from skbiasamp.attackers._draws import redraw, split, weighed
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
-from skbiasamp.attackers._pair import AttackPair, Qualities
-from skbiasamp.attackers._qualities import inverse_spread
+from skbiasamp.attackers._pair import AttackPair, Qualities, other_folds
+from skbiasamp.attackers._qualities import OF_PROBABILITIES, inverse_spread
 
 
 def train(pair: AttackPair, attacker: Any, rng: np.random.Generator) -> TrainedPair:
@@ -27,9 +27,11 @@ def train(pair: AttackPair, attacker: Any, rng: np.random.Generator) -> TrainedP
     else:
         own = pair.rates(training.cells, training.cells.weight[None])
         rates = np.repeat(own, settings.n_draws, axis=0)
+    # Of a single split the attacker of one fold is enough.
+    n_scored = 1 if settings.holdout and training is None else n_folds
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.
-    seeds = rng.integers(2**31, size=(settings.n_draws, n_folds, n_targets))
+    seeds = rng.integers(2**31, size=(settings.n_draws, n_scored, n_targets))
     tasks: list[TrainingTask] = []
     for attack in pair.attacks:
         rate = pair.rate_of(attack, rates)
@@ -40,18 +42,18 @@ def train(pair: AttackPair, attacker: Any, rng: np.random.Generator) -> TrainedP
         predictions_of(
             attacker,
             tasks,
-            probabilities=settings.quality == "inverse_log_loss",
+            probabilities=settings.quality in OF_PROBABILITIES,
             n_jobs=settings.n_jobs,
             verbose=settings.verbose,
         )
     )
     predicted: list[list[Array]] = []
     for attack in pair.attacks:
-        shape = (1, 1 if attack.training else n_folds, len(attack.names))
+        shape = (1, 1 if attack.training else n_scored, len(attack.names))
         n = shape[1] * shape[2]
         draws = [np.stack([next(found) for _ in range(n)]) for _ in range(settings.n_draws)]
         predicted.append([one.reshape(*shape, *one.shape[1:]) for one in draws])
-    return TrainedPair(pair, folds, predicted)
+    return TrainedPair(pair, folds[:, :n_scored] if training is None else folds, predicted)
 
 
 def _tasks(
@@ -87,19 +89,23 @@ def _tasks(
             TrainingTask(source.of_rows, target, held, inputs, 0, n_rows, int(seed), per_weight)
             for held, seed in zip(train[0], seeds[:, 0], strict=False)
         ]
-    tables = pair.training_tables(pair.tables(source, weight, rate, rng))[0]
+    table = pair.tables(source, weight, rate, rng)
+    tables = pair.training_tables(table)[0]
+    rows_of = np.rint(other_folds(table))[0].astype(int) if attack.by_rows else tables
     n_classes = attack.n_classes
     # If each input has one class, a row an input is enough; else a row an input and class.
     one_each = bool(((tables > 0).sum(axis=-1) <= 1).all())
     rows = inputs if one_each else attack.of_classes
     every = np.tile(np.arange(n_classes), len(inputs))
     found = []
-    for by_target, by_seed in zip(tables, seeds, strict=False):
-        for table, seed in zip(by_target, by_seed, strict=False):
+    for by_target, counted, by_seed in zip(tables, rows_of, seeds, strict=False):
+        for table, counts, seed in zip(by_target, counted, by_seed, strict=False):
             target = table.argmax(axis=-1) if one_each else every
-            held = table.sum(axis=-1) if one_each else table.ravel()
-            task = (rows, target, held, inputs, n_classes, n_rows, int(seed), per_weight)
-            found.append(TrainingTask(*task))
+            held, n = (one.sum(axis=-1) if one_each else one.ravel() for one in (table, counts))
+            task = TrainingTask(
+                rows, target, held, inputs, n_classes, n_rows, int(seed), per_weight
+            )
+            found.append(replace(task, counts=n) if attack.by_rows else task)
     return found
 
 
@@ -162,6 +168,8 @@ class TrainedPair:
         """Return the qualities of predictions, and of the best guess that ignores its input."""
         pair = self.pair
         if attack.n_classes:
+            if pair.adds_up:
+                return pair.score_rows(attack, weight, predicted)
             table = pair.tables(attack, weight, rate, rng)
             return pair.score(table, predicted), pair.best_guess(table)
         found, guess = np.empty((2, len(weight), 1))

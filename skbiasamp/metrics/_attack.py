@@ -19,7 +19,7 @@ from skbiasamp._words import rate
 from skbiasamp.attackers._attack import Settings, Sides
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import Qualities
-from skbiasamp.attackers._qualities import QUALITIES
+from skbiasamp.attackers._qualities import ADDITIVE, QUALITIES
 from skbiasamp.attackers._run import AttackRun, make_pair, run
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._compare import n_changed, of_draws
@@ -90,6 +90,7 @@ class AttackAuditor(BaseAuditor):
     # Replication and leakage set these; other metrics need not know them.
     balanced: bool = False
     fold: bool = False
+    holdout: bool = False
     _scores = True
     columns: ClassVar[dict[str, str]] = {
         "quality_data": "From equally accurate random labels",
@@ -146,7 +147,7 @@ class AttackAuditor(BaseAuditor):
     @property
     def percent(self) -> bool:
         """Whether the quality of the attacker is a share of rows."""
-        return self.quality in ("accuracy", "balanced_accuracy")
+        return self.quality in ADDITIVE
 
     @abstractmethod
     def _attacks(self) -> tuple[tuple[SideName, SideName], tuple[SideName, SideName] | None]:
@@ -172,6 +173,10 @@ class AttackAuditor(BaseAuditor):
         self, done: AttackRun, test: Contingency, rng: np.random.Generator
     ) -> dict[str, float]:
         """Return what else a result's statistics hold."""
+        return {}
+
+    def _evidence(self, done: AttackRun) -> dict[str, Any]:
+        """Return what else a result holds, by the names of its fields."""
         return {}
 
     def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
@@ -358,7 +363,13 @@ class AttackAuditor(BaseAuditor):
         )
         value = float(amplification.mean())
         return self._made(
-            test, value=value, n_samples=n, table=table, statistics=statistics, **found
+            test,
+            value=value,
+            n_samples=n,
+            table=table,
+            statistics=statistics,
+            **self._evidence(done),
+            **found,
         )
 
     def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
