@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         DirectionalAuditor,
         DPAAuditor,
         LeakageAuditor,
+        LICAuditor,
         MALSAuditor,
         MultiAttributeAuditor,
     )
@@ -46,6 +47,7 @@ _MODULES = {
     "Contingency": "contingency",
     "DPAAuditor": "metrics",
     "DirectionalAuditor": "metrics",
+    "LICAuditor": "metrics",
     "LeakageAuditor": "metrics",
     "LeakageProbe": "compose",
     "MALSAuditor": "metrics",
@@ -77,6 +79,7 @@ __all__ = [
     "Contingency",
     "DPAAuditor",
     "DirectionalAuditor",
+    "LICAuditor",
     "LeakageAuditor",
     "LeakageProbe",
     "MALSAuditor",

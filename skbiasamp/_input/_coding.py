@@ -153,15 +153,15 @@ def text_column(value: Any, name: Name) -> Column:
         text = "{name} must hold one text a row; got {n} columns."
         raise InputError(text, name=name, n=value.shape[1])
     column = encode(value, name)
-    if isinstance(column, Column):
-        advice = "Pass '' if there is no text, or leave these rows out."
-        no_missing(column, name, advice)
-        odd = [one for one in column.values if not (one is None or isinstance(one, str))]
-    else:
-        odd = [column.numbers[0]]
+    if isinstance(column, Continuous):
+        text = "{name} must hold texts; got {seen!r}."
+        raise InputError(text, name=name, seen=plain(column.numbers[0]))
+    no_missing(column, name, "Pass '' if there is no text, or leave these rows out.")
+    texts = [one for one in column.values if one is not None]
+    odd = [one for one in texts if not isinstance(one, str)]
     if odd:
-        raise InputError("{name} must hold texts; got {seen!r}.", name=name, seen=plain(odd[0]))
-    if not any(one and one.strip() for one in column.values):
+        raise InputError("{name} must hold texts; got {seen!r}.", name=name, seen=odd[0])
+    if not any(one.strip() for one in texts):
         raise InputError("{name} must hold texts; all of them are empty.", name=name)
     return column
 

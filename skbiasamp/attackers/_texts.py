@@ -44,7 +44,7 @@ def counted(attacker: Any, *texts: Array) -> tuple[Any, list[Any]]:
     What the attacker learns is the same. An attacker that does not begin by counting words gets
     the texts as they are.
     """
-    first = attacker.steps[0][1] if hasattr(attacker, "steps") else None
+    first: Any = attacker.steps[0][1] if hasattr(attacker, "steps") else None
     if type(first) not in (CountVectorizer, TfidfVectorizer):
         return attacker, list(texts)
     if first.max_features is not None or first.vocabulary is not None:
@@ -124,17 +124,14 @@ def words_of(attacker: Any, texts: Array, target: Array, names: Names) -> pd.Dat
     if coef is None or np.shape(coef)[-1] != len(words):
         return None
     coef = np.vstack([-coef[0], coef[0]]) if len(coef) == 1 else np.asarray(coef)
-    held = seen.transform(texts)
-    held = sparse.csr_array(held) if not sparse.issparse(held) else held
-    has = (held != 0).astype(float)
+    held: Any = seen.transform(texts)
+    has = sparse.csr_array(held).astype(bool).astype(float)
     tables = []
     for weights, c in zip(coef, last.classes_, strict=True):
         top = np.argsort(-weights, kind="stable")[:MOST_WORDS]
         top = top[weights[top] > 0]
         own = target == c
-        shares = (
-            np.asarray(has[rows][:, top].mean(axis=0)).reshape(-1) for rows in (own, ~own)
-        )
+        shares = (np.asarray(has[rows][:, top].mean(axis=0)).reshape(-1) for rows in (own, ~own))
         columns = dict(zip(("share", "share_others"), shares, strict=True))
         table = pd.DataFrame({"word": words[top], "weight": weights[top], **columns})
         table.insert(0, "target", pd.Series([names[c]] * len(top), dtype=object))

@@ -96,7 +96,7 @@ def _tasks(
     # If each input has one class, a row an input is enough; else a row an input and class.
     one_each = bool(((tables > 0).sum(axis=-1) <= 1).all())
     rows = inputs if one_each else attack.of_classes
-    every = np.tile(np.arange(n_classes), len(inputs))
+    every = np.tile(np.arange(n_classes), attack.n_inputs)
     found = []
     for by_target, counted, by_seed in zip(tables, rows_of, seeds, strict=False):
         for table, counts, seed in zip(by_target, counted, by_seed, strict=False):

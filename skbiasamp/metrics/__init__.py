@@ -14,12 +14,14 @@ from skbiasamp.metrics.related import (
     label_amplification,
     percentage_amplification,
 )
+from skbiasamp.metrics.text import LICAuditor, lic_amplification
 
 __all__ = [
     "AttackAuditor",
     "CooccurrenceAuditor",
     "DPAAuditor",
     "DirectionalAuditor",
+    "LICAuditor",
     "LeakageAuditor",
     "MALSAuditor",
     "MultiAttributeAuditor",
@@ -32,6 +34,7 @@ __all__ = [
     "dpa_amplification",
     "label_amplification",
     "leakage_amplification",
+    "lic_amplification",
     "mals_amplification",
     "multi_attribute_amplification",
     "percentage_amplification",

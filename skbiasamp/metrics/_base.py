@@ -60,9 +60,11 @@ class BaseAuditor(ABC, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]]
     # What a pair compares: columns of a result's table, and their headings.
     columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
+    baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
     uncounted: ClassVar[str] = ""  # why a pair without a sign is not counted
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
+    reads_texts: ClassVar[bool] = False  # whether labels and predictions are texts
 
     groups: str
     missing: str
@@ -339,6 +341,7 @@ class BaseAuditor(ABC, BaseEstimator):
     ) -> Contingency:
         how: dict[str, Any] = {"like": like, "scores": self._scores, "max_groups": max_groups}
         how |= {name: getattr(self, name) for name in ("groups", "missing", "pos_label")}
+        how |= {"texts": True} if self.reads_texts else {}
         engine = self._asked(like) if columns else {}
         with speaking(max_groups=lambda rest: f"Contingency.from_labels(..., max_groups{rest})"):
             return count_labels(y_true, labels, columns, engine=engine, **how)
@@ -452,6 +455,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 if name in result.params and repr(result.params[name]) != repr(one.default)
             ),
             percent=self.percent,
+            baseline=self.baseline,
             group_columns=tuple(columns or ()),
         )
         return replace(result, sentence=self._sentence(result))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from typing import Any, ClassVar, Self
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -61,7 +62,7 @@ def _inputs(texts: list[str], codes: Array) -> Inputs:
 class TextAuditor(AttackAuditor):
     """Base of attacks on texts: words are masked, vocabularies equalised, attackers read."""
 
-    _texts = True
+    reads_texts = True
     baseline = "the human texts"
     columns: ClassVar[dict[str, str]] = {
         "quality_data": "From human texts",
@@ -73,7 +74,7 @@ class TextAuditor(AttackAuditor):
         "quality": [StrOptions(set(QUALITIES) - {"inverse_rmse"}), callable],
         "equalize": [StrOptions({"vocabulary"}), None],
         "masker": [StrOptions({"gender"}), HasMethods(["transform"]), None],
-        "cv": [Interval(int, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
         "holdout": ["boolean"],
         "balanced": ["boolean"],
     }
@@ -103,15 +104,17 @@ class TextAuditor(AttackAuditor):
 
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
         test.require_rows(self.metric)
-        data, model = self._read(test)
+        read = self._read(test)
         attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker
         check_attacker(attacker)
-        attacker, patterns = counted(attacker, *(one.texts for one in (data, model)))
-        read = [one._replace(patterns=held) for one, held in zip((data, model), patterns, strict=True)]
+        attacker, patterns = counted(attacker, *(one.texts for one in read))
+        data, model = (
+            one._replace(patterns=held) for one, held in zip(read, patterns, strict=True)
+        )
         own = {one.name: getattr(self, one.name) for one in fields(Settings)}
         settings = Settings(**own | {"equalize": None, "attacker": attacker})
-        sides = (Sides(*one) for one in self._attacks())
-        return run(make_pair(test, None, settings, *sides, (read[0], read[1])), rng)
+        on_data, on_model = (Sides(*one) for one in self._attacks())
+        return run(make_pair(test, None, settings, on_data, on_model, (data, model)), rng)
 
     def _read(self, test: Contingency) -> tuple[Inputs, Inputs]:
         """Return what attackers read in place of the texts of people and of the model."""
@@ -186,17 +189,17 @@ class TextAuditor(AttackAuditor):
             return text
         data, model = (float(result.table[name].mean()) for name in self.columns)
         form = rate if self.percent else "{:.4g}".format
+        name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
         what = {
-            "confidence": "its mean probability for the right {} is",
+            "confidence": f"its mean probability for the right {self._guessed} is",
             "accuracy": "the share of right guesses is",
-            "balanced_accuracy": "the balanced accuracy is",
-        }.get(str(self.quality), f"the quality ({getattr(self.quality, '__name__', self.quality)}) is")
+        }.get(name, f"its {name} is")
         text += (
-            f" An attacker reads the model's texts and guesses the {self._guessed}: "
-            f"{what.format(self._guessed)} {form(model)}, compared with {form(data)} from human "
-            "texts"
+            f" An attacker reads the model's texts and guesses the {self._guessed}: {what} "
+            f"{form(model)}, compared with {form(data)} from human texts"
         )
-        text += f" and {form(result.statistics['chance_model'])} by guessing." if self.percent else "."
+        chance = result.statistics["chance_model"]
+        text += f" and {form(chance)} by guessing." if self.percent else "."
         return text + _named(result)
 
 
@@ -272,18 +275,18 @@ class LICAuditor(TextAuditor):
     .. math:: LIC = LIC_M - LIC_D, \quad
         LIC = \frac{1}{n} \sum_i \hat s_i(a_i) \, 1[f(x_i) = a_i]
 
-    f is the attacker, and :math:`\hat s_i(a_i)` the probability that it gives to the group of row i.
-    A guess that ignores the text reaches 1 / (number of groups)². ``quality_data`` of the table is
-    LIC_D, and ``quality_model`` LIC_M.
+    f is the attacker, and :math:`\hat s_i(a_i)` the probability that it gives to the group of
+    row i. A guess that ignores the text reaches 1 / (number of groups)². ``quality_data`` of the
+    table is LIC_D, and ``quality_model`` LIC_M.
 
     **The sign of LIC can depend on the attacker.** For the captioner NIC the paper's table has
     +3.7 points with an LSTM, −0.8 with a fine-tuned BERT and +1.9 with a frozen one. Compare models
     by the same attacker, and report which one it was.
 
     ``result.words`` holds the words by which the attacker recognises each group, in human and in
-    model texts: their weight in an attacker of all rows, and the share of texts that have them, in
-    this group (`share`) and in the others (`share_others`). It is None if the attacker is not linear
-    in words.
+    model texts: their weight in an attacker of all rows, and the share of texts that have them,
+    in this group (`share`) and in the others (`share_others`). It is None if the attacker is not
+    linear in words.
 
     ``statistics`` of a result holds `chance_data` and `chance_model`, the quality of a guess that
     ignores the text; `unknown_words`, the share of human words that the model never uses; and

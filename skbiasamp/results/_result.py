@@ -105,6 +105,12 @@ class AuditResult(OfMetric):
         Whether these columns are shares of 1.
     group_columns : tuple
         Names of the sensitive columns that make the groups, empty if unknown.
+    baseline : str
+        What an attacker on the model's predictions is compared with.
+    words : DataFrame or None
+        Of attackers on texts, the words by which they recognise each ``target``: their ``source``
+        (human or model texts), ``weight`` in a linear attacker, and the ``share`` of texts of the
+        target that have the word, and of the others (``share_others``). None if there are none.
 
     Examples
     --------
@@ -144,6 +150,8 @@ class AuditResult(OfMetric):
     uncounted: str = ""
     settings: tuple[str, ...] = ()
     group_columns: tuple[Hashable, ...] = ()
+    baseline: str = "equally accurate random labels"
+    words: pd.DataFrame | None = None
 
     def __float__(self) -> float:
         return float(self.value)
@@ -321,8 +329,11 @@ class AuditResult(OfMetric):
         content : dict
         """
         content = {
-            one.name: plain(getattr(self, one.name)) for one in fields(self) if one.name != "table"
+            one.name: plain(getattr(self, one.name))
+            for one in fields(self)
+            if one.name not in ("table", "words")
         }
+        content["words"] = None if self.words is None else records(self.words)
         derived = {"verdict": self.verdict, "affected": plain(self.affected)}
         return {"schema": SCHEMA, **content, **derived, "table": records(self.table)}
 
@@ -341,10 +352,20 @@ class AuditResult(OfMetric):
                 if not isinstance(row.get(key, 0.0), int | float):
                     raise schema.wrong(f"{where}.{key}", "a number, which is compared", row[key])
         cells = [list(row.values()) for row in rows]
+        if read.get("words") is not None:
+            read["words"] = pd.DataFrame(read["words"], columns=list(WORD_COLUMNS))
         return cls(**read | {"table": pd.DataFrame(cells, columns=columns).infer_objects()})
 
 
 _INTERVALS = (("low", "high"),)
+WORD_COLUMNS = {
+    "source": schema.TEXT,
+    "target": NAME,
+    "word": schema.TEXT,
+    "weight": NUMBER,
+    "share": SHARE,
+    "share_others": SHARE,
+}
 _ROW = schema.record(
     {"group": NAME, "task": NAME, "amplification": NUMBER},
     {
@@ -379,6 +400,8 @@ _FIELDS = schema.record(
         "headline": schema.number(),
         "columns": schema.dict_of(schema.TEXT),
         "percent": schema.TRUTH,
+        "baseline": schema.TEXT,
+        "words": schema.optional(schema.list_of(schema.record(WORD_COLUMNS))),
         "uncounted": schema.TEXT,
         "settings": schema.tuple_of(schema.TEXT),
         "group_columns": schema.tuple_of(schema.name),
