@@ -15,7 +15,7 @@ from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.report._auditors import allowed, checked, named, readied
+from skbiasamp.report._auditors import allowed, checked, named, read_texts, readied
 from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.report._groups import describe_groups
@@ -129,6 +129,13 @@ def audit(
         "pos_label": pos_label,
         "max_groups": max_groups,
     }
+    own = None if auditors is None else checked(auditors)
+    texts = own is not None and read_texts(own)
+    if texts:
+        how["texts"] = True
+        if not (y_train is None and y_score is None):
+            name = "y_train" if y_score is None else "y_score"
+            raise InputError("{name} is not used by metrics of texts: leave it out.", name=name)
     columns: dict[str, Any] = {
         "target": target,
         "prediction": prediction,
@@ -159,26 +166,26 @@ def audit(
         given = labels | {"y_pred": y_score}
         with speaking(y_pred="y_score"):
             scored = count_labels(y_true, given, {}, scores=True, **how | {"pos_label": None})
-    if auditors is None:
+    if own is None:
         chosen = [(one, train, test, "") for one in allowed(test)]
         if scored is not None:
             chosen += [(one, None, scored, " of scores") for one in allowed(scored, scores=True)]
     else:
-        chosen = [(one, train, test, "") for one in checked(auditors)]
+        chosen = [(one, train, test, "") for one in own]
     results: dict[str, AuditResult] = {}
     for auditor, learned, rows, suffix in chosen:
         # Of warnings the tables flag these pairs, and the findings name them once.
         with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
             result = readied(auditor, learned, random_state).audit(rows)
         results[named(results, result.name + suffix)] = result
-    by_group, rates = describe_groups(test)
+    by_group, rates = describe_groups(test, labels=not texts)
     names = {"model_name": model_name, "data_name": data_name}
-    context = context_of(test, train, names, call)
-    context["not_measured"] = not_measured(test, scored, chosen=auditors is not None)
+    context = context_of(test, train, names, call, texts=texts)
+    context["not_measured"] = not_measured(test, scored, chosen=auditors is not None, texts=texts)
     report = AuditReport(results=results, groups=by_group, rates=rates, context=context)
     report.data_files.extend(described_files(audited_files, training_files))
     n_given = None if sample_weight is None else len(sample_weight)
-    report.findings.extend(find(Seen(report, test, train, scored, n_given)))
+    report.findings.extend(find(Seen(report, test, train, scored, n_given, texts)))
     return report
 
 

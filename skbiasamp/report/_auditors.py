@@ -31,6 +31,18 @@ def checked(auditors: Any) -> list[Any]:
     return own
 
 
+def read_texts(auditors: list[Any]) -> bool:
+    """Return whether labels and predictions are texts, which all auditors have to read then."""
+    texts = [getattr(one, "reads_texts", False) for one in auditors]
+    if any(texts) and not all(texts):
+        raise InputError(
+            "{auditors} must all read texts, or all labels; got {one} and {other}. Audit twice.",
+            one=type(auditors[texts.index(True)]).__name__,
+            other=type(auditors[texts.index(False)]).__name__,
+        )
+    return any(texts)
+
+
 def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:
     """Return a copy of an auditor that has the training labels, or takes its signs from the test.
 

@@ -14,7 +14,7 @@ from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
-from skbiasamp.report._auditors import allowed, checked, named, readied
+from skbiasamp.report._auditors import allowed, checked, named, read_texts, readied
 from skbiasamp.report._evidence import call_of, context_of, described_files
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.results import ComparisonReport, ComparisonResult
@@ -111,6 +111,13 @@ def compare(
     """
     call = call_of(compare, locals())
     how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
+    own = None if auditors is None else checked(auditors)
+    texts = own is not None and read_texts(own)
+    if texts:
+        how["texts"] = True
+        if y_train is not None:
+            text = "{name} is not used by metrics of texts: leave it out."
+            raise InputError(text, name="y_train")
     columns = {
         "target": target,
         "prediction": prediction,
@@ -144,7 +151,7 @@ def compare(
     one = of_model(cells, first)
     signs = one if train is None else train
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
-    chosen = allowed(one) if auditors is None else checked(auditors)
+    chosen = allowed(one) if own is None else own
     results: dict[str, ComparisonResult] = {}
     for auditor in chosen:
         # What is uncertain about a pair stands in the tables.
@@ -152,18 +159,20 @@ def compare(
             ready = readied(auditor, train, random_state)
             result = ready.compare(cells, reference=first)
         results[named(results, result.name)] = result
-    accuracy, rates = _described(cells, first)
-    context = context_of(cells, train, {"data_name": data_name}, call)
+    accuracy, rates = _described(cells, first, labels=not texts)
+    context = context_of(cells, train, {"data_name": data_name}, call, texts=texts)
     files = described_files(audited_files, training_files)
     return ComparisonReport(results, accuracy, rates, context, files)
 
 
-def _described(cells: Contingency, reference: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _described(
+    cells: Contingency, reference: str, *, labels: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the accuracy of each model, and its rates by group and task."""
     models = [reference, *(model for model in models_of(cells) if model != reference)]
     rows, tables = [], []
     for model in models:
-        by_group, rates = describe_groups(of_model(cells, model))
+        by_group, rates = describe_groups(of_model(cells, model), labels=labels)
         rates.insert(0, "model", model)
         tables.append(rates)
         n, right = by_group["n"], by_group.get("accuracy", pd.Series(np.nan, by_group.index))

@@ -18,21 +18,25 @@ from skbiasamp.contingency import Contingency
 
 
 def context_of(
-    test: Contingency, train: Contingency | None, names: Mapping[str, str | None], call: str
+    test: Contingency,
+    train: Contingency | None,
+    names: Mapping[str, str | None],
+    call: str,
+    *,
+    texts: bool = False,
 ) -> dict[str, Any]:
     """Return what a report says of its data."""
     groups, tasks = len(test.groups), len(test.tasks)
+    what = "texts" if texts else f"{tasks} task{'s' * (tasks != 1)}"
     return {
         **names,
-        "rows": (
-            f"{test.total:,.15g} rows, {groups} group{'s' * (groups != 1)}, "
-            f"{tasks} task{'s' * (tasks != 1)}"
-        ),
+        "rows": (f"{test.total:,.15g} rows, {groups} group{'s' * (groups != 1)}, {what}"),
         "n_samples": test.total,
         "n_train": None if train is None else train.total,
         "n_dropped": test.n_dropped,
         "groups": list(test.groups),
-        "tasks": list(test.tasks),
+        "tasks": [] if texts else list(test.tasks),
+        **({"texts": True} if texts else {}),
         "group_columns": list(getattr(test, "group_columns", None) or ()),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "call": call,
@@ -70,9 +74,22 @@ def _is_told(value: Any) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
-def not_measured(test: Contingency, scored: Contingency | None, *, chosen: bool) -> dict[str, str]:
+_UNSAID = {
+    "Causes and consequences": "an audit compares counts; it does not say why the model "
+    "amplifies, or what its decisions do to people",
+}
+
+
+def not_measured(
+    test: Contingency, scored: Contingency | None, *, chosen: bool, texts: bool = False
+) -> dict[str, str]:
     """Return what a report leaves out, and why; `chosen` if the user chose the auditors."""
     left_out = {}
+    if texts:
+        return {
+            "Metrics of labels": "they need labels, which can be read from texts first",
+            **_UNSAID,
+        }
     if chosen:
         left_out["Other metrics"] = "only the auditors that were passed were run"
     elif test.summed is not None:
@@ -85,10 +102,7 @@ def not_measured(test: Contingency, scored: Contingency | None, *, chosen: bool)
         left_out["Leakage from scores"] = "no scores were passed"
     if len(test.tasks) < 2 or test.classes is not None:
         left_out["Sets of tasks"] = "they need several labels a row, and these rows have one"
-    return left_out | {
-        "Causes and consequences": "an audit compares counts; it does not say why the model "
-        "amplifies, or what its decisions do to people",
-    }
+    return left_out | _UNSAID
 
 
 def described_files(

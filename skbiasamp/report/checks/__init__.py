@@ -28,6 +28,7 @@ class Seen:
     train: Contingency | None
     scored: Contingency | None  # the audited rows with scores in place of predictions
     n_given: int | None  # rows that came with weights
+    texts: bool = False  # whether labels and predictions are texts
 
     @property
     def signs(self) -> Contingency:
@@ -50,6 +51,7 @@ class Check(ABC):
     topic: ClassVar[str]
     place: ClassVar[str] = "note"  # as in Finding
     rank: ClassVar[int]  # place in the list of findings
+    of_texts: ClassVar[bool] = False  # whether it says something of texts too
 
     @abstractmethod
     def found(self, seen: Seen) -> Found:
@@ -73,5 +75,6 @@ def _below(kind: Any) -> Iterator[type[Check]]:
 
 def find(seen: Seen) -> list[Finding]:
     """Return what the checks find."""
-    said = ((check, check.found(seen)) for check in every_check())
+    checks = (check for check in every_check() if check.of_texts or not seen.texts)
+    said = ((check, check.found(seen)) for check in checks)
     return [Finding(check.topic, one[0], check.place, one[1]) for check, one in said if one]

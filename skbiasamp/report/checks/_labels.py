@@ -116,6 +116,7 @@ class Weights(Check):
     topic = "weights"
     place = "next"
     rank = 60
+    of_texts = True
 
     def found(self, seen: Seen) -> Found:
         if seen.n_given is None or not seen.test.whole or seen.test.total < 2 * seen.n_given:
@@ -175,6 +176,7 @@ class MissingValues(Check):
 
     topic = "missing values"
     rank = 165
+    of_texts = True
 
     def found(self, seen: Seen) -> Found:
         n = seen.test.n_dropped

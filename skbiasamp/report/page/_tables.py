@@ -147,3 +147,56 @@ def pair_names(rows: list[dict[str, Any]], columns: Any) -> tuple[str, Callable[
 
     every = {str(row["group"]) for row in rows} == {"(all)"}
     return "Target" if every else "Group" if alone else "Pair", name
+
+
+def word_tables(table_id: str, result: Mapping[str, Any]) -> list[Table]:
+    """Return the words by which attackers recognise each target, one table a source of texts."""
+    words: list[dict[str, Any]] = result["words"] or []
+    columns = result["group_columns"]
+    sources = list(dict.fromkeys(row["source"] for row in words))[::-1]
+    axis = Axis.around((row[end] for row in words for end in _SHARES), percent=True)
+
+    def mark(row: Mapping[str, Any]) -> dict[str, Any]:
+        dot, ring = (axis.at(row[end] or 0.0) for end in _SHARES)
+        says = f"{rate(row['share'])} of these texts, {rate(row['share_others'])} of the others"
+        return {
+            "name": row["word"],
+            "side": "plain",
+            "says": says,
+            "span": (ring, dot),
+            "ring": ring,
+            "dot": dot,
+        }
+
+    tables = []
+    for i, source in enumerate(sources):
+        own = [row for row in words if row["source"] == source]
+        targets = list(dict.fromkeys(str(row["target"]) for row in own))
+        ranks = dict.fromkeys(targets, 0)
+        for row in own:  # the strongest of every target first
+            row["rank"] = ranks[str(row["target"])]
+            ranks[str(row["target"])] += 1
+        own = sorted(own, key=lambda row: (row["rank"], targets.index(str(row["target"]))))
+        tables.append(
+            Table(
+                id=f"{table_id}-{i}",
+                caption=f"Words in {source} by which an attacker recognises each target: share of "
+                "texts that have the word, of this target (dot) and of the others (ring)",
+                first="Word",
+                marks="Share of texts",
+                axis=axis,
+                columns={
+                    "Points to": lambda row: (group_of(row["target"], columns), row["rank"]),
+                    "Weight": shown("weight", lambda value: number(value, ".2f")),
+                    "Share": shown("share", rate),
+                    "Of the others": shown("share_others", rate),
+                },
+                rows=own,
+                mark=mark,
+                n=len(own),
+            )
+        )
+    return tables
+
+
+_SHARES = ("share", "share_others")

@@ -33,6 +33,7 @@ from skbiasamp.report.page._tables import (
     pair_names,
     shown,
     with_interval,
+    word_tables,
 )
 
 _PARAMETER = 200  # characters of a parameter
@@ -50,11 +51,11 @@ _READING = {
     "signed": "Above 0 the predictions exaggerate the association in the labels, below 0 they "
     "weaken it.",
     "size": "The value is a size: it is never below 0. The verdict follows the signed mean.",
-    "attack": "Above 0 the attacker guesses better from the model than from equally accurate "
-    "random labels, below 0 worse.",
+    "attack": "Above 0 the attacker guesses better from the model than from {baseline}, below 0 "
+    "worse.",
 }
 _ASSOCIATION = "the association between group and task in its labels"
-_LESS_THAN = "about the group than equally accurate random labels would"
+_LESS_THAN = "about the group than {baseline} would"
 
 # Symbol and side (the colour) of each verdict, and the sentence that the page opens with.
 TAGS = {
@@ -202,7 +203,9 @@ def _facts(context: dict[str, Any]) -> dict[str, str]:
         "Data": context.get("data_name") or "not named",
         "Rows": context.get("rows", ""),
         "Groups": "; ".join(groups[:4]) + more,
-        "Training labels": "none given: the audited labels are used instead"
+        "Training labels": ""
+        if context.get("texts")
+        else "none given: the audited labels are used instead"
         if n_train is None
         else f"{n_train:,.15g} rows",
         "Date": context.get("date", ""),
@@ -245,6 +248,7 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
     level = result["confidence_level"]
     title = name_of(name).replace("->", "→")
     lead, _, rest = result["sentence"].partition(". ")
+    reading = _READING.get(result["kind"], "").replace("{baseline}", result["baseline"])
     return {
         "id": f"audit-{i}",
         "key": name,
@@ -252,9 +256,9 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "heading": title.replace("A→T", "group → task (A→T)").replace("T→A", "task → group (T→A)"),
         "kind": result["kind"],
         "question": result["question"],
-        "definition": f"{result['definition']} {_READING.get(result['kind'], '')}".strip(),
+        "definition": f"{result['definition']} {reading}".strip(),
         "sentence": result["sentence"],
-        "headline": headline,
+        "headline": headline.replace("{baseline}", result["baseline"]),
         "rest": rest,
         # A metric of a user's own file may say it in another way.
         "sure": lead.partition(": ")[2].rstrip(".")
@@ -271,6 +275,7 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "p": p_value(result["p_value"]),
         "n_samples": count(result["n_samples"]),
         "table": _pairs(f"pairs-{i}", title, result, most) if table else None,
+        "words": word_tables(f"words-{i}", result),
         "parameters": [
             (key, _short(one)) for key, one in result["params"].items() if key in result["settings"]
         ],

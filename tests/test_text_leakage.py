@@ -1,0 +1,435 @@
+"""Leakage in texts: LIC against scikit-learn by hand, published values and cases that are known."""
+
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import skbiasamp
+from skbiasamp import AuditReport, AuditResult, Contingency, LICAuditor, amplification_scorer
+from skbiasamp.attackers._texts import counted, default_attacker
+from skbiasamp.metrics import lic_amplification
+from skbiasamp.text import WordMasker
+
+PLACES = ["kitchen", "street", "park", "office", "beach", "garden"]
+THINGS = ["bike", "ball", "phone", "book", "dog", "cup"]
+
+
+def captions(rng, group, places=PLACES, lean=0.0):
+    """Return captions whose place depends on the group as much as `lean` says."""
+    shares = np.full((2, len(places)), 1 / len(places))
+    shares[0, : len(places) // 2] += lean / len(places)
+    shares[0, len(places) // 2 :] -= lean / len(places)
+    shares[1] = shares[0][::-1]
+    who = np.where(group == "f", "woman", "man")
+    place = [rng.choice(places, p=shares[int(one == "m")]) for one in group]
+    thing = rng.choice(THINGS, size=len(group))
+    return [f"a {a} with a {b} in the {c}" for a, b, c in zip(who, thing, place, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def world():
+    rng = np.random.default_rng(0)
+    group = rng.choice(["f", "m"], 600)
+    return {
+        "y_true": captions(rng, group, lean=0.2),
+        "y_pred": captions(rng, group, lean=0.8),
+        "sensitive_features": group,
+    }
+
+
+@pytest.fixture(scope="module")
+def quick():
+    return LICAuditor(n_draws=2, n_resamples=199, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def result(quick, world):
+    return quick.audit(**world)
+
+
+# --------------------------------------------------------------------------- the number
+
+
+def lic_by_hand(texts, group, folds, attacker):
+    """Return the mean over groups of the probability of the right group, 0 if it is not predicted.
+
+    Groups weigh the same when attackers learn.
+    """
+    y = (group == "m").astype(int)
+    held = np.zeros(len(y))
+    for fold in np.unique(folds):
+        test = folds == fold
+        model = clone(attacker)
+        name = model.steps[-1][0]
+        share = np.bincount(y[~test]) / (~test).sum()
+        w = 0.5 / share[y[~test]]
+        model.fit(texts[~test], y[~test], **{f"{name}__sample_weight": w})
+        proba = model.predict_proba(texts[test])
+        right = proba.argmax(axis=1) == y[test]
+        held[test] = np.where(right, proba.max(axis=1), 0.0)
+    return (held[y == 0].mean() + held[y == 1].mean()) / 2
+
+
+def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
+    """Every text is distinct, so that its row is in a known fold."""
+    rng = np.random.default_rng(1)
+    texts = np.array([f"{one} {i}x" for i, one in enumerate(world["y_pred"])], dtype=object)
+    group = world["sensitive_features"]
+    attacker = make_pipeline(TfidfVectorizer(min_df=2), LogisticRegression())
+    auditor = LICAuditor(
+        attacker=attacker, n_draws=1, interval=None, masker=None, equalize=None, random_state=3
+    )
+    test = auditor._count_audited(texts, texts, sensitive_features=group)
+    done = auditor._run(test, np.random.default_rng(rng.integers(9)))
+    cells, folds = done.pair.cells, done.trained.folds[0].argmax(axis=0)
+    held = done.pair.model.texts[done.pair.model.input_codes]
+    of_text = dict(zip(held, folds, strict=True))
+    expected = lic_by_hand(texts, group, np.array([of_text[one] for one in texts]), attacker)
+    assert done.qualities.model.item() == pytest.approx(expected, abs=1e-4)
+    assert cells.total == 600
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        TfidfVectorizer(ngram_range=(1, 2), min_df=3, sublinear_tf=True),
+        TfidfVectorizer(min_df=0.02, max_df=0.5, norm="l1", use_idf=False),
+        CountVectorizer(binary=True, stop_words=["a", "the"]),
+    ],
+)
+def test_words_that_are_counted_once_are_counted_as_the_vectorizer_does(world, first):
+    texts = np.array(world["y_pred"], dtype=object)
+    attacker = make_pipeline(first, LogisticRegression())
+    shared, (counts,) = counted(attacker, texts)
+    half = np.arange(300)
+    expected = clone(first).fit(texts[half]).transform(texts).toarray()
+    found = clone(shared[:-1]).fit(counts[half]).transform(counts).toarray()
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_an_attacker_that_counts_no_words_gets_the_texts(world, quick):
+    lengths = FunctionTransformer(lambda texts: np.array([[len(one)] for one in texts]))
+    found = clone(quick).set_params(attacker=make_pipeline(lengths, LogisticRegression()))
+    value = found.audit(**world)
+    assert value.words is None  # lengths have no names
+    assert value.table["quality_model"].item() < 0.3
+
+
+def test_a_model_that_copies_the_human_texts_has_exactly_0(world, quick):
+    same = world | {"y_pred": world["y_true"]}
+    result = quick.audit(**same)
+    assert (result.value, result.low, result.high) == (0, 0, 0)
+    assert result.verdict == "no clear effect"
+
+
+def test_texts_without_a_trace_of_the_group_reveal_less(world, quick):
+    rng = np.random.default_rng(2)
+    neutral = [f"a person with a {one}" for one in rng.choice(THINGS, size=600)]
+    biased = world | {"y_true": world["y_pred"], "y_pred": neutral}
+    result = clone(quick).set_params(equalize=None).audit(**biased)
+    assert result.high < 0
+    assert result.verdict == "reveals less"
+    assert result.table["quality_model"].item() == pytest.approx(0.25, abs=0.02)
+
+
+def test_more_of_the_group_in_the_texts_is_more_leakage(world, result):
+    assert result.low > 0
+    assert result.verdict == "reveals more"
+    row = result.table.iloc[0]
+    assert float(result) == pytest.approx(row["quality_model"] - row["quality_data"])
+
+
+def test_masking_hides_the_group_and_no_mask_shows_it(world, quick):
+    shown = clone(quick).set_params(masker=None, interval=None).audit(**world)
+    assert shown.table[["quality_data", "quality_model"]].to_numpy().min() > 0.9
+    own = clone(quick).set_params(masker=WordMasker(["man", "woman"]), interval=None)
+    gender = clone(quick).set_params(interval=None)
+    assert own.score(**world) == gender.score(**world)
+
+
+def test_words_that_the_model_never_uses_become_one_token():
+    rng = np.random.default_rng(0)
+    group = np.array(["f", "m"] * 100)
+    human = [f"a dog in the {'kitchen' if one == 'f' else 'yard'}" for one in group]
+    model = [f"a dog with a {one}" for one in rng.choice(THINGS, size=200)]
+    how = {"sensitive_features": group, "n_draws": 1, "random_state": 0}
+    equalized = lic_amplification(human, model, **how)
+    plain = lic_amplification(human, model, equalize=None, **how)
+    assert plain < -0.5  # kitchen and yard give the group away
+    assert abs(equalized) < 0.05  # of both only the unknown token is left
+
+
+def test_a_holdout_trains_one_attacker_a_draw(world):
+    paper = LICAuditor(cv=10, holdout=True, n_draws=3, interval=None, random_state=0)
+    done = paper._run(paper._count_audited(**world), np.random.default_rng(0))
+    assert done.trained.folds.shape[:2] == (3, 1)
+    share = done.trained.folds.sum() / 3 / 600
+    assert share == pytest.approx(0.1, abs=0.03)
+    whole = clone(paper).set_params(cv=10, holdout=False, n_draws=2)
+    assert paper.score(**world) == pytest.approx(whole.score(**world), abs=0.08)
+
+
+def test_groups_by_coin_toss_are_not_significant():
+    """Texts of equal quality that do not depend on the group: at most 5 % are significant."""
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        group = rng.choice(["f", "m"], 200)
+        texts = [captions(rng, np.full(200, "m")) for _ in range(2)]
+        auditor = LICAuditor(n_draws=2, cv=3, n_resamples=99, random_state=seed)
+        found.append(auditor.audit(*texts, sensitive_features=group).verdict)
+    assert sum(one != "no clear effect" for one in found) <= 3
+
+
+def test_rows_may_come_in_any_order(world, quick):
+    order = np.random.default_rng(0).permutation(600)
+    turned = {name: np.array(one, dtype=object)[order] for name, one in world.items()}
+    one = clone(quick).set_params(interval=None)
+    assert one.score(**turned) == pytest.approx(one.score(**world), abs=1e-9)
+
+
+def test_a_weight_is_as_many_rows(world, quick):
+    one = clone(quick).set_params(interval=None)
+    twice = {name: [*list(held), *list(held)[:100]] for name, held in world.items()}
+    weight = np.array([2] * 100 + [1] * 500)
+    assert one.score(**world, sample_weight=weight) == pytest.approx(one.score(**twice), abs=1e-9)
+
+
+def test_three_groups(quick):
+    rng = np.random.default_rng(0)
+    group = rng.choice(["a", "b", "c"], 300)
+    model = [
+        f"the {one} word {two}" for one, two in zip(group, rng.choice(THINGS, 300), strict=True)
+    ]
+    human = [f"the word {two}" for two in rng.choice(THINGS, 300)]
+    result = clone(quick).set_params(equalize=None).audit(human, model, sensitive_features=group)
+    assert result.verdict == "reveals more"
+    assert result.statistics["chance_model"] == pytest.approx(1 / 9)
+    top = result.words[result.words["source"] == "model texts"].groupby("target")["word"].first()
+    assert all(name in word for name, word in top.items())
+
+
+# --------------------------------------------------------------------------- why
+
+
+def test_words_say_why(result):
+    words = result.words
+    assert set(words) == {"source", "target", "word", "weight", "share", "share_others"}
+    own = words[words["source"] == "model texts"]
+    for target, places in (("f", PLACES[:3]), ("m", PLACES[3:])):
+        top = own[own["target"] == target]["word"].iloc[0]
+        assert any(place in top for place in places), (target, top)
+        assert (own[own["target"] == target]["weight"].diff().dropna() <= 0).all()
+    assert ((own["share"] > own["share_others"]) | (own["weight"] < 0.5)).all()
+
+
+def test_shares_are_counted_by_hand(world, result):
+    words = result.words[result.words["source"] == "model texts"].set_index(["target", "word"])
+    group = np.array(world["sensitive_features"])
+    has = np.array(["kitchen" in one for one in world["y_pred"]])
+    row = words.loc[("f", "kitchen")]
+    assert row["share"] == pytest.approx(has[group == "f"].mean())
+    assert row["share_others"] == pytest.approx(has[group == "m"].mean())
+
+
+def test_attackers_without_weights_of_words_have_no_words(world, quick):
+    forest = make_pipeline(CountVectorizer(), RandomForestClassifier(5, max_depth=3))
+    result = clone(quick).set_params(attacker=forest, n_draws=1).audit(**world)
+    assert result.words is None
+    assert "Words that" not in result.sentence
+    assert AuditResult.from_json(result.to_json()).words is None
+
+
+def test_the_sentence_says_how_well_the_attacker_guesses(result):
+    assert "reveals more about the group" in result.sentence
+    assert "its mean probability for the right group is" in result.sentence
+    assert "25.0 % by guessing" in result.sentence
+    assert "for m" in result.sentence
+
+
+def test_json_brings_everything_back(result):
+    read = AuditResult.from_json(result.to_json())
+    assert_frame_equal(read.words, result.words, check_dtype=False)
+    assert read.sentence == result.sentence
+    assert read.baseline == "the human texts"
+    assert read.verdict == result.verdict
+
+
+# --------------------------------------------------------------------------- in the package
+
+
+def test_a_report_has_it_on_every_page(tmp_path, world, quick):
+    report = skbiasamp.audit(**world, auditors=[quick])
+    assert "LIC" in repr(report)
+    assert "texts" in report.context["rows"]
+    assert len(report.to_json()) < 60_000  # no text is a task
+    assert "LIC" in report.to_markdown()
+    assert AuditReport.from_json(report.to_json())["LIC"].words is not None
+    pytest.importorskip("jinja2")
+    report.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "The model reveals more about the group than the human texts would." in page
+    assert "Words in model texts" in page
+    assert "random labels would" not in page
+
+
+def test_text_that_looks_like_html_is_escaped(tmp_path):
+    rng = np.random.default_rng(0)
+    group = rng.choice(["f", "m"], 200)
+    word = np.where(group == "f", "<b>evil</b>", "<script>alert(1)</script>")
+    texts = [f"{one} in {two}" for one, two in zip(word, rng.choice(PLACES, 200), strict=True)]
+    auditor = LICAuditor(
+        attacker=make_pipeline(TfidfVectorizer(token_pattern=r"\S+"), LogisticRegression()),
+        equalize=None,
+        n_draws=1,
+        n_resamples=49,
+        random_state=0,
+    )
+    report = skbiasamp.audit(["a dog"] * 200, texts, sensitive_features=group, auditors=[auditor])
+    words = report["LIC"].words["word"]
+    assert "<script>alert(1)</script>" in set(words)
+    pytest.importorskip("jinja2")
+    report.to_html(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "<script>alert" not in page
+    assert "&lt;script&gt;alert" in page
+    assert "<script>alert" not in report.to_markdown()
+    assert "<b>evil" not in report["LIC"]._repr_html_()
+
+
+def test_models_are_compared_on_the_same_rows(world, quick):
+    rng = np.random.default_rng(5)
+    group = world["sensitive_features"]
+    models = {"biased": world["y_pred"], "same": world["y_pred"], "fair": captions(rng, group)}
+    report = skbiasamp.compare(
+        world["y_true"], models, sensitive_features=group, auditors=[quick], reference="biased"
+    )
+    table = report["LIC"].table.set_index("model")
+    assert table.loc["same", "difference"] == 0
+    assert table.loc["fair", "difference_high"] < 0
+    json.loads(report.to_json())
+
+
+def test_a_scorer_scores_captioners(world, quick):
+    class Captioner:
+        def predict(self, X):
+            return np.array(world["y_pred"], dtype=object)
+
+    scorer = amplification_scorer(clone(quick).set_params(interval=None))
+    X = np.zeros((600, 1))
+    found = scorer(Captioner(), X, world["y_true"], sensitive_features=world["sensitive_features"])
+    assert found == pytest.approx(-abs(clone(quick).score(**world)), abs=1e-9)
+
+
+def test_equal_texts_are_one_cell_of_a_contingency(quick):
+    texts = {
+        "y_true": ["a man runs", "a man runs", "A man runs.", "a dog"] * 30,
+        "y_pred": ["a man", "a man", "a man", "a man"] * 30,
+        "sensitive_features": ["f", "f", "m", "m"] * 30,
+    }
+    cells = Contingency.from_labels(**texts, texts=True)
+    assert cells.n_cells == 3  # texts that are spelt alike are two texts
+    one = clone(quick).set_params(interval=None, equalize=None)
+    assert one.score(cells) == one.score(**texts)
+    frame = pd.DataFrame(texts)
+    named = {"target": "y_true", "prediction": "y_pred", "sensitive": "sensitive_features"}
+    assert one.score(frame, **named) == one.score(**texts)
+
+
+def test_it_is_an_estimator(quick):
+    copied = pickle.loads(pickle.dumps(clone(quick)))
+    assert copied.get_params() == quick.get_params()
+    assert "LICAuditor" in repr(copied)
+
+
+def test_jobs_change_no_number(world, quick):
+    one = clone(quick).set_params(interval=None)
+    assert one.set_params(n_jobs=2).score(**world) == one.set_params(n_jobs=None).score(**world)
+
+
+# --------------------------------------------------------------------------- bad input
+
+
+def bad(**changed):
+    rng = np.random.default_rng(0)
+    group = np.array(["f", "m"] * 30)
+    return {
+        "y_true": captions(rng, group),
+        "y_pred": captions(rng, group),
+        "sensitive_features": group,
+    } | changed
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (
+            {"y_true": [None] + ["a dog"] * 59},
+            r"y_true has missing values in 1 row, at position 0\. Pass ''",
+        ),
+        ({"y_pred": [1, 2] * 30}, r"y_pred must hold texts; got 1\."),
+        ({"y_pred": [0.5, 1.5] * 30}, r"y_pred must hold texts; got 0\.5\."),
+        ({"y_pred": ["a dog"] * 59 + [3]}, r"y_pred must hold texts; got 3\."),
+        ({"y_true": [""] * 60}, r"y_true must hold texts; all of them are empty\."),
+        ({"y_true": np.full((60, 2), "a")}, r"y_true must hold one text a row; got 2 columns"),
+        ({"y_pred": ["ein Hund läuft"] * 60}, r"y_true and y_pred have no word in common"),
+        ({"y_pred": ["man", "women"] * 30}, r"y_pred has no word left .*Mask fewer words"),
+        ({"y_pred": None}, r"LIC amplification compares .*: pass y_pred\."),
+        ({"y_pred": ["a dog"] * 59}, r"y_pred has 59 rows"),
+    ],
+)
+def test_what_is_no_text_is_named(changed, message):
+    with pytest.raises(ValueError, match=message):
+        LICAuditor(n_draws=1).audit(**bad(**changed))
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"attacker": LogisticRegression()}, "attacker must be a pipeline from texts"),
+        ({"masker": FunctionTransformer(lambda texts: texts[:3])}, "one text for each text"),
+        ({"masker": "names"}, "masker"),
+        ({"equalize": "f1"}, "equalize"),
+        ({"cv": None}, "cv"),
+        (
+            {"attacker": make_pipeline(TfidfVectorizer(min_df=99), LogisticRegression())},
+            "found no words in the texts",
+        ),
+    ],
+)
+def test_parameters_that_cannot_be_are_named(params, message):
+    with pytest.raises(ValueError, match=message):
+        LICAuditor(n_draws=1, **params).audit(**bad())
+
+
+def test_some_empty_texts_are_a_finding():
+    given = bad()
+    given["y_pred"][0] = ""
+    auditor = LICAuditor(n_draws=1, n_resamples=49, random_state=0)
+    report = skbiasamp.audit(**given, auditors=[auditor])
+    assert report["LIC"].statistics["empty_model"] == 1
+    assert "empty texts" in [one.topic for one in report.findings]
+
+
+def test_metrics_of_labels_and_of_texts_are_audited_apart():
+    with pytest.raises(ValueError, match="auditors must all read texts, or all labels"):
+        skbiasamp.audit(**bad(), auditors=[LICAuditor(), skbiasamp.LeakageAuditor()])
+    with pytest.raises(ValueError, match="y_train is not used by metrics of texts"):
+        skbiasamp.audit(**bad(), y_train=["a"] * 60, auditors=[LICAuditor()])
+
+
+def test_the_default_attacker_reads_placeholders_and_other_scripts():
+    analyze = default_attacker().steps[0][1].build_analyzer()
+    words = analyze("A <group>'s bike: 3 Hündinnen, 自転車")
+    assert {"<group>", "bike", "hündinnen", "自転車"} <= set(words)
+    assert "group" not in words  # a group of people is another word
