@@ -112,7 +112,8 @@ _PARTS = {
 How the attacker is scored; larger is better. "accuracy": share of rows that it predicts
 correctly. "balanced_accuracy": mean recall of the classes; a guess that ignores its input
 scores 1 / number of classes, and attackers learn with equally weighted classes. "f1": F1,
-averaged over classes. "inverse_rmse": 1 / root mean squared error, for continuous targets.
+averaged over classes. "confidence": mean probability of the predicted class if it is right, else
+0. "inverse_rmse": 1 / root mean squared error, for continuous targets.
 "inverse_log_loss": 1 / log loss. A callable gets the positions of the true and the predicted
 classes (and ``sample_weight``, if it takes it); it must never be negative.""",
     "capped": """

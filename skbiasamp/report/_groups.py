@@ -21,8 +21,8 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
     """Return one row a group, and one row a pair of group and task; of texts only the first."""
     if not labels:
         names = pd.Series(list(test.groups), dtype=object)
-        sizes = pd.DataFrame({"group": names, "n": test.count("group")})
-        return sizes.assign(share=sizes["n"] / test.total), pd.DataFrame()
+        held = pd.DataFrame({"group": names, "n": test.count("group")})
+        return held.assign(share=held["n"] / test.total), pd.DataFrame()
     n_tasks = len(test.tasks)
     # Sums of tasks have other rows for each task, and the same groups.
     tasks = [of_one_task(test, j) for j in range(n_tasks)]
