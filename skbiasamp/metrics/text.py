@@ -280,7 +280,7 @@ class LICAuditor(TextAuditor):
     table is LIC_D, and ``quality_model`` LIC_M.
 
     **The sign of LIC can depend on the attacker.** For the captioner NIC the paper's table has
-    +3.7 points with an LSTM, −0.8 with a fine-tuned BERT and +1.9 with a frozen one. Compare models
+    +0.037 with an LSTM, −0.008 with a fine-tuned BERT and +0.019 with a frozen one. Compare models
     by the same attacker, and report which one it was.
 
     ``result.words`` holds the words by which the attacker recognises each group, in human and in

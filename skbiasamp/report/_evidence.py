@@ -36,7 +36,7 @@ def context_of(
         "n_dropped": test.n_dropped,
         "groups": list(test.groups),
         "tasks": [] if texts else list(test.tasks),
-        **({"texts": True} if texts else {}),
+        "data_kind": "texts" if texts else "labels",
         "group_columns": list(getattr(test, "group_columns", None) or ()),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "call": call,

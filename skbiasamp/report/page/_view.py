@@ -204,7 +204,7 @@ def _facts(context: dict[str, Any]) -> dict[str, str]:
         "Rows": context.get("rows", ""),
         "Groups": "; ".join(groups[:4]) + more,
         "Training labels": ""
-        if context.get("texts")
+        if context.get("data_kind") == "texts"
         else "none given: the audited labels are used instead"
         if n_train is None
         else f"{n_train:,.15g} rows",
