@@ -22,6 +22,7 @@ import pandas as pd
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.datasets import fetch_acs_predictions
+from skbiasamp.plotting import ComparisonDisplay
 
 acs = fetch_acs_predictions()
 train = Contingency.from_counts(acs.train_counts, target="income", sensitive="sex")
@@ -62,27 +63,15 @@ print(
     .to_string(index=False)
 )
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), sharey=True)
-rows = table[1:]
-left.axvline(0, color="grey", linewidth=1)
-left.errorbar(
-    rows["difference"],
-    rows["model"],
-    xerr=[
-        rows["difference"] - rows["difference_low"],
-        rows["difference_high"] - rows["difference"],
-    ],
-    fmt="o",
-    color="black",
-)
-left.set(xlabel="← amplifies less | amplifies more →", title="Difference to lgbm_a, 95 % intervals")
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+ComparisonDisplay.from_result(result, ax=left)
 for group, marker in (("female", "o"), ("male", "s")):
     mine = pairs[pairs["group"] == group]
     right.plot(mine["difference"] * 100, mine["model"], marker, label=group)
 right.axvline(0, color="grey", linewidth=1)
 right.set(xlabel="percentage points", title="Change of the predicted rate of a high income")
+right.invert_yaxis()
 right.legend()
-figure.tight_layout()
 
 # %%
 # What it costs
