@@ -135,6 +135,13 @@ def find(patterns: list[str]) -> list[Path]:
     return found
 
 
+def columns_of_files(
+    patterns: list[str], *, delimiter: str | None = None, encoding: str | None = None
+) -> tuple[str, ...] | None:
+    """Return the columns of the first file that patterns name; None if only reading tells them."""
+    return _described(find(patterns)[0], [], delimiter, encoding).columns
+
+
 class _Source(NamedTuple):
     """A file, and how it is read."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import skbiasamp
-from skbiasamp._files import find, opened
+from skbiasamp._files import columns_of_files, find, opened
 from skbiasamp._input import PARAMETER_OF, InputError, Said, Spoken, speaking
 from skbiasamp._words import printable
 from skbiasamp.cli._demo import demo
@@ -29,7 +29,8 @@ from skbiasamp.cli._files import (
 )
 from skbiasamp.cli._gate import check
 from skbiasamp.cli._parser import parser
-from skbiasamp.cli._terminal import say, say_audit, say_comparison, say_files
+from skbiasamp.cli._terminal import say, say_audit, say_comparison, say_files, say_unread
+from skbiasamp.cli._texts import Texts
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import read_train
 from skbiasamp.report import count_rows, described_files
@@ -67,6 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 command_line.error(
                     f"{option} has no effect without --fail-above: pass --fail-above too"
                 )
+    if options.command != "demo" and options.text is None:
+        lacking = [one for one in ("target", "prediction") if getattr(options, one) is None]
+        if lacking:
+            flags = ", ".join(f"--{one}" for one in lacking)
+            command_line.error(
+                f"the following arguments are required: {flags} (or --text and --labels)"
+            )
     try:
         call = sys.argv[1:] if arguments is None else arguments
         code = demo(options.folder) if options.command == "demo" else _report(options, call)
@@ -115,20 +123,28 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
     """Make the report that a command asks for, print it, write it, and check its limit."""
     wanted = {"html": options.html, "json": options.json, "markdown": options.markdown}
     outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
-    check_outputs(outputs, find(options.test) + find(options.train or []))
+    inputs = find(options.test) + find(options.train or [])
+    inputs += [Path(options.labels)] if options.labels else []
+    check_outputs(outputs, inputs)
+    texts = Texts.of(options)
     named = named_columns(options)
+    if texts is not None:
+        named = [one for one in named if one.side != "target"]
     commands: dict[str, Any] = {
         "audit": (_audited, say_audit),
         "compare": (_compared, say_comparison),
     }
     make, tell = commands[options.command]
-    with speaking(_names_of(named)):
-        report = make(options, named)
+    names = _names_of(named if texts is None else [*named, *texts.named()])
+    with speaking(names | {"labels": f"--labels {options.labels}"}):
+        report = make(options, named, texts)
     report.context["call"] = shlex.join(["skbiasamp", *call])
     for kind, path in outputs.items():
         getattr(report, f"to_{kind}")(path)
     tell(report, f"{', '.join(options.test)}: {report.context['rows']}")
     say_files(report.data_files)
+    if texts is not None:
+        say_unread(texts.unread)
     for path in outputs.values():
         say(f"\nWritten: {path}")
     if options.fail_above is None:
@@ -136,10 +152,13 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
     return check(report, options.fail_above, options.on, allow_undefined=options.allow_undefined)
 
 
-def _audited(options: argparse.Namespace, named: list[Named]) -> AuditReport:
-    how, labels = _how(options), labels_of(named)
+def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | None) -> AuditReport:
+    how = _how(options)
 
-    def read(rows: Any, n_rows: int, train: Contingency | None) -> dict[str, Any]:
+    def read(
+        rows: Any, n_rows: int, train: Contingency | None, named: list[Named]
+    ) -> dict[str, Any]:
+        labels = labels_of(named)
         if {"score", "weight"} & labels.keys():
             # Scores and weights belong to single rows: these are read, not counted.
             return how | as_arguments(rows, labels)
@@ -147,11 +166,11 @@ def _audited(options: argparse.Namespace, named: list[Named]) -> AuditReport:
         joint = True if n_rows <= _FEW_ROWS else None
         return {"y_true": count_rows(rows, {}, labels, train, joint, **how)}
 
-    arguments, files = _read(options, named, read)
+    arguments, files = _read(options, named, texts, read)
     report = skbiasamp.audit(**arguments, model_name=options.model_name)
     report.data_files.extend(files)
     # Findings name the options of this command, on the page and in files too.
-    names = _names_of(named)
+    names = _names_of(named if texts is None else [*named, *texts.named()])
     report.findings[:] = [
         replace(one, text=_named(one.text, names), action=_named(one.action, names))
         for one in report.findings
@@ -159,19 +178,19 @@ def _audited(options: argparse.Namespace, named: list[Named]) -> AuditReport:
     return report
 
 
-def _compared(options: argparse.Namespace, named: list[Named]) -> ComparisonReport:
-    labels = labels_of(named)
-    several = any(len(one.columns) > 1 for one in named if one.model is not None)
-
-    def read(rows: Any, _: int, train: Contingency | None) -> dict[str, Any]:
+def _compared(
+    options: argparse.Namespace, named: list[Named], texts: Texts | None
+) -> ComparisonReport:
+    def read(rows: Any, _: int, train: Contingency | None, named: list[Named]) -> dict[str, Any]:
+        several = any(len(one.columns) > 1 for one in named if one.model is not None)
         # What an engine could only sum is read; one column of labels a model is counted.
         types = rows.collect_schema()
         predicted = [types[name] for one in named if one.model for name in one.columns]
         soft = any(kind.is_float() or kind.is_decimal() for kind in predicted)
         held = rows.collect() if several or soft else rows
-        return {"y_true": count_rows(held, {}, labels, train, True, **_how(options))}
+        return {"y_true": count_rows(held, {}, labels_of(named), train, True, **_how(options))}
 
-    arguments, files = _read(options, named, read)
+    arguments, files = _read(options, named, texts, read)
     report = skbiasamp.compare(**arguments, reference=options.reference)
     report.data_files.extend(files)
     return report
@@ -189,18 +208,35 @@ def _how(options: argparse.Namespace) -> dict[str, Any]:
 def _read(
     options: argparse.Namespace,
     named: list[Named],
-    read: Callable[[Any, int, Contingency | None], dict[str, Any]],
+    texts: Texts | None,
+    read: Callable[[Any, int, Contingency | None, list[Named]], dict[str, Any]],
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the arguments of a report, for which `read` reads the test rows, and the files."""
     written = {"delimiter": options.delimiter, "encoding": options.encoding}
+    labelled, n_rows, files = None, 0, list[dict[str, Any]]()
+    if texts is not None:
+        # Labels are read from the test rows first: these decide which classes there are.
+        texts.check(columns_of_files(options.test, **written), named)
+        held = [*named, *texts.given()]
+        with opened(options.test, [*_together(held), *texts.texts()], **written) as (rows, files):
+            n_rows = check_gaps(rows, held, files, options.missing)
+            labelled = texts.labelled(rows)
+        named = [*named, *texts.named()]
     train, training_files = None, list[dict[str, Any]]()
     if options.train is not None:
         on = [one for one in named if one.side in ("target", "sensitive")]
-        with opened(options.train, _together(on), **written) as (rows, training_files):
-            check_gaps(rows, on, training_files, options.missing)
+        held = on if texts is None else [*texts.given(), *(o for o in on if o.side == "sensitive")]
+        needed = _together(held) + ([] if texts is None else texts.texts(train=True))
+        with opened(options.train, needed, **written) as (rows, training_files):
+            check_gaps(rows, held, training_files, options.missing)
+            rows = rows if texts is None else texts.labelled(rows, train=True)
             train = read_train(rows, None, labels_of(on), **_how(options))
-    with opened(options.test, _together(named), **written) as (rows, files):
-        arguments = read(rows, check_gaps(rows, named, files, options.missing), train)
+    if labelled is not None:
+        arguments = read(labelled, n_rows, train, named)
+    else:
+        with opened(options.test, _together(named), **written) as (rows, files):
+            n_rows = check_gaps(rows, named, files, options.missing)
+            arguments = read(rows, n_rows, train, named)
     arguments |= {
         "y_train": train,
         "auditors": options.auditor,

@@ -22,14 +22,20 @@ _ADVICE = {
 
 @dataclass(frozen=True)
 class Named:
-    """Columns that an option names: --target income, or --prediction champion=p0."""
+    """Columns that an option names: --target income, or --prediction champion=p0.
+
+    `shown` is the option of columns that were made of others, such as labels of texts.
+    """
 
     side: str
     columns: list[str]
     model: str | None = None
+    shown: str | None = None
 
     def said(self, *columns: str) -> str:
         """Return the option with some of its columns, as on the command line."""
+        if self.shown is not None:
+            return self.shown
         flag = f"--{self.side.replace('_', '-')}"
         if self.model is not None:
             columns = (f"{self.model}={','.join(columns)}",)

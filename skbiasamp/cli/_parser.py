@@ -16,7 +16,10 @@ from skbiasamp.metrics._base import BaseAuditor
 _AUDIT_USAGE = """\
 skbiasamp audit TEST [TEST ...] [--train TRAIN [TRAIN ...]]
                        --target NAME [NAME ...] --prediction NAME [NAME ...]
-                       --sensitive NAME [NAME ...] [options]"""
+                       --sensitive NAME [NAME ...] [options]
+       skbiasamp audit TEST [TEST ...] --text NAME --labels FILE
+                       [--target-text NAME] --sensitive NAME [NAME ...]
+                       [options]"""
 
 _AUDIT = """\
 Audit the predictions in a file with every metric that its columns allow:
@@ -30,7 +33,10 @@ _COMPARE_USAGE = """\
 skbiasamp compare TEST [TEST ...] [--train TRAIN [TRAIN ...]]
                          --target NAME [NAME ...] --sensitive NAME [NAME ...]
                          --prediction MODEL=NAME --prediction MODEL=NAME ...
-                         [options]"""
+                         [options]
+       skbiasamp compare TEST [TEST ...] --text MODEL=NAME MODEL=NAME ...
+                         --labels FILE [--target-text NAME]
+                         --sensitive NAME [NAME ...] [options]"""
 
 _COMPARE = """\
 Compare several models that predicted the same rows, with every metric that the
@@ -46,6 +52,10 @@ examples:
   skbiasamp compare test.csv --train train.csv --target cook drive \\
       --prediction old=cook_old,drive_old new=cook_new,drive_new \\
       --sensitive sex --html comparison.html
+
+two captioning models, beside captions of people:
+  skbiasamp compare captions.csv --text old=caption_old new=caption_new \\
+      --target-text human --labels objects.json --sensitive gender
 
 without labels, how far does a quantised model move from the full one?
   skbiasamp compare test.csv --target full --sensitive sex \\
@@ -76,6 +86,11 @@ examples:
 with a metric of your own, the class Mine in mine.py:
   skbiasamp audit test.csv --target hired --prediction predicted \\
       --sensitive sex --auditor mine:Mine
+
+captions or answers of a language model, beside those of people: objects.json
+holds words for each label, {"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}
+  skbiasamp audit captions.csv --text caption --target-text human \\
+      --labels objects.json --sensitive gender
 
 to fail in continuous integration if amplification is clearly above 0.02:
   skbiasamp audit test.csv --target hired --prediction predicted \\
@@ -244,6 +259,7 @@ def _add_options(
 ) -> Any:
     """Add what commands that read files have in common; return what adds a column."""
     columns = command.add_argument_group("columns").add_argument
+    texts = command.add_argument_group("texts: captions, answers of language models").add_argument
     written = command.add_argument_group(
         "what is written (the terminal shows a summary)"
     ).add_argument
@@ -258,13 +274,35 @@ def _add_options(
         ("sensitive", name, "the sensitive feature"),
         ("sensitive-prediction", of_models, "the feature as predicted by the model"),
     ):
-        needed = option != "sensitive-prediction"
+        needed = option == "sensitive"
         columns(f"--{option}", nargs="+", required=needed, help=text, **how)
     columns("--weight", nargs=1, metavar="NAME", help="weights of the audited rows")
     columns(
         "--positive",
         metavar="NAME",
         help="which of two classes is the positive one (default: the one that sorts last)",
+    )
+    several = of_models["metavar"] != "NAME"
+    texts(
+        "--text",
+        nargs="+" if several else 1,
+        help="texts of "
+        + ("a model and their column" if several else "the model")
+        + "; labels are read from them, in place of --prediction",
+        **of_models,
+    )
+    texts(
+        "--labels",
+        metavar="FILE",
+        help='JSON file with words for each label: {"dog": ["dog", "puppy"], "oven": ["oven", '
+        '"/stove|cooker/"]}; what is between slashes is a regular expression',
+    )
+    texts(
+        "--target-text",
+        nargs=1,
+        metavar="NAME",
+        help="texts of people, from which the true labels are read (default: 0/1 columns of "
+        "--target, or those named as the labels in FILE)",
     )
     add(
         "--groups",

@@ -17,6 +17,7 @@ from skbiasamp.results import AuditReport, ComparisonReport
 _TITLES = ("audit", "value", "95 % interval", "p", "verdict")
 _MOST_FILES = 5
 _MOST_GROUPS = 10
+_MOST_UNREAD = 3
 _LONGEST_MODEL = 15
 
 
@@ -140,6 +141,14 @@ def _say_churn(report: ComparisonReport) -> None:
             found = "The groups differ in this" if sure else "No clear difference between groups"
             size = p_text(p_value)
             say(f"  {found} (p {size if '<' in size else f'= {size}'}).")
+
+
+def say_unread(unread: dict[str, list[str]]) -> None:
+    """Print examples of texts from which no label was read."""
+    for column, texts in unread.items():
+        shown = "; ".join(f"'{name_of(text)}'" for text in texts[:_MOST_UNREAD])
+        say()
+        say(filled(f"No label was read from some texts of {name_of(column)}, such as: {shown}."))
 
 
 def say_files(files: list[dict[str, Any]]) -> None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import InputError, InputTypeError, check_option
+from skbiasamp._input import InputError, InputTypeError, Role, check_option
 from skbiasamp._warnings import warn
 from skbiasamp.text._base import TextTransformer
 from skbiasamp.text._matching import Matcher, read_lists, read_texts
@@ -247,7 +247,7 @@ def _sorted_out(
         several = [held] if _is_pattern(held) else held
         if not isinstance(several, list | tuple | set) or not several:
             text = "{name} must be a list of words or a regular expression; got {seen!r}."
-            raise InputTypeError(text, name=f"{role}[{name!r}]", seen=held)
+            raise InputTypeError(text, name=Role(role, f"[{name!r}]"), seen=held)
         patterns[name] = [_compiled(one, name, role) for one in several if _is_pattern(one)]
         if plain := [one for one in several if not _is_pattern(one)]:
             words[name] = plain
@@ -259,10 +259,10 @@ def _compiled(one: Any, name: str, role: str) -> re.Pattern[str]:
         pattern = re.compile(one[1:-1], re.IGNORECASE) if isinstance(one, str) else one
     except re.error as error:
         text = "{name} has a regular expression that is none: {seen!r}, {error}."
-        raise InputError(text, name=f"{role}[{name!r}]", seen=one, error=error) from None
+        raise InputError(text, name=Role(role, f"[{name!r}]"), seen=one, error=error) from None
     if not isinstance(pattern.pattern, str):
         text = "{name} must be a regular expression of text; got one of bytes."
-        raise InputTypeError(text, name=f"{role}[{name!r}]")
+        raise InputTypeError(text, name=Role(role, f"[{name!r}]"))
     return pattern
 
 

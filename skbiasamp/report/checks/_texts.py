@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
-from skbiasamp._words import listed, name_of, rate
+from skbiasamp._words import group_of, listed, rate
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.report.checks import Check, Found, Seen
 from skbiasamp.text._labeler import NO_LABEL, REFUSAL
@@ -23,13 +23,14 @@ class _ClassOfTexts(Check):
     def found(self, seen: Seen) -> Found:
         if self.task not in seen.test.tasks:
             return None
-        shares = list(_shares(seen.test, self.task))
+        columns = seen.report.context.get("group_columns", ())
+        shares = list(_shares(seen.test, self.task, columns))
         if not shares:
             return None
-        return f"{self.said} {listed(shares)}.", self.action
+        return f"{self.said}: {listed(shares)}.", self.action
 
 
-def _shares(test: Contingency, task: str) -> Iterator[str]:
+def _shares(test: Contingency, task: str, columns: Sequence[Any]) -> Iterator[str]:
     """Yield in how many rows a task is, in labels and in predictions, and by group."""
     j = test.tasks.index(task)
     sides: tuple[tuple[SideName, str], ...] = (("task", "labels"), ("task_pred", "predictions"))
@@ -37,10 +38,13 @@ def _shares(test: Contingency, task: str) -> Iterator[str]:
         if not test.has(side):
             continue
         n = test.count(side)[j]
-        text = f"{rate(n / test.total)} of the {name}"
+        text = f"{rate(n / test.total)} in the {name}"
         if n and len(test.groups) <= _MOST_GROUPS:
             of_groups = test.rate(side, given="group")[:, j]
-            each = (f"{name_of(a)} {rate(p)}" for a, p in zip(test.groups, of_groups, strict=True))
+            each = (
+                f"{group_of(a, columns)} {rate(p)}"
+                for a, p in zip(test.groups, of_groups, strict=True)
+            )
             text += f" ({', '.join(each)})"
         yield text
 
@@ -50,10 +54,10 @@ class TextsWithoutLabel(_ClassOfTexts):
 
     topic = "texts without a label"
     rank = 155
-    task, said = NO_LABEL, "No label was read from"
+    task, said = NO_LABEL, "Rows without a label"
     action = (
-        "Read some of these texts (unread_ of WordListLabeler). If they do name a task, add their "
-        "words to the list."
+        "Read some of these texts (unread_ of WordListLabeler has examples). If they name a task, "
+        "add their words to its list."
     )
 
 
@@ -63,7 +67,7 @@ class Refusals(_ClassOfTexts):
     topic = "refusals"
     place = "next"
     rank = 65
-    task, said = REFUSAL, "There are refusals in"
+    task, said = REFUSAL, "Refusals"
     action = (
         "Refusals count as a class of their own. Check whether the model refuses more often for "
         "one group."

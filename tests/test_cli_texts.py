@@ -1,0 +1,283 @@
+"""`--text`: the command reads labels from texts, and its numbers are those of Python."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp.cli import main
+from skbiasamp.text import WordListLabeler
+
+OBJECTS = {"dog": ["dog", "puppy"], "oven": ["oven", "/stove|cooker/"]}
+N = 300
+
+
+def captions(seed):
+    """Return captions of people and of two models, and what they mention."""
+    rng = np.random.default_rng(seed)
+    gender = rng.choice(["female", "male"], N)
+    woman = gender == "female"
+    truth = {"dog": rng.random(N) < 0.5, "oven": rng.random(N) < 0.2 + 0.3 * woman}
+    frame = pd.DataFrame(
+        {"gender": gender} | {name: one.astype(int) for name, one in truth.items()}
+    )
+    models = {"human": 0.0, "old": 0.1, "new": 0.4}
+    words = {
+        "human": ("a puppy", "near a stove"),
+        "old": ("Dogs!", "in ovens"),
+        "new": ("a dog", "a cooker"),
+    }
+    for model, share in models.items():
+        oven = np.where(rng.random(N) < share, woman, truth["oven"])
+        dog, cook = words[model]
+        parts = (np.where(truth["dog"], dog, "a street"), np.where(oven, cook, "at night"))
+        frame[model] = [" ".join(both) for both in zip(*parts, strict=True)]
+        frame[f"{model} oven"] = oven.astype(int)
+    return frame
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    captions(0).to_csv("train.csv", index=False)
+    captions(1).to_csv("test.csv", index=False)
+    (tmp_path / "objects.json").write_text(json.dumps(OBJECTS))
+    return tmp_path
+
+
+TEXT = ("test.csv", "--labels", "objects.json", "--sensitive", "gender")
+
+
+def report_of(capsys, *arguments, command="audit"):
+    """Return the report that a command line writes, and what it prints."""
+    assert main([command, *arguments, "--json", "report.json"]) == 0
+    kind = {"audit": skbiasamp.AuditReport, "compare": skbiasamp.ComparisonReport}[command]
+    with open("report.json", encoding="utf-8") as file:
+        return kind.from_json(file.read()), " ".join(capsys.readouterr().out.split())
+
+
+def values(report):
+    return {name: one.value for name, one in report.items()}
+
+
+def with_none(*columns):
+    """Return 0/1 columns, and that of rows without a label."""
+    frame = pd.concat(columns, axis=1).set_axis(["dog", "oven"], axis=1)
+    return frame.assign(**{"(no label)": (frame.sum(axis=1) == 0).astype(int)})
+
+
+def by_hand(model, frame, train=None):
+    labels = with_none(frame["dog"], frame["oven"])
+    training = {}
+    if train is not None:
+        y_train = with_none(train["dog"], train["oven"])
+        training = {"y_train": y_train, "sensitive_train": train["gender"]}
+    return skbiasamp.audit(
+        labels,
+        with_none(frame["dog"], frame[f"{model} oven"]),
+        sensitive_features=frame["gender"],
+        random_state=0,
+        **training,
+    )
+
+
+@pytest.mark.parametrize("target", [(), ("--target", "dog", "oven"), ("--target-text", "human")])
+def test_labels_of_captions_give_the_numbers_of_the_labels(folder, capsys, target):
+    report, printed = report_of(capsys, *TEXT, "--text", "new", *target)
+    expected = by_hand("new", captions(1))
+    assert values(report) == values(expected)
+    assert report["directional A->T"].value > 0
+    assert set(report["directional A->T"].table["task"]) == {"dog", "oven", "(no label)"}
+    assert "Rows without a label: " in printed
+    assert "No label was read from some texts of new, such as: 'a street at night'." in printed
+
+
+@pytest.mark.parametrize("target", [(), ("--target-text", "human")])
+def test_training_labels_may_be_texts_too(folder, capsys, target):
+    names = ("--text", "old", "--train", "train.csv", *target)
+    report, _ = report_of(capsys, *TEXT, *names)
+    assert values(report) == values(by_hand("old", captions(1), captions(0)))
+
+
+def test_two_models_are_compared_by_their_texts(folder, capsys):
+    names = ("--text", "old=old", "new=new", "--target-text", "human")
+    report, printed = report_of(capsys, *TEXT, *names, command="compare")
+    frame = captions(1)
+    expected = skbiasamp.compare(
+        with_none(frame["dog"], frame["oven"]),
+        {name: with_none(frame["dog"], frame[f"{name} oven"]) for name in ("old", "new")},
+        sensitive_features=frame["gender"],
+        random_state=0,
+    )
+    for name, one in expected.items():
+        np.testing.assert_array_equal(report[name].table["value"], one.table["value"])
+    assert "amplifies more" in printed
+
+
+def test_one_label_is_read_of_an_answer_if_the_target_is_one_column(folder, capsys):
+    rng = np.random.default_rng(0)
+    said = {
+        "interview": "Interview.",
+        "reject": "I would reject.",
+        "(refusal)": "I cannot help with that.",
+        "(no label)": "Interview or reject? Hm.",
+    }
+    right = rng.choice(["interview", "reject"], N)
+    labels = np.where(rng.random(N) < 0.2, rng.choice(list(said), N), right)
+    sex = rng.choice(["f", "m"], N)
+    answers = pd.DataFrame({"sex": sex, "decision": right, "answer": [said[one] for one in labels]})
+    answers.to_csv("test.csv", index=False)
+    words = {"interview": ["interview"], "reject": ["reject"]}
+    (folder / "words.json").write_text(json.dumps(words))
+    names = ("--labels", "words.json", "--text", "answer", "--target", "decision")
+    report, printed = report_of(capsys, "test.csv", *names, "--sensitive", "sex")
+    expected = skbiasamp.audit(right, labels, sensitive_features=sex, random_state=0)
+    assert values(report) == values(expected)
+    assert "Refusals: 0.0 % in the labels and" in printed
+    assert "no audited row has that label" not in printed
+
+
+def test_one_task_is_read_of_a_column_of_any_name(folder, capsys):
+    (folder / "one.json").write_text(json.dumps({"cooks": OBJECTS["oven"]}))
+    names = ("--labels", "one.json", "--text", "new", "--target", "oven", "--sensitive", "gender")
+    report, _ = report_of(capsys, "test.csv", *names)
+    frame = captions(1)
+    expected = skbiasamp.audit(
+        frame["oven"], frame["new oven"], sensitive_features=frame["gender"], random_state=0
+    )
+    assert report["directional A->T"].value == expected["directional A->T"].value
+
+
+def test_an_empty_cell_is_a_text_that_says_nothing(folder, capsys):
+    frame = captions(1)
+    frame.loc[frame.index[:30], "new"] = ""
+    frame.to_csv("test.csv", index=False)
+    report, _ = report_of(capsys, *TEXT, "--text", "new")
+    found = WordListLabeler(OBJECTS).transform(frame["new"])
+    table = report["directional A->T"].table
+    n = (table["observed"] * table["n"])[table["task"] == "(no label)"].sum()
+    assert n == pytest.approx(found["(no label)"].sum())
+    assert found["(no label)"].sum() >= 30
+
+
+def test_refusals_are_a_class_if_there_are_any(folder, capsys):
+    frame = captions(1)
+    frame.loc[frame["gender"] == "male", "new"] = "I'm sorry, but I can't describe people."
+    frame.to_csv("test.csv", index=False)
+    report, printed = report_of(capsys, *TEXT, "--text", "new")
+    assert "(refusal)" in set(report["directional A->T"].table["task"])
+    assert "(gender = female 0.0 %, gender = male 100.0 %)" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("--target", "dog", "--prediction", "oven", "--labels", "objects.json"),
+            "has no effect without --text",
+        ),
+        (
+            ("--target", "dog", "--prediction", "oven", "--target-text", "human"),
+            "has no effect without --text",
+        ),
+        (
+            ("--text", "new"),
+            'needs --labels: a JSON file with a list of words for each label, such as {"dog"',
+        ),
+        (("--text", "new", "--labels", "no.json"), "--labels: there is no file no.json"),
+        (("--text", "new", "--labels", "test.csv"), "--labels test.csv cannot be read as JSON"),
+        (
+            ("--text", "new", "--labels", "list.json"),
+            "must hold a list of words for each label, such as",
+        ),
+        (
+            ("--text", "new", "--labels", "bad.json"),
+            "--labels bad.json['dog'] must be a list of words or a regular expression; got 'puppy'",
+        ),
+        (
+            ("--text", "new", "--labels", "regex.json"),
+            "has a regular expression that is none: '/(/'",
+        ),
+        (
+            ("--text", "new", "--labels", "more.json"),
+            "There are no true labels to compare with: pass texts of people as --target-text",
+        ),
+        (("--text", "new", "--labels", "more.json"), "there is no column 'cat'"),
+        (
+            ("--text", "nwe", "--labels", "objects.json"),
+            "test.csv has no column 'nwe': did you mean 'new'?",
+        ),
+        (
+            ("--text", "dog", "--labels", "objects.json", "--target-text", "human"),
+            "column 'dog' must hold texts; got 0",
+        ),
+        (
+            ("--text", "gender", "--labels", "objects.json"),
+            "this column holds the texts of --text or --target-text already",
+        ),
+        (
+            ("--text", "new", "--labels", "objects.json", "--prediction", "old"),
+            "--text takes the place of --prediction",
+        ),
+        (
+            (
+                "--text",
+                "new",
+                "--labels",
+                "objects.json",
+                "--target",
+                "dog",
+                "--target-text",
+                "human",
+            ),
+            "--target-text takes the place of --target",
+        ),
+        (
+            ("--text", "new", "--labels", "objects.json", "--target", "dog", "new oven"),
+            "must name the labels of objects.json, 'dog' and 'oven'; got 'dog' and 'new oven'",
+        ),
+        (
+            ("--text", "new", "--labels", "objects.json", "--target", "old"),
+            "--target old has the class",
+        ),
+        (
+            ("--text", "new", "--labels", "gender.json", "--target-text", "human"),
+            "names a label 'gender', and a column",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(folder, capsys, arguments, message):
+    for name, held in {
+        "list": ["dog"],
+        "bad": {"dog": "puppy", "oven": ["oven"]},
+        "regex": {"dog": ["/(/"], "oven": ["oven"]},
+        "more": OBJECTS | {"cat": ["cat"]},
+        "gender": {"gender": ["puppy", "dog"], "oven": ["oven"]},
+    }.items():
+        (folder / f"{name}.json").write_text(json.dumps(held))
+    assert main(["audit", "test.csv", *arguments, "--sensitive", "gender"]) == 2
+    out, error = capsys.readouterr()
+    assert not out
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_without_predictions_and_texts_the_options_are_named(folder, capsys):
+    with pytest.raises(SystemExit):
+        main(["audit", "test.csv", "--sensitive", "gender"])
+    assert re.search(
+        r"required: --target, --prediction \(or --text and --labels\)", capsys.readouterr().err
+    )
+
+
+def test_words_that_no_text_has_are_an_error(folder, capsys):
+    (folder / "other.json").write_text(json.dumps({"dog": ["Hund"], "oven": ["Herd"]}))
+    names = ("--text", "new", "--labels", "other.json", "--sensitive", "gender")
+    assert main(["audit", "test.csv", *names]) == 2
+    error = capsys.readouterr().err
+    assert (
+        "other.json has no word that is in any of the 300 texts of column 'new', such as" in error
+    )
