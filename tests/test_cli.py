@@ -1,6 +1,5 @@
 """The command line: the numbers of `audit`, from files of every kind, and errors of one line."""
 
-import importlib.util
 import json
 import os
 import re
@@ -11,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import pretend_without, refused, report_of
 
 import skbiasamp
 from skbiasamp.cli import main
@@ -44,51 +44,8 @@ def test():
     return rows(200, 1)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch, train, test):
-    monkeypatch.chdir(tmp_path)
-    train.to_csv("train.csv", index=False)
-    test.to_csv("test.csv", index=False)
-    return tmp_path
-
-
-def pretend_without(monkeypatch, *names):
-    find = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util,
-        "find_spec",
-        lambda name, *rest: None if name in names else find(name, *rest),
-    )
-
-
-@pytest.fixture(params=["duckdb", "polars", "pandas"])
-def engine(request, monkeypatch):
-    """Read with one engine only."""
-    pytest.importorskip(request.param)
-    if request.param == "duckdb":
-        pytest.importorskip("pyarrow")
-    pretend_without(monkeypatch, *({"duckdb", "polars"} - {request.param}))
-    return request.param
-
-
 def audited(capsys, *arguments):
-    """Return the report that a command line writes."""
-    assert main(["audit", *arguments, "--json", "report.json"]) == 0
-    capsys.readouterr()
-    with open("report.json", encoding="utf-8") as file:
-        return skbiasamp.AuditReport.from_json(file.read())
-
-
-def refused(capsys, *arguments):
-    """Return the one line on standard error of a command line that was refused."""
-    assert main(["audit", *arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    line, end = printed.err[:-1], printed.err[-1]
-    assert end == "\n"
-    assert "\n" not in line
-    assert line.startswith("skbiasamp: ")
-    return line.removeprefix("skbiasamp: ")
+    return report_of(skbiasamp.AuditReport, capsys, "audit", *arguments)
 
 
 def assert_same(report, expected):
@@ -604,13 +561,13 @@ def test_a_bad_file_is_one_clear_line(folder, engine, capsys, name, write, messa
         pytest.importorskip("pyarrow")
     if write is not None:
         write(folder / name)
-    assert message in refused(capsys, name, *NAMES)
+    assert message in refused(capsys, "audit", name, *NAMES)
 
 
 def test_nulls_in_parquet_name_the_option(folder, engine, capsys, test):
     pytest.importorskip("pyarrow")
     test.assign(sex=test["sex"].where(test["sex"] == "f", None)).to_parquet("nulls.parquet")
-    line = refused(capsys, "nulls.parquet", *NAMES)
+    line = refused(capsys, "audit", "nulls.parquet", *NAMES)
     n = int((test["sex"] == "m").sum())
     assert f"--sensitive sex has no value in {n} of the 200 rows of nulls.parquet" in line
     assert "--missing drop leaves these rows out, --missing group makes them a group" in line
@@ -644,7 +601,7 @@ def test_bad_columns_are_one_clear_line(folder, engine, capsys, arguments, messa
         test.assign(negative=-1.0).to_csv("test.csv", index=False)
     test.to_csv("other.csv", index=False)
     test[["id"]].to_csv("id.csv", index=False)
-    assert message in refused(capsys, "test.csv", *NAMES, *arguments)
+    assert message in refused(capsys, "audit", "test.csv", *NAMES, *arguments)
 
 
 @pytest.mark.parametrize(
@@ -667,7 +624,7 @@ def test_names_of_the_reader_are_never_rewritten(folder, engine, capsys, argumen
     of_the_reader = dict.fromkeys(("y_true", "missing='drop'", "{y_pred}"), test["score"])
     test.assign(**of_the_reader).to_csv("test.csv", index=False)
     test.iloc[:0].to_csv("y_pred_march.csv", index=False)
-    assert message in refused(capsys, "test.csv", *NAMES, *arguments)
+    assert message in refused(capsys, "audit", "test.csv", *NAMES, *arguments)
 
 
 @pytest.mark.parametrize(
@@ -684,7 +641,7 @@ def test_names_of_the_reader_are_never_rewritten(folder, engine, capsys, argumen
     ids=str,
 )
 def test_a_column_has_one_role(folder, capsys, arguments, first, second):
-    line = refused(capsys, "test.csv", *NAMES, *arguments)
+    line = refused(capsys, "audit", "test.csv", *NAMES, *arguments)
     assert line.startswith(f"--{second}: this column is named by --{first} already. Name another")
 
 
@@ -710,7 +667,7 @@ def test_an_output_overwrites_nothing_that_is_needed(folder, capsys, outputs, me
     before = (folder / "test.csv").read_bytes(), (folder / "train.csv").read_bytes()
     (folder / "link").symlink_to("x")
     (folder / "latest").symlink_to("test.csv")
-    assert message in refused(capsys, "test.csv", "--train", "train.csv", *NAMES, *outputs)
+    assert message in refused(capsys, "audit", "test.csv", "--train", "train.csv", *NAMES, *outputs)
     assert ((folder / "test.csv").read_bytes(), (folder / "train.csv").read_bytes()) == before
     assert not (folder / "x").exists()
 
@@ -733,13 +690,13 @@ def test_findings_name_options(folder, capsys, test):
 
 def test_files_are_of_one_kind(folder, capsys):
     (folder / "more.tsv").write_text("a\tb\n")
-    assert "files of different kinds" in refused(capsys, "test.csv", "more.tsv", *NAMES)
+    assert "files of different kinds" in refused(capsys, "audit", "test.csv", "more.tsv", *NAMES)
 
 
 def test_parquet_needs_someone_to_read_it(folder, monkeypatch, capsys):
     pretend_without(monkeypatch, "duckdb", "polars", "pyarrow")
     (folder / "x.parquet").write_text("x")
-    assert "pip install 'skbiasamp[polars]'" in refused(capsys, "x.parquet", *NAMES)
+    assert "pip install 'skbiasamp[polars]'" in refused(capsys, "audit", "x.parquet", *NAMES)
 
 
 @pytest.mark.parametrize("error", [ValueError, TypeError, KeyError])

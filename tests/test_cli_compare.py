@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from test_cli import engine, pretend_without  # noqa: F401
+from command_line import report_of
 
 import skbiasamp
 from skbiasamp.cli import main
@@ -43,29 +43,8 @@ def test():
     return rows(400, 1)
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch, train, test):
-    monkeypatch.chdir(tmp_path)
-    train.to_csv("train.csv", index=False)
-    test.to_csv("test.csv", index=False)
-    return tmp_path
-
-
 def compared(capsys, *arguments):
-    """Return the report that a command line writes."""
-    assert main(["compare", *arguments, "--json", "report.json"]) == 0
-    capsys.readouterr()
-    with open("report.json", encoding="utf-8") as file:
-        return skbiasamp.results.ComparisonReport.from_json(file.read())
-
-
-def refused(capsys, *arguments):
-    """Return the one line on standard error of a command line that was refused."""
-    assert main(["compare", *arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    return printed.err.removeprefix("skbiasamp: ").strip()
+    return report_of(skbiasamp.results.ComparisonReport, capsys, "compare", *arguments)
 
 
 def assert_same(report, expected):

@@ -3,7 +3,6 @@
 import codecs
 import gzip
 import hashlib
-import importlib.util
 import json
 import os
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import refused
 
 import skbiasamp
 from skbiasamp.cli import main
@@ -37,31 +37,10 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture(params=["duckdb", "polars", "pandas"])
-def engine(request, monkeypatch):
-    """Read with one engine only."""
-    pytest.importorskip(request.param)
-    if request.param == "duckdb":
-        pytest.importorskip("pyarrow")
-    find, hidden = importlib.util.find_spec, {"duckdb", "polars"} - {request.param}
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name, *at: None if name in hidden else find(name, *at)
-    )
-    return request.param
-
-
 def audited(files, **more):
     return skbiasamp.audit(
         files, **COLUMNS, **more, auditors=skbiasamp.DirectionalAuditor(interval=None)
     )
-
-
-def refused(capsys, *arguments):
-    assert main(["audit", *arguments]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    return printed.err
 
 
 def value_of(frame, weight=None):
@@ -110,7 +89,7 @@ def test_a_folder_named_like_a_column_does_not_replace_it(engine, folder):
 def test_rows_do_not_count_twice(capsys):
     ROWS.to_csv("a.csv", index=False)
     for named in (["a.csv", "*.csv"], ["a.csv", "./a.csv"]):
-        assert "a.csv is named twice" in refused(capsys, *named, *NAMES)
+        assert "a.csv is named twice" in refused(capsys, "audit", *named, *NAMES)
 
 
 def test_parts_may_have_their_columns_in_another_order(engine):
@@ -275,12 +254,12 @@ LINE = '{"sex": "f", "hired": 1, "predicted": 1}\n'
 )  # fmt: skip
 def test_what_is_wrong_is_named_by_its_line(engine, capsys, name, content, message):
     Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert message in refused(capsys, name, *NAMES)
+    assert message in refused(capsys, "audit", name, *NAMES)
 
 
 def test_text_that_is_not_in_the_encoding_given_is_named_by_its_line(engine, capsys):
     Path("latin.csv").write_bytes(f"{HEAD}{GOOD}ä,1,1,1\n".encode("latin-1"))
-    error = refused(capsys, "latin.csv", *NAMES, "--encoding", "utf-8")
+    error = refused(capsys, "audit", "latin.csv", *NAMES, "--encoding", "utf-8")
     assert "latin.csv, line 4, is no text in utf-8. Name its --encoding" in error
 
 
@@ -290,7 +269,9 @@ def test_two_columns_of_one_name_in_parquet(engine, capsys):
     names = ["sex", "hired", "predicted", "sex"]
     table = pyarrow.table([["f", "m"], [1, 0], [1, 0], ["m", "m"]], names=names)
     parquet.write_table(table, "twice.parquet")
-    assert "twice.parquet has 2 columns named 'sex'" in refused(capsys, "twice.parquet", *NAMES)
+    assert "twice.parquet has 2 columns named 'sex'" in refused(
+        capsys, "audit", "twice.parquet", *NAMES
+    )
 
 
 def test_names_differ_by_case(engine):
@@ -301,4 +282,6 @@ def test_names_differ_by_case(engine):
 
 def test_a_file_that_cannot_be_read_twice_is_refused(capsys):
     os.mkfifo("pipe.csv")
-    assert "pipe.csv is no file that can be read twice" in refused(capsys, "pipe.csv", *NAMES)
+    assert "pipe.csv is no file that can be read twice" in refused(
+        capsys, "audit", "pipe.csv", *NAMES
+    )

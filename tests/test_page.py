@@ -127,7 +127,8 @@ def read(request):
 # --------------------------------------------------------------------------- one sound file
 
 
-def test_the_page_is_sound_html(read):
+def assert_sound(read):
+    """Elements are closed, and references within the page lead somewhere."""
     assert not read.unbalanced
     assert not read.open
     ids = Counter(one["id"] for one in read.elements if "id" in one)
@@ -138,10 +139,19 @@ def test_the_page_is_sound_html(read):
     assert {one.removeprefix("#") for one in referred} <= set(ids)
 
 
-def test_the_page_needs_nothing_from_outside(read):
+def assert_alone(read):
+    """The page needs nothing from outside."""
     assert not [one for one in read.elements if "src" in one]
     assert not read.all("link")
     assert all(one["href"].startswith("#") for one in read.elements if "href" in one)
+
+
+def test_the_page_is_sound_html(read):
+    assert_sound(read)
+
+
+def test_the_page_needs_nothing_from_outside(read):
+    assert_alone(read)
     for style in (FOLDER / "page.css", FOLDER / "page.js"):
         assert not re.search(r"url\(|@import|https?:|fetch|XMLHttp", style.read_text())
 

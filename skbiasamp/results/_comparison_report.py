@@ -20,7 +20,6 @@ from skbiasamp._words import (
     printable,
     rate,
 )
-from skbiasamp._writing import written
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._json import COUNT, NAME, NUMBER, plain
 from skbiasamp.results._report import CONTEXT, DATA_FILES, Report, _frame_of, _wrapped
@@ -224,18 +223,7 @@ class ComparisonReport(Report[ComparisonResult]):
             raise schema.wrong(f"{field}.results".strip("."), "an object with a comparison", {})
         return cls(**read)
 
-    def to_markdown(self, path: Any = None) -> str:
-        """Return a section for a model card.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
+    def _markdown(self) -> str:
         lines = [f"## Bias amplification compared with {escaped(name_of(self.reference))}", ""]
         for text in self.verdicts.values():
             lines += [escaped(text), ""]
@@ -251,23 +239,12 @@ class ComparisonReport(Report[ComparisonResult]):
         lines += ["", escaped(f"Compared: {self.context.get('rows', 'the same rows')}.")]
         versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
         lines += ["", escaped(f"Made {self.context.get('date', '')} with {versions}.")]
-        return written("\n".join(lines) + "\n", path)
+        return "\n".join(lines) + "\n"
 
-    def to_html(self, path: Any = None) -> str:
-        """Return one self-contained page, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
+    def _html(self) -> str:
         from skbiasamp.report.page import comparison_page
 
-        return written(comparison_page(self.to_dict()), path)
+        return comparison_page(self.to_dict())
 
 
 _FIELDS = schema.record(

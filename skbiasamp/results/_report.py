@@ -65,6 +65,42 @@ class Report(Stored, Mapping[str, R]):
     def __len__(self) -> int:
         return len(self.results)
 
+    def to_html(self, path: Any = None) -> str:
+        """Return one self-contained page, and write it to a file if one is named.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write.
+
+        Returns
+        -------
+        text : str
+        """
+        return written(self._html(), path)
+
+    def to_markdown(self, path: Any = None) -> str:
+        """Return the sections of a model card, and write them to a file if one is named.
+
+        Those of an audit have the block of results that Hugging Face reads.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            Where to write.
+
+        Returns
+        -------
+        text : str
+        """
+        return written(self._markdown(), path)
+
+    def _html(self) -> str:
+        raise NotImplementedError
+
+    def _markdown(self) -> str:
+        raise NotImplementedError
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AuditReport(Report[AuditResult]):
@@ -224,37 +260,15 @@ class AuditReport(Report[AuditResult]):
         del read["schema"]
         return cls(**read)
 
-    def to_markdown(self, path: Any = None) -> str:
-        """Return the sections of a Hugging Face model card, with its block of results.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
+    def _markdown(self) -> str:
         from skbiasamp.report.page import card
 
-        return written(card(self.to_dict()), path)
+        return card(self.to_dict())
 
-    def to_html(self, path: Any = None) -> str:
-        """Return one self-contained page, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
+    def _html(self) -> str:
         from skbiasamp.report.page import page
 
-        return written(page(self.to_dict()), path)
+        return page(self.to_dict())
 
 
 def _wrapped(text: str, first: str) -> str:

@@ -21,6 +21,7 @@ from skbiasamp._words import (
     rate,
     task_of,
 )
+from skbiasamp.report.page._record import facts, record, records, short
 from skbiasamp.report.page._tables import (
     Axis,
     Table,
@@ -30,7 +31,6 @@ from skbiasamp.report.page._tables import (
     pair_names,
     shown,
 )
-from skbiasamp.report.page._view import _facts, _record, _records, _short
 
 # Symbol and side (the colour) of each verdict.
 TAGS = {
@@ -68,7 +68,7 @@ def comparison_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     # Whose rates changed: of the first metric whose pairs count rows.
     counted = [one for one in results.values() if "gained" in (one["pairs"] or [{}])[0]]
     seen = min(counted, key=lambda one: (one["direction"] is None, one["headline"]), default=None)
-    rates = _records(content["rates"])
+    rates = records(content["rates"])
     cards = []
     for i, model in enumerate(models, 1):
         card = {"id": f"model-{i}", "model": name_of(model), "sentence": content["verdicts"][model]}
@@ -83,25 +83,25 @@ def comparison_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     others = [card["model"] for card in cards[:_MOST_NAMED]]
     if len(cards) > _MOST_NAMED:
         others.append(f"{len(cards) - _MOST_NAMED} more")
-    facts = {"Models": f"{listed(others)}, compared with {name_of(reference)}", **_facts(context)}
-    facts.pop("Model", None)
+    heading = {"Models": f"{listed(others)}, compared with {name_of(reference)}", **facts(context)}
+    heading.pop("Model", None)
     return {
         "title": f"Bias amplification: {title} compared with {name_of(reference)}",
         "context": context,
-        "facts": facts,
+        "facts": heading,
         "reference": name_of(reference),
         "metric": _title(content["primary"]),
         "cards": cards,
-        "accuracy": _accuracy(_records(content["accuracy"]), reference, most),
+        "accuracy": _accuracy(records(content["accuracy"]), reference, most),
         "differences": _differences(results, models, reference, most),
         "questions": {_title(name): one["question"] for name, one in results.items()},
         "limits": _limits(context, results, len(models)),
-        "record": _record(context, content["schema"]),
+        "record": record(context, content["schema"]),
         "data_files": content.get("data_files", []),
         "audits": [
             {
                 "name": _title(name),
-                "parameters": [(key, _short(value)) for key, value in one["params"].items()],
+                "parameters": [(key, short(value)) for key, value in one["params"].items()],
             }
             for name, one in results.items()
         ],

@@ -24,6 +24,7 @@ from skbiasamp._words import (
 )
 from skbiasamp.inference._tests import significant
 from skbiasamp.report.page._picture import picture_of
+from skbiasamp.report.page._record import facts, record, records, short
 from skbiasamp.report.page._tables import (
     Axis,
     Table,
@@ -35,14 +36,6 @@ from skbiasamp.report.page._tables import (
     with_interval,
     word_tables,
 )
-
-_PARAMETER = 200  # characters of a parameter
-_NAMES = 20  # groups and tasks of the record
-_TITLES = {
-    "n_samples": "audited rows",
-    "n_train": "training rows",
-    "n_dropped": "rows left out",
-}
 
 _UNCOUNTED = "not counted"
 
@@ -121,7 +114,7 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         for i, (name, result) in enumerate(content["results"].items(), 1)
     ]
     primary = next((one for one in audits if one["key"] == content["primary"]), None)
-    groups, rates = (_records(content[one]) for one in ("groups", "rates"))
+    groups, rates = (records(content[one]) for one in ("groups", "rates"))
     columns = context.get("group_columns", ())
     findings = [
         {**one, "id": f"finding-{i}", "topic": one["topic"].capitalize()}
@@ -139,8 +132,8 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     return {
         "title": " of ".join(filter(None, ("Bias amplification audit", context.get("model_name")))),
         "context": context,
-        "facts": _facts(context),
-        "record": _record(context, content["schema"]),
+        "facts": facts(context),
+        "record": record(context, content["schema"]),
         "data_files": content.get("data_files", []),
         "audits": audits,
         "primary": primary and _headed(primary, content["results"][primary["key"]], context),
@@ -193,52 +186,6 @@ def _headed(
     return audit | {"headline": headline}
 
 
-def _facts(context: dict[str, Any]) -> dict[str, str]:
-    """Return what the title says of the audit."""
-    groups = [group_of(one, context.get("group_columns", ())) for one in context.get("groups", ())]
-    more = f" and {len(groups) - 4:,} more" if len(groups) > 4 else ""
-    n_train = context.get("n_train")
-    facts = {
-        "Model": context.get("model_name") or "not named",
-        "Data": context.get("data_name") or "not named",
-        "Rows": context.get("rows", ""),
-        "Groups": "; ".join(groups[:4]) + more,
-        "Training labels": ""
-        if context.get("data_kind") == "texts"
-        else "none given: the audited labels are used instead"
-        if n_train is None
-        else f"{n_train:,.15g} rows",
-        "Date": context.get("date", ""),
-    }
-    return {name: text for name, text in facts.items() if text} if context else {}
-
-
-def _record(context: dict[str, Any], schema: str) -> list[tuple[str, str]]:
-    """Return what is needed to repeat the audit."""
-    columns = context.get("group_columns", ())
-    said: list[tuple[str, str]] = []
-    for key, value in context.items():
-        if key in ("not_measured", "rows") or value is None:
-            continue
-        if isinstance(value, dict):
-            said += [(name, _short(one)) for name, one in value.items()]
-        elif isinstance(value, list):
-            named = [group_of(one, columns) if key == "groups" else task_of(one) for one in value]
-            names = ("; " if columns else ", ").join(named[:_NAMES])
-            more = f" and {len(value) - _NAMES:,} more" if len(value) > _NAMES else ""
-            said.append((key, names + more))
-        else:
-            said.append((key, f"{value:,.15g}" if isinstance(value, int | float) else str(value)))
-    return [
-        (_TITLES.get(key, key.replace("_", " ")), text)
-        for key, text in (*said, ("JSON schema", schema))
-    ]
-
-
-def _records(frame: dict[str, Any]) -> list[dict[str, Any]]:
-    return [dict(zip(frame["columns"], row, strict=True)) for row in frame["data"]]
-
-
 # --------------------------------------------------------------------------- audits
 
 
@@ -277,17 +224,10 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "table": _pairs(f"pairs-{i}", title, result, most) if table else None,
         "words": word_tables(f"words-{i}", result),
         "parameters": [
-            (key, _short(one)) for key, one in result["params"].items() if key in result["settings"]
+            (key, short(one)) for key, one in result["params"].items() if key in result["settings"]
         ],
-        "statistics": [(key, _short(one)) for key, one in statistics.items()],
+        "statistics": [(key, short(one)) for key, one in statistics.items()],
     }
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    text = "–" if value is None else str(value)
-    return text if len(text) <= _PARAMETER else text[: _PARAMETER - 1] + "…"
 
 
 def _summary(key: str, audits: list[dict[str, Any]]) -> Table | None:

@@ -1,0 +1,23 @@
+"""Fixtures of the command line: one engine at a time, and a folder with files."""
+
+import pytest
+from command_line import pretend_without
+
+
+@pytest.fixture(params=["duckdb", "polars", "pandas"])
+def engine(request, monkeypatch):
+    """Read with one engine only."""
+    pytest.importorskip(request.param)
+    if request.param == "duckdb":
+        pytest.importorskip("pyarrow")
+    pretend_without(monkeypatch, *({"duckdb", "polars"} - {request.param}))
+    return request.param
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, train, test):
+    """Work in a folder with the rows of the module in two files."""
+    monkeypatch.chdir(tmp_path)
+    train.to_csv("train.csv", index=False)
+    test.to_csv("test.csv", index=False)
+    return tmp_path
