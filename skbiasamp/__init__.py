@@ -32,8 +32,15 @@ if TYPE_CHECKING:
         amplification_scorer,
         cross_audit,
     )
+    from skbiasamp.monitoring import audit_over
     from skbiasamp.report import audit, compare
-    from skbiasamp.results import AuditReport, AuditResult, ComparisonReport, ComparisonResult
+    from skbiasamp.results import (
+        AuditReport,
+        AuditResult,
+        ComparisonReport,
+        ComparisonResult,
+        Timeline,
+    )
 
 # Public name -> the module it is in. Names are imported when they are first asked for, so
 # that importing the package imports nothing that the caller does not use.
@@ -52,9 +59,11 @@ _MODULES = {
     "LeakageProbe": "compose",
     "MALSAuditor": "metrics",
     "MultiAttributeAuditor": "metrics",
+    "Timeline": "results",
     "amplification_curve": "model_selection",
     "amplification_scorer": "model_selection",
     "audit": "report",
+    "audit_over": "monitoring",
     "compare": "report",
     "cross_audit": "model_selection",
 }
@@ -84,10 +93,12 @@ __all__ = [
     "LeakageProbe",
     "MALSAuditor",
     "MultiAttributeAuditor",
+    "Timeline",
     "amplification_curve",
     "amplification_scorer",
     "attackers",
     "audit",
+    "audit_over",
     "compare",
     "cross_audit",
     "datasets",

@@ -357,6 +357,13 @@ def take(cells: C, rows: Array, weight: Array) -> C:
     return reweighted(cells, weight, sides, None if cells.repeats is None else cells.repeats[rows])
 
 
+def drawn(cells: C, position: int) -> C:
+    """Return one of several draws, without the cells that do not occur in it."""
+    weight = cells.weight[position]
+    rows = np.flatnonzero(weight)
+    return take(cells, rows, weight[rows])
+
+
 def narrowed(cells: C, role: str, wanted: Names) -> C:
     """Return cells with only some columns of groups or tasks, in labels and predictions."""
     names = cells.groups if role == "group" else cells.tasks

@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._cells import C, Cells, SideName, ordered, reweighted, sides_of, with_weight
+from skbiasamp._cells import (
+    C,
+    Cells,
+    SideName,
+    keys_of,
+    ordered,
+    reweighted,
+    side_of,
+    sides_of,
+    take,
+    with_weight,
+)
 from skbiasamp._compat import Interval, validate_parameter_constraints
 from skbiasamp._input import Array, Side, stack
 from skbiasamp._sums import generator
@@ -18,6 +29,8 @@ _RESAMPLE: dict[str, Any] = {
     "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
     "random_state": ["random_state", np.random.Generator],
 }
+
+_FEW_CELLS = 200  # more of them are drawn row by row
 
 
 def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
@@ -91,3 +104,66 @@ def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
         drawn = rng.binomial(rows, 0.5, size=(n_draws, several.size))
         picked[:, several] = drawn * cells.row_weight[several]
     return picked
+
+
+def divided(before: C, part: C, n_draws: int, rng: np.random.Generator) -> C:
+    """Divide the rows of both again: draw as many rows of each group as `part` has, from all.
+
+    Drawn without replacement, so every division is as likely as the one that was seen, if the
+    rows of a group are exchangeable. The first contingency is `part` itself. Both must have the
+    same groups and tasks.
+    """
+    mine, theirs = sides_of(before), sides_of(part)
+    sides = {
+        name: replace(side, labels=stack([side.labels, theirs[name].labels]))
+        for name, side in mine.items()
+    }
+    weight = np.concatenate([before.row_weight, part.row_weight])
+    both = reweighted(before, weight, sides, weight)
+    n_first = np.concatenate([np.zeros(before.n_cells), part.rows]).astype(np.int64)
+    n_all = n_first + np.concatenate([before.rows, np.zeros(part.n_cells)]).astype(np.int64)
+    keys = np.column_stack([keys_of(both), np.ascontiguousarray(weight).view(np.int64)])
+    # In an order that only what is held decides: draws go by it.
+    keys, first, cell = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    n_all, n_first = (
+        np.bincount(cell.reshape(-1), one).astype(np.int64) for one in (n_all, n_first)
+    )
+    weight = weight[first]
+    both = take(both, first, weight)
+    _, stratum = np.unique(side_of(both, "group").labels.keys(), axis=0, return_inverse=True)
+    drawn = np.zeros((n_draws + 1, len(first)), dtype=np.int64)
+    drawn[0] = n_first
+    for one in range(stratum.max() + 1):
+        own = np.flatnonzero(stratum.reshape(-1) == one)
+        drawn[1:, own] = _some_of(n_all[own], int(n_first[own].sum()), n_draws, rng)
+    return with_weight(both, drawn * weight)
+
+
+def resampled_like(cells: C, part: Cells, n_draws: int, rng: np.random.Generator) -> C:
+    """Draw rows with replacement, as many of each group as `part` has."""
+    cells = ordered(cells)
+    keys = [side_of(one, "group").labels.keys() for one in (cells, part)]
+    _, stratum = np.unique(np.vstack(keys), axis=0, return_inverse=True)
+    mine, theirs = np.split(stratum.reshape(-1), [cells.n_cells])
+    drawn = np.zeros((n_draws, cells.n_cells))
+    for one in np.unique(mine):
+        own = np.flatnonzero(mine == one)
+        n = int(part.rows[theirs == one].sum())
+        total = cells.rows[own].sum()
+        if n and total:
+            drawn[:, own] = rng.multinomial(n, cells.rows[own] / total, size=n_draws)
+    return with_weight(cells, drawn * cells.row_weight)
+
+
+def _some_of(counts: Array, n: int, n_draws: int, rng: np.random.Generator) -> Array:
+    """Draw `n` of so many rows a cell, without replacement."""
+    if n in (0, counts.sum()):
+        return np.tile(counts if n else 0 * counts, (n_draws, 1))
+    if len(counts) <= _FEW_CELLS:
+        return rng.multivariate_hypergeometric(counts, n, size=n_draws, method="marginals")
+    owner = np.repeat(np.arange(len(counts)), counts)
+    drawn = np.empty((n_draws, len(counts)), dtype=np.int64)
+    for one in drawn:
+        picked = owner[rng.choice(len(owner), n, replace=False, shuffle=False)]
+        one[:] = np.bincount(picked, minlength=len(counts))
+    return drawn

@@ -109,7 +109,7 @@ def open_frame(frame: Any, sides: Sides) -> Opened:
     for side, names in sides.items():
         for name in names:
             if name not in schema:
-                raise no_column(name, schema, OPTION_OF[side.partition(":")[0]])
+                raise no_column(name, schema, OPTION_OF.get(side.partition(":")[0], side))
     named = dict.fromkeys(name for names in sides.values() for name in names)
     free = (new for i in count() if (new := f"column {i}") not in schema)
     called = {name: new for name, new in zip(named, free, strict=False) if not is_plain(name)}
@@ -282,10 +282,15 @@ def _too_many(sizes: Mapping[str, int], most: int) -> InputError:
     return InputError(
         "{name} must hold groups or classes; got {n:,} values or more, and more than {most:,} "
         "combinations with the other columns. Is it an identifier, or a number to bin?",
-        name=PARAMETER_OF[OPTION_OF[widest.partition(" ")[0].partition(":")[0]]],
+        name=_parameter_of(widest.partition(" ")[0].partition(":")[0]),
         n=sizes[widest],
         most=most,
     )
+
+
+def _parameter_of(side: str) -> str:
+    option = OPTION_OF.get(side, side)
+    return PARAMETER_OF.get(option, option)
 
 
 def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:

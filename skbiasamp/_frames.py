@@ -120,6 +120,65 @@ def read_frame(
     return read_models(held["task"], y_pred, sensitive_pred, **labels)
 
 
+class Periods(NamedTuple):
+    """Rows in their cells, and the period and version of each cell."""
+
+    rows: Rows
+    summed: Summed | None
+    period: Array
+    version: Array | None
+    dropped: pd.Series[float]  # rows without a sensitive feature, by period
+
+
+def read_periods(
+    frame: Any, named: dict[str, Any], period: str, version: Hashable | None, **how: Any
+) -> Periods:
+    """Count the rows of a frame by period, in one query.
+
+    `period` is the column of periods, `version` that of the model's version.
+    """
+    check_names(named)
+    sides = {side: names_of(named[option]) for side, option in OPTION_OF.items()}
+    sides |= {"period": [period], "version": names_of(version)}
+    opened = open_frame(frame, sides)
+    prediction, weights = sides["task_pred"], sides["weight"]
+    fractions = opened.fractional(prediction + weights)
+    many = len(sides["task"] + prediction) > MOST_JOINT
+    summed: Summed | None = None
+    if opened.eager is not None and (many or fractions or opened.holds_objects):
+        held = _held(opened, sides)
+    else:
+        held, summed = _counted(opened, sides, prediction, fractions, True)
+    periods = np.asarray(held["period"], dtype=object).reshape(-1)
+    if not len(periods):
+        raise InputError("{frame} has no rows: there is nothing to audit.")
+    # Which rows are left out is told by their number, which takes the place of `repeats`.
+    rows = read_labels(
+        held["task"],
+        held["task_pred"],
+        sensitive_pred=held["group_pred"],
+        sensitive_features=held["group"],
+        sample_weight=held["weight"],
+        repeats=np.arange(len(periods)),
+        **how,
+    )
+    assert rows.repeats is not None
+    kept = rows.repeats.astype(np.intp)
+    repeats = held.get("repeats")
+    rows = rows._replace(repeats=None if repeats is None else np.asarray(repeats)[kept])
+    weight = held["weight"]
+    lost = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    lost[kept] = 0
+    version_of = held.get("version")
+    return Periods(
+        rows,
+        summed,
+        periods[kept],
+        None if version_of is None else np.asarray(version_of, dtype=object).reshape(-1)[kept],
+        pd.Series(lost).groupby(pd.Series(periods), dropna=False).sum(),
+    )
+
+
 def _check_moments(moments: Any, like: Any) -> None:
     """Raise unless signs of the pairs of `like` come with whether T̂ or T̂ − T is asked for."""
     if moments is None:

@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._cells import C, Cells, SideName, Summed, distinct, side_of, sides_of, with_sides
+from skbiasamp._cells import (
+    C,
+    Cells,
+    SideName,
+    Summed,
+    distinct,
+    side_of,
+    sides_of,
+    take,
+    with_sides,
+)
 from skbiasamp._input import (
     InputError,
     InputTypeError,
@@ -101,6 +111,69 @@ def conformed(cells: C, like: Cells) -> C:
     sides["group"] = replace(sides["group"], columns=columns)
     sides["task"] = replace(sides["task"], pos_label=task.pos_label)
     return with_sides(cells, sides)
+
+
+def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
+    """Return the rows whose groups and classes `like` knows, under its names.
+
+    The rows of others are left out: how many of which group or class is returned too, by role.
+    """
+    lost: dict[str, dict[Hashable, float]] = {"group": {}, "task": {}}
+    keep = np.ones(cells.n_cells, dtype=bool)
+    sides = {}
+    for name, side in sides_of(cells).items():
+        role: SideName = "group" if name.startswith("group") else "task"
+        known = _known_names(like, role)
+        unknown = [i for i, one in enumerate(side.names) if one not in known]
+        for i in unknown:
+            held = side.labels.in_any(np.array([i]))
+            n = float(cells.weight[held].sum())
+            if n:
+                shown = side.names[i]
+                lost[role][shown] = max(n, lost[role].get(shown, 0.0))
+            keep &= ~held
+        if unknown:
+            at = np.array([i for i in range(len(side.names)) if i not in unknown], dtype=np.intp)
+            left = tuple(side.names[i] for i in at)
+            side = replace(side, names=left, labels=side.labels.select(at))
+        columns = side_of(like, name).columns if like.has(name) else side.columns
+        side = replace(side.onto(known), columns=columns)
+        if name == "task":
+            side = replace(side, pos_label=side_of(like, "task").pos_label)
+        sides[name] = side
+    rows = np.flatnonzero(keep)
+    return take(with_sides(cells, sides), rows, cells.weight[rows]), lost
+
+
+def _known_names(like: Cells, role: SideName) -> Names:
+    side = side_of(like, role)
+    return whole_classes(side.names) if side.one_label else side.names
+
+
+def present(cells: C) -> C:
+    """Return cells under the names of only those groups and classes that occur."""
+    sides: dict[SideName, Side] = {}
+    for role in ("group", "task"):
+        pair = [name for name in sides_of(cells) if name.startswith(role)]
+        held = [side_of(cells, name) for name in pair]
+        if any(side.is_matrix or not side.open for side in held):
+            sides |= dict(zip(pair, held, strict=True))  # columns are there if nobody is in them
+            continue
+        occurs = cells.weight > 0
+        at = [
+            i
+            for i in range(len(held[0].names))
+            if any((side.labels.in_any(np.array([i])) & occurs).any() for side in held)
+        ]
+        names = tuple(held[0].names[i] for i in at)
+        if role == "task" and held[0].one_label and len(held[0].names) <= _BINARY:
+            at, names = list(range(len(held[0].names))), held[0].names
+        for name, side in zip(pair, held, strict=True):
+            sides[name] = replace(side, names=names, labels=side.labels.select(np.array(at)))
+    return with_sides(cells, sides)
+
+
+_BINARY = 2
 
 
 def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:

@@ -49,6 +49,7 @@ LAYERS = [
     "datasets",
     "report.checks",
     "report",
+    "monitoring",
     "cli",
     "__main__",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 
+from skbiasamp import _cells
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import (
     GROUPS,
@@ -403,6 +405,15 @@ class BaseAuditor(ABC, BaseEstimator):
     def _sentence(self, result: AuditResult) -> str:
         """Return what a result says; a metric adds who is affected and by how much."""
         return conclusion(result)
+
+    def _learn_reference(self, reference: Contingency) -> Self:
+        """Return a copy that chooses nothing from audited rows, so that periods are comparable."""
+        return copy.copy(self)
+
+    def _values(self, drawn: Contingency) -> tuple[Array, Array]:
+        """Return the value of each draw, and what each pair adds to it (draws × pairs), if any."""
+        values = [self._value(_cells.drawn(drawn, i)) for i in range(len(drawn.weight))]
+        return np.array(values), np.empty((len(values), 0))
 
     @abstractmethod
     def _value(self, test: Contingency) -> float:

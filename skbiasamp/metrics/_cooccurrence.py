@@ -126,6 +126,7 @@ class CooccurrenceAuditor(BaseAuditor):
     kind = "signed"
     reference: str
     y_at_: pd.DataFrame
+    _chosen: dict[str, Any] | None = None
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "reference": [StrOptions({"train", "test"})],
         **COMMON_CONSTRAINTS,
@@ -206,13 +207,39 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _measured(self, test: Contingency) -> tuple[Contingency, dict[str, Any], Pairs]:
         train = self._signs_from(test)
-        fixed = self._fixed(train, test)
+        fixed = self._chosen_from(train, test)
         pairs = self._measure(train, test, **fixed)
         _warn_undefined(pairs)
         return train, fixed, pairs
 
+    def _learn_reference(self, reference: Contingency) -> Self:
+        held = super()._learn_reference(reference)
+        if not self._fitted or self.reference == "test":
+            held.set_params(reference="train")
+            held.fit(reference)
+        held._chosen = held._fixed(held.contingency_, reference)
+        return held
+
+    def _values(self, drawn: Contingency) -> tuple[Array, Array]:
+        train = self._signs_from(drawn)
+        pairs = self._measure(train, drawn, **self._chosen_from(train, drawn))
+        flat = pairs.amplification.reshape(len(drawn.weight), -1)
+        # What has no sign adds nothing, whatever it does.
+        flat = np.where(np.isnan(pairs.delta.reshape(flat.shape)), np.nan, flat)
+        return np.broadcast_to(pairs.value, len(flat)), flat
+
+    def _rows_of_pairs(self, cells: Contingency) -> Array:
+        """Return how many rows each pair rests on."""
+        train = self._signs_from(cells)
+        rows = self._measure(train, cells, **self._chosen_from(train, cells)).n
+        return np.where(np.isnan(rows), 0.0, rows).reshape(-1) * cells.rows_per_weight
+
     def _value(self, test: Contingency) -> float:
         return self._measured(test)[-1].value
+
+    def _chosen_from(self, train: Contingency, test: Contingency) -> dict[str, Any]:
+        """Return what is chosen once: now, or from the reference that was learned."""
+        return self._fixed(train, test) if self._chosen is None else self._chosen
 
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         test = of_model(cells, reference)

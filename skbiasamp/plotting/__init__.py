@@ -4,6 +4,7 @@ from skbiasamp.plotting._comparison import ComparisonDisplay
 from skbiasamp.plotting._curve import AmplificationCurveDisplay
 from skbiasamp.plotting._forest import AmplificationDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
+from skbiasamp.plotting._timeline import TimelineDisplay
 from skbiasamp.plotting._tradeoff import MitigationDisplay
 
 __all__ = [
@@ -12,4 +13,5 @@ __all__ = [
     "AmplificationHeatmapDisplay",
     "ComparisonDisplay",
     "MitigationDisplay",
+    "TimelineDisplay",
 ]

@@ -6,6 +6,7 @@ from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._sentences import conclusion, labels_of
 from skbiasamp.results._tables import COLUMNS, label_index, pair_names, pair_table, uncounted
+from skbiasamp.results._timeline import Timeline
 
 __all__ = [
     "COLUMNS",
@@ -15,6 +16,7 @@ __all__ = [
     "ComparisonReport",
     "ComparisonResult",
     "Finding",
+    "Timeline",
     "conclusion",
     "label_index",
     "labels_of",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from skbiasamp.report.page._card import card
 from skbiasamp.report.page._comparison import comparison_view
+from skbiasamp.report.page._timeline import timeline_view
 from skbiasamp.report.page._view import view
 
-__all__ = ["card", "comparison_page", "notebook", "page"]
+__all__ = ["card", "comparison_page", "notebook", "page", "timeline_page"]
 
 LARGEST = 2_000_000  # bytes
 # Rows of each long table; fewer where the page would grow too large.
@@ -24,6 +26,13 @@ def page(content: dict[str, Any]) -> str:
 def comparison_page(content: dict[str, Any]) -> str:
     """Return the page of a comparison, from its `to_dict`; all text from data is escaped."""
     return _page("comparison.html", comparison_view, content)
+
+
+def timeline_page(
+    content: dict[str, Any], causes: Sequence[str], changes: Sequence[tuple[str, str]]
+) -> str:
+    """Return the page of a watch, from its `to_dict`; all text from data is escaped."""
+    return _page("timeline.html", partial(timeline_view, causes=causes, changes=changes), content)
 
 
 def _page(name: str, seen: Callable[..., dict[str, Any]], content: dict[str, Any]) -> str:

@@ -1,0 +1,290 @@
+"""Measure false positives and detection delays of a watch, beside a naive rule.
+
+    python benchmarks/watching.py                  # the tables, an hour on two cores
+    python benchmarks/watching.py --short          # seconds: only checks that it runs
+    python benchmarks/watching.py --write docs/coverage-watching.md
+
+The naive rule raises an alarm if the 95 % interval of a period excludes the reference's value.
+"""
+
+import argparse
+import os
+import warnings
+from pathlib import Path
+
+# One thread a process; the libraries that read this do so when NumPy is imported.
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+
+from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp._cells import ordered, with_weight
+from skbiasamp.monitoring._watch import against_all_before
+
+ALPHA = 0.05
+SIZES = (50, 500, 5_000)
+DAYS, REFERENCE, CLEAN, AFTER = 365, 30, 60, 60
+# Shares of the groups, how often each has the label, and how often its label is predicted wrongly.
+SETTINGS = {
+    "two groups, as in COMPAS": ((0.4, 0.6), (0.39, 0.52), (0.34, 0.36)),
+    "two groups, as in Adult": ((0.33, 0.67), (0.11, 0.31), (0.08, 0.18)),
+    "a rare group": ((0.05, 0.95), (0.10, 0.20), (0.10, 0.12)),
+    "a rare label": ((0.5, 0.5), (0.02, 0.04), (0.02, 0.03)),
+    "four groups": ((0.5, 0.3, 0.15, 0.05), (0.3, 0.2, 0.4, 0.1), (0.15, 0.15, 0.2, 0.1)),
+    "no association": ((0.5, 0.5), (0.3, 0.3), (0.15, 0.15)),
+}
+# What breaks an assumption of the rule, or changes and is no change of the model.
+DRIFTS = {
+    "labels drift": "twice as many labels at the end, the same errors given the label",
+    "group shares drift": "the first group grows to twice its share",
+}
+CHANGES = ("sudden", "slow", "one group only")
+
+
+def rates(setting):
+    """Return P(group, label, prediction) as an array of groups × 2 × 2."""
+    share, base, wrong = (np.array(one) for one in SETTINGS[setting])
+    label = np.stack([1 - base, base], axis=1)
+    # As many false positives as false negatives, in expectation.
+    given = np.empty((len(share), 2, 2))
+    given[:, 0, 1] = wrong / 2 / (1 - base)
+    given[:, 1, 0] = wrong / 2 / base
+    given[:, 0, 0], given[:, 1, 1] = 1 - given[:, 0, 1], 1 - given[:, 1, 0]
+    return share[:, None, None] * label[:, :, None] * given
+
+
+def shifted(p, shift):
+    """Return the rates after P(prediction = 1 | group) has changed by `shift` in each group."""
+    p = p.copy()
+    for group, by in enumerate(shift):
+        source, target = (0, 1) if by > 0 else (1, 0)
+        held = p[group, :, source].sum()
+        moved = p[group, :, source] * min(abs(by) * p[group].sum() / held, 0.95)
+        p[group, :, source] -= moved
+        p[group, :, target] += moved
+    return p
+
+
+def all_cells(p):
+    """Return one row of every group, label and prediction, to be given counts."""
+    group, task, predicted = np.indices(p.shape).reshape(3, -1)
+    held = {"group": group, "task": task, "task_pred": predicted, "n": 1}
+    return ordered(Contingency.from_counts(pd.DataFrame(held)))
+
+
+def interval(counts, sign):
+    """Return the value of directional amplification and its standard error, by hand."""
+    n = counts.sum(axis=(1, 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        given = counts / n[:, None, None]
+    change = given[:, 0, 1] - given[:, 1, 0]
+    variance = (given[:, 0, 1] + given[:, 1, 0] - change**2) / n
+    value = np.nanmean(sign * change)
+    return value, np.sqrt(np.nansum(sign**2 * variance)) / np.isfinite(change).sum()
+
+
+def error_of(p, n):
+    """Return signs, and the standard errors of the value and of each group's change."""
+    share = p.sum(axis=(1, 2))
+    given = p / share[:, None, None]
+    sign = np.sign(given[:, 1].sum(axis=1) - p[:, 1].sum())
+    moved = given[:, 0, 1] + given[:, 1, 0] - (given[:, 0, 1] - given[:, 1, 0]) ** 2
+    of_groups = np.sqrt(moved / (n * share))
+    return sign, np.sqrt((of_groups**2).sum()) / len(share), of_groups
+
+
+def watch(setting, n, days, plan, seed):
+    """Return the first alarm of the rule, of the rule by the value alone, and of the naive one."""
+    rng = np.random.default_rng(seed)
+    p = rates(setting)
+    whole = all_cells(p)
+
+    def drawn(p, n):
+        return rng.multinomial(n, p.ravel() / p.sum()).reshape(p.shape)
+
+    first, later = drawn(p, n * REFERENCE), [drawn(plan(p, day), n) for day in range(days)]
+    reference = with_weight(whole, first.ravel() * 1.0)
+    periods = [with_weight(whole, one.ravel() * 1.0) for one in later]
+    auditor = DirectionalAuditor()._learn_reference(reference)
+    found = against_all_before(auditor, reference, periods, n_draws=199, rng=rng)
+    best = np.minimum(found.p_value, found.p_pairs.min(axis=0))
+    sign = auditor.y_at_.to_numpy()[:, 0]
+    level, _ = interval(first, sign)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a day without a group
+        values, errors = np.array([interval(one, sign) for one in later]).T
+    naive = np.abs(values - level) > 1.959964 * errors
+    return [_first(one) for one in (best <= ALPHA, found.p_value <= ALPHA, naive)]
+
+
+def _first(alarms):
+    return int(np.argmax(alarms)) if alarms.any() else -1
+
+
+def unchanged(p, day):
+    """Return the rates of a model that never changes."""
+    return p
+
+
+def labels_drift(p, day):
+    """Return rates with more labels, and the same errors given the label."""
+    p = p.copy()
+    share = p.sum(axis=(1, 2), keepdims=True)
+    given = p / p.sum(axis=2, keepdims=True)
+    base = p[:, 1:].sum(axis=2, keepdims=True) / share
+    base = base * (1 + day / DAYS)
+    return share * np.concatenate([1 - base, base], axis=1) * given
+
+
+def shares_drift(p, day):
+    """Return rates with more rows of the first group."""
+    p = p.copy()
+    p[0] *= 1 + day / DAYS
+    return p / p.sum()
+
+
+def planted(kind, n):
+    """Return a plan in which the model changes by two standard errors of one period."""
+
+    def plan(p, day):
+        sign, error, of_groups = error_of(p, n)
+        if day < CLEAN:
+            return p
+        if kind == "one group only":
+            shift = np.zeros(len(p))
+            shift[0] = 2 * of_groups[0]
+            return shifted(p, shift)
+        size = 2 * error if kind == "sudden" else 2 * error * min(1, (day - CLEAN + 1) / 30)
+        # Towards equal rates: there is more to change than at the ends of 0 and 1.
+        return shifted(p, -np.where(sign == 0, 1, sign) * size)
+
+    return plan
+
+
+def simulated(jobs, trials, n_jobs):
+    """Return the first alarms of every job: (jobs, trials, rules)."""
+    seeds = np.random.SeedSequence(0).generate_state(len(jobs) * trials).reshape(-1, trials)
+    calls = [(*job, int(seed)) for job, row in zip(jobs, seeds, strict=True) for seed in row]
+    found = Parallel(n_jobs=n_jobs)(delayed(watch)(*call) for call in calls)
+    return np.array(found).reshape(len(jobs), trials, -1)
+
+
+def false_alarms(trials, n_jobs, sizes, days):
+    """Return rows of the table of false positives."""
+    jobs = [(name, n, days, unchanged) for name in SETTINGS for n in sizes]
+    found = simulated(jobs, trials, n_jobs) >= 0
+    rows = ["| data | rows a day | this rule | naive rule |", "|---|---|---|---|"]
+    for (name, n, *_), one in zip(jobs, found, strict=True):
+        rule, _, naive = one.mean(axis=0)
+        rows.append(f"| {name} | {n:,} | {rule * 100:.1f} % | {naive * 100:.0f} % |")
+    rule, _, naive = found.reshape(-1, 3).mean(axis=0)
+    rows.append(f"| **all of these** | | **{rule * 100:.1f} %** | **{naive * 100:.0f} %** |")
+    return rows
+
+
+def drifting(trials, n_jobs, n, days):
+    """Return rows of the table of what is no change of the model's errors."""
+    plans = dict(zip(DRIFTS, (labels_drift, shares_drift), strict=True))
+    setting = "two groups, as in Adult"
+    jobs = [(setting, n, days, plan) for plan in plans.values()]
+    found = simulated(jobs, trials, n_jobs) >= 0
+    rows = ["| what drifts over the year | this rule | naive rule |", "|---|---|---|"]
+    for name, one in zip(plans, found, strict=True):
+        rule, _, naive = one.mean(axis=0)
+        rows.append(f"| {DRIFTS[name]} | {rule * 100:.0f} % | {naive * 100:.0f} % |")
+    return rows
+
+
+def delays(trials, n_jobs, sizes):
+    """Return rows of the table of detection delays."""
+    chosen = list(SETTINGS)[:3]
+    jobs = [
+        (name, n, CLEAN + AFTER, planted(kind, n))
+        for name in chosen
+        for kind in CHANGES
+        for n in sizes
+    ]
+    found = simulated(jobs, trials, n_jobs)
+    rows = [
+        "| data | change | rows a day | median delay | found within 10 | found within 60 |"
+        " alarms before it: this rule | naive rule |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    names = [(name, kind, n) for name in chosen for kind in CHANGES for n in sizes]
+    for (name, kind, n), one in zip(names, found, strict=True):
+        rule, naive = one[:, 0], one[:, 2]
+        early = (rule >= 0) & (rule < CLEAN)
+        delay = np.where(rule < 0, np.inf, rule - CLEAN + 1)[~early]
+        middle = np.median(delay)
+        shown = f"{middle:.0f}" if np.isfinite(middle) else f"more than {AFTER}"
+        too_early = ((naive >= 0) & (naive < CLEAN)).mean()
+        rows.append(
+            f"| {name} | {kind} | {n:,} | {shown} | {(delay <= 10).mean() * 100:.0f} % | "
+            f"{(delay <= AFTER).mean() * 100:.0f} % | {early.mean() * 100:.0f} % | "
+            f"{too_early * 100:.0f} % |"
+        )
+    return rows
+
+
+PAGE = """# False positives and delays of a watch
+
+How often does a watch raise an alarm if nothing changes, and how soon does it find a change?
+Every day has the same number of rows. The first {reference} days are the reference.
+
+**This rule** is that of [`skbiasamp.audit_over`](monitoring.md). It watches the value of
+directional amplification, group → task (A→T), and every pair of group and task. **The naive rule**
+raises an alarm if the 95 % confidence interval of a day excludes the value of the reference.
+
+## False positives in a year
+
+The model never changes. How many of {trials} watches of {days} days raised an alarm?
+With {trials} watches, a true chance of 5 % can be measured as up to {noise:.0f} %.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="only check that it runs")
+    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--n-jobs", type=int, default=-1)
+    parser.add_argument("--write", type=Path, help="the page to write")
+    options = parser.parse_args()
+    trials = 2 if options.short else options.trials
+    sizes, days = (SIZES[:1], 10) if options.short else (SIZES, DAYS)
+    noise = 5 + 1.96 * (ALPHA * (1 - ALPHA) / trials) ** 0.5 * 100
+    given = {"trials": trials, "days": days, "reference": REFERENCE, "noise": noise}
+    lines = [PAGE.format(**given), *false_alarms(trials, options.n_jobs, sizes, days), ""]
+    lines += [
+        "The naive rule looks at each day with an error rate of its own, so its errors add up. It",
+        "also ignores the error of the reference.",
+        "",
+        "## Delay until a change is found",
+        "",
+        f"After {CLEAN} unchanged days, the value changes by twice the standard error of one day.",
+        "*Sudden*: at once, in all groups. *Slow*: over 30 days, in all groups. *One group only*:",
+        "one group's change is twice the standard error of that group's. The delay counts days",
+        f"from the first changed day to the alarm, over {trials} watches.",
+        "",
+        *delays(trials, options.n_jobs, sizes),
+        "",
+        "An alarm before the change is a false positive; a delay after it would mean nothing.",
+        "",
+        "## What else changes",
+        "",
+        "Data can drift although the model makes the same errors. 500 rows a day, as in Adult.",
+        "",
+        *drifting(trials, options.n_jobs, 500 if not options.short else 50, days),
+        "",
+        "If labels become more frequent, the same errors given the label can give another",
+        "amplification: an alarm is then right. Group shares alone do not change it.",
+    ]
+    text = "\n".join(lines) + f"\n\nMeasured by `benchmarks/watching.py --trials {trials}`.\n"
+    print(text)
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

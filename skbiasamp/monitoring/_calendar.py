@@ -1,0 +1,185 @@
+"""Periods: dates and times as the names of days, weeks, months, quarters or years."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+
+from skbiasamp._input import InputError, InputTypeError, no_column, quote
+
+EVERY = ("hour", "day", "week", "month", "quarter", "year")
+_MOST = 10_000  # periods; more are a wrong year in some row
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_HOUR = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}")
+_NAMES = {
+    "hour": re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}"),
+    "day": _DAY,
+    "week": re.compile(r"\d{4}-W\d{2}"),
+    "month": re.compile(r"\d{4}-\d{2}"),
+    "quarter": re.compile(r"\d{4}-Q[1-4]"),
+    "year": re.compile(r"\d{4}"),
+}
+
+
+class Timed(NamedTuple):
+    """A frame with a column to group by, and what its values are as the names of periods."""
+
+    frame: Any
+    column: str
+    name_of: Callable[[Any], str]
+
+
+def timed(frame: Any, time: Hashable, every: str | None) -> Timed:
+    """Add a column of periods to a frame or query of any library."""
+    try:
+        opened = nw.from_native(frame)
+    except TypeError as error:
+        raise InputTypeError(
+            "{frame} must be a data frame, a query or a path; got {kind}.",
+            kind=type(frame).__name__,
+        ) from error
+    schema = opened.collect_schema()
+    if time not in schema:
+        raise no_column(time, schema, "time")
+    kind, own = schema[str(time)], nw.col(str(time))
+    free = "period"
+    while free in schema:
+        free += "_"
+    made, name_of = _made(own, kind, every, time)
+    return Timed(opened.with_columns(made.alias(free)).to_native(), free, name_of)
+
+
+def _made(
+    own: nw.Expr, kind: Any, every: str | None, time: Hashable
+) -> tuple[nw.Expr, Callable[[Any], str]]:
+    text = kind in (nw.String, nw.Categorical) or isinstance(kind, nw.Enum | nw.Categorical)
+    if every is None:
+        return (own.cast(nw.String) if isinstance(kind, nw.Categorical | nw.Enum) else own), str
+    if text:
+        width = 13 if every == "hour" else 10
+        return (
+            own.cast(nw.String).str.slice(0, width),
+            lambda held: name_of_time(_parsed(held, every, time), every),
+        )
+    if not (kind == nw.Date or isinstance(kind, nw.Datetime)):
+        raise InputError(
+            "{time} must hold dates or times, or text such as '2026-11-21'; got column {column!r} "
+            "of type {kind}. Convert it (pandas.to_datetime), or pass {every=None} if its values "
+            "are the names of periods.",
+            column=time,
+            kind=kind,
+        )
+    if kind == nw.Date and every == "hour":
+        raise InputError("{every='hour'} needs times; got column {column!r} of dates.", column=time)
+    # In floats: pandas has no other number for a missing time.
+    number = own.dt.year().cast(nw.Float64) * 10_000
+    number = number + own.dt.month().cast(nw.Float64) * 100 + own.dt.day().cast(nw.Float64)
+    if every == "hour":
+        number = number * 100 + own.dt.hour().cast(nw.Float64)
+    return number, lambda held: name_of_time(_of_number(int(held), every), every)
+
+
+def _of_number(held: int, every: str) -> datetime.datetime:
+    hour = 0
+    if every == "hour":
+        held, hour = divmod(held, 100)
+    return datetime.datetime(held // 10_000, held // 100 % 100, held % 100, hour)
+
+
+def _parsed(held: str, every: str, time: Hashable) -> datetime.datetime:
+    pattern = _HOUR if every == "hour" else _DAY
+    try:
+        if not pattern.fullmatch(held):
+            raise ValueError
+        return datetime.datetime.fromisoformat(held)
+    except ValueError as error:
+        raise InputError(
+            "{time} must hold dates that begin with year, month and day, such as "
+            "'2026-11-21{more}'; got {seen!r} in column {column!r}. Day and month could be "
+            "mistaken for one another: convert the column first "
+            "(pandas.to_datetime(..., dayfirst=True) if the day comes first).",
+            more="T23" if every == "hour" else "",
+            seen=held,
+            column=time,
+        ) from error
+
+
+def name_of_time(at: datetime.datetime, every: str) -> str:
+    """Return the name of the period that a time is in; names sort as times do."""
+    if every == "week":
+        year, week, _ = at.isocalendar()
+        return f"{year:04d}-W{week:02d}"
+    if every == "quarter":
+        return f"{at.year:04d}-Q{(at.month + 2) // 3}"
+    form = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}[every]
+    return at.strftime(form)
+
+
+def every_of(names: Sequence[str]) -> str | None:
+    """Return what kind of periods names are, or None if they are names of another kind."""
+    return next(
+        (one for one, form in _NAMES.items() if names and all(map(form.fullmatch, names))), None
+    )
+
+
+def filled(names: Sequence[str]) -> list[str]:
+    """Return names in their order, with the periods between the first and the last that lack."""
+    every = every_of(names)
+    if every is None:
+        return in_order(names)
+    at, last = _start(min(names), every), max(names)
+    found = [name_of_time(at, every)]
+    step = datetime.timedelta(hours=1 if every == "hour" else 24)
+    while found[-1] < last:
+        if len(found) > _MOST:
+            raise InputError(
+                "{every}={every_seen!r} gives more than {most:,} periods from {first!r} to "
+                "{last!r}. Is the year wrong in some row? Otherwise use longer periods.",
+                every_seen=every,
+                most=_MOST,
+                first=found[0],
+                last=last,
+            )
+        at += step
+        name = name_of_time(at, every)
+        if name != found[-1]:
+            found.append(name)
+    return found
+
+
+def _start(name: str, every: str) -> datetime.datetime:
+    try:
+        if every == "week":
+            return datetime.datetime.fromisocalendar(int(name[:4]), int(name[6:]), 1)
+        if every == "quarter":
+            return datetime.datetime(int(name[:4]), 3 * int(name[6]) - 2, 1)
+        parts = [int(part) for part in re.split("[-T]", name)]
+        return datetime.datetime(*[*parts, 1, 1][: max(3, len(parts))])  # type: ignore[arg-type]
+    except ValueError as error:
+        raise InputError("{period} {seen!r} is no date.", seen=name) from error
+
+
+def in_order(names: Sequence[str]) -> list[str]:
+    """Return the names of periods in their order: numbers by size, all else as text sorts."""
+    try:
+        return sorted(names, key=float)
+    except ValueError:
+        return sorted(names)
+
+
+def checked_period(name: str) -> str:
+    """Return the name of a period of a store, or raise."""
+    every = every_of([name])
+    if every is None:
+        raise InputError(
+            "{period} must name a day, week, month, quarter or year, such as "
+            "{known}; got {seen!r}.",
+            known=quote(["2026-11-21", "2026-W47", "2026-11", "2026-Q4", "2026"]),
+            seen=name,
+        )
+    _start(name, every)
+    return name

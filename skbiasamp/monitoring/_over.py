@@ -1,0 +1,443 @@
+"""audit_over(): one audit a period, with alarms that hold over the whole watch."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._cells import distinct, take
+from skbiasamp._frames import read_periods
+from skbiasamp._input import (
+    InputError,
+    InputTypeError,
+    check_auditor,
+    check_count,
+    check_option,
+    columns_named,
+    quote,
+    rows_of,
+)
+from skbiasamp._merging import merged, present, within
+from skbiasamp._sums import generator
+from skbiasamp._warnings import collected
+from skbiasamp.contingency import Contingency, is_contingency
+from skbiasamp.metrics._reading import opened_rows
+from skbiasamp.monitoring._calendar import EVERY, filled, in_order, timed
+from skbiasamp.monitoring._tables import name_causes, pairs_table, period_table
+from skbiasamp.monitoring._watch import varies, watched
+from skbiasamp.report._auditors import allowed
+from skbiasamp.report._evidence import call_of, context_of
+from skbiasamp.results import Timeline
+from skbiasamp.results._timeline import (
+    BEFORE,
+    EMPTY,
+    PAIR_COLUMNS,
+    REFERENCE,
+    WATCHED,
+)
+
+_OF_ATTACKERS = 199  # draws: each trains the attackers again
+_DRAWS = 999
+# A reference of fewer rows than so many periods hides changes that its own error may explain.
+_SMALL_REFERENCE = 5
+
+
+@columns_named
+def audit_over(
+    frame: Any,
+    *,
+    time: Hashable = None,
+    every: str | None = "month",
+    reference: Any = 1,
+    target: Any = None,
+    prediction: Any = None,
+    sensitive: Any = None,
+    sensitive_prediction: Any = None,
+    weight: Hashable = None,
+    version: Hashable = None,
+    auditor: Any = None,
+    groups: str = "intersection",
+    missing: str = "error",
+    pos_label: Any = None,
+    alpha: float = 0.05,
+    n_draws: int | None = None,
+    strict: bool = False,
+    random_state: Any = 0,
+    model_name: str | None = None,
+    data_name: str | None = None,
+) -> Timeline:
+    """Audit a model period by period, with alarms that hold over the whole watch.
+
+    Each period is compared with the reference and with the periods before it. The chance of any
+    false positive is at most `alpha`, however long the watch lasts.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    frame : data frame, query, path or dict of Contingency
+        Rows with a column of times, in any order; an engine counts them in one query. Or the
+        counts of each period by its name: ``{"2026-01": cells, "2026-02": more}``.
+    time : column name, default=None
+        Column of dates, times, or text that begins with a date such as 2026-11-21. Times with a
+        time zone are read in that zone.
+    every : {"hour", "day", "week", "month", "quarter", "year", None}, default="month"
+        Length of a period; weeks are ISO weeks. None: the column holds the names of periods, which
+        are sorted.
+    reference : int, str or Contingency, default=1
+        What periods are compared with: so many first periods, the period with this name (earlier
+        ones are then shown and not watched), or counts of other rows. The larger it is, the
+        smaller the changes that can be found.
+    target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
+        Columns of labels, predictions, sensitive features, predicted sensitive features and
+        weights.
+    version : column name, default=None
+        Column of the model's version. Its changes are marked.
+    auditor : auditor, default=None
+        The metric. None: the one that `skbiasamp.audit` gives its verdict by. Unless it is fitted,
+        the labels of the reference give the signs, for all periods alike.
+    groups : {"intersection", "marginal", "indicator"}, default="intersection"
+        How several sensitive columns make groups.
+    missing : {"error", "drop", "group"}, default="error"
+        How rows with a missing sensitive feature are handled: "error" raises, "drop" leaves them
+        out and reports how many, "group" makes them a group of their own.
+    pos_label : label, default=None
+        The positive class of a binary label. None: the class that sorts last.
+    alpha : float, default=0.05
+        The largest chance of any false positive over the whole watch.
+    n_draws : int, default=None
+        Number of random divisions that a period is compared with. None: 999, or 199 for attackers.
+    strict : bool, default=False
+        True raises an error if a later period has groups or classes that the reference lacks.
+        False leaves these rows out and reports how many.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of all random draws. With a fixed seed the same rows raise the same alarms.
+    model_name, data_name : str, default=None
+        Names of the model and of the data, for the title of the page.
+
+    Returns
+    -------
+    timeline : Timeline
+
+    See Also
+    --------
+    skbiasamp.audit : Audit all rows at once, with every metric.
+
+    Notes
+    -----
+    The rule tests whether rows of the same group are exchangeable between periods. It needs no
+    normal distribution and includes the error of the reference. It assumes that rows are
+    independent: if the same people return, or if days of the week differ, use longer periods.
+
+    References
+    ----------
+    Vovk, Gammerman & Shafer (2005). Algorithmic Learning in a Random World.
+    Shin, Ramdas & Rinaldo (2023). E-detectors: a nonparametric framework for sequential change
+    detection.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import skbiasamp
+    >>> rng = np.random.default_rng(0)
+    >>> rows = pd.DataFrame(
+    ...     {"sex": rng.choice(["f", "m"], 6000), "hired": rng.integers(0, 2, 6000)}
+    ... )
+    >>> rows["predicted"] = np.where(rng.random(6000) < 0.1, 1 - rows["hired"], rows["hired"])
+    >>> rows["day"] = pd.date_range("2026-01-01", "2026-06-30", periods=6000)
+    >>> timeline = skbiasamp.audit_over(
+    ...     rows, time="day", target="hired", prediction="predicted", sensitive="sex", reference=2
+    ... )
+    >>> timeline.verdict
+    'no alarm'
+    >>> timeline.to_frame()[["n", "alarm"]].tail(2).to_numpy().tolist()
+    [[1033, False], [967, False]]
+    """
+    call = call_of(audit_over, locals())
+    check_option("every", every, (*EVERY, None))
+    check_option("strict", strict, (True, False))
+    if n_draws is not None:
+        check_count("n_draws", n_draws, 19)
+    if auditor is not None:
+        check_auditor(auditor)
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
+    columns = {
+        "target": target,
+        "prediction": prediction,
+        "sensitive": sensitive,
+        "sensitive_prediction": sensitive_prediction,
+        "weight": weight,
+    }
+    if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
+        held = _of_counts(frame, {**columns, "time": time, "version": version})
+    else:
+        how = {"groups": groups, "missing": missing}
+        held = _of_rows(frame, columns, time, every, version, **how)
+    timeline = over(
+        held,
+        reference,
+        auditor,
+        pos_label=pos_label,
+        alpha=alpha,
+        n_draws=n_draws,
+        strict=strict,
+        random_state=random_state,
+        names={"model_name": model_name, "data_name": data_name},
+    )
+    timeline.context["call"] = call
+    return timeline
+
+
+class Held(NamedTuple):
+    """The counts of each period, in their order; None for periods without rows."""
+
+    cells: dict[str, Contingency | None]
+    versions: dict[str, str]
+    notes: list[dict[str, Any]]
+
+
+def _of_counts(frame: Mapping[Any, Contingency], columns: Mapping[str, Any]) -> Held:
+    named = [name for name, one in columns.items() if one is not None]
+    if named:
+        text = "{named} names a column, and {frame} holds counts of each period. Leave it out."
+        raise InputTypeError(text, named=named[0])
+    if not frame:
+        raise InputError("{frame} has no periods: there is nothing to watch.")
+    if not all(isinstance(name, str) for name in frame):
+        raise InputTypeError("{frame} must have text as the names of periods, such as '2026-01'.")
+    order = filled(list(frame))
+    return Held({name: frame.get(name) for name in order}, {}, [])
+
+
+def _of_rows(
+    frame: Any,
+    columns: dict[str, Any],
+    time: Hashable,
+    every: str | None,
+    version: Hashable,
+    **how: Any,
+) -> Held:
+    if time is None:
+        raise InputError(
+            "{time} must name the column of dates or times; got None. Counts of each period may "
+            "be passed as a dict: {{'2026-01': contingency}}."
+        )
+    needed = {**columns, "time": time, "version": version}
+    given = {name: one for name, one in needed.items() if one is not None}
+    with opened_rows(frame, given) as (rows, _):
+        found = timed(rows, time, every)
+        read = read_periods(found.frame, columns, found.column, version, **how)
+    cells = Contingency.of_rows(read.rows, summed=read.summed)
+    raw = pd.Series(read.period, dtype=object)
+    gaps = read.dropped.index.isna() | np.array([one is None for one in read.dropped.index])
+    if gaps.any() or raw.isna().any():
+        n = float(cells.weight[raw.isna().to_numpy()].sum() + read.dropped[gaps].sum())
+        raise InputError(
+            "{time} has no value in {n} of column {column!r}. Leave these rows out.",
+            n=rows_of(n),
+            column=time,
+        )
+    known = {one: found.name_of(one) for one in dict.fromkeys([*raw, *read.dropped.index])}
+    names = raw.map(known).to_numpy()
+    dropped: dict[str, float] = {}
+    for one, n in read.dropped.items():
+        dropped[known[one]] = dropped.get(known[one], 0.0) + n
+    order = filled(list(dict.fromkeys(names))) if every is not None else in_order(list(set(names)))
+    parts: dict[str, Contingency | None] = {}
+    versions: dict[str, str] = {}
+    for name in order:
+        own = np.flatnonzero(names == name)
+        parts[name] = distinct(take(cells, own, cells.weight[own])) if len(own) else None
+        if read.version is not None and len(own):
+            of_rows = pd.Series(cells.weight[own]).groupby(read.version[own].astype(str)).sum()
+            versions[name] = str(of_rows.idxmax())
+    notes = [
+        {"period": name, "text": f"{rows_of(n)} without a sensitive feature were left out."}
+        for name, n in sorted(dropped.items())
+        if n
+    ]
+    return Held(parts, versions, notes)
+
+
+def over(
+    held: Held,
+    reference: Any,
+    auditor: Any,
+    *,
+    pos_label: Any,
+    alpha: float,
+    n_draws: int | None,
+    strict: bool,
+    random_state: Any,
+    names: Mapping[str, str | None],
+) -> Timeline:
+    """Watch the periods that are held."""
+    notes = list(held.notes)
+    first, roles = _reference_of(reference, held.cells)
+    first = present(first).with_positive(pos_label)
+    first.require_rows("Watching a model")
+    for name, role in roles.items():
+        if role == EMPTY:
+            notes.append({"period": name, "text": "no rows in this period."})
+    parts: dict[str, Contingency] = {}
+    for name, cells in held.cells.items():
+        if cells is not None:
+            parts[name] = _aligned(cells, first, name, notes, strict=strict)
+            if not parts[name].total:
+                del parts[name]
+                roles[name] = EMPTY
+    chosen = allowed(first)[:1] if auditor is None else [auditor]
+    if not chosen:
+        raise InputError(
+            "There is nothing to audit: name the column of predictions ({prediction}) or of the "
+            "predicted sensitive feature ({sensitive_prediction})."
+        )
+    learned = chosen[0]._learn_reference(first)
+    if learned.get_params(deep=False).get("random_state", random_state) is None:
+        learned.set_params(random_state=random_state if random_state is not None else None)
+    learned._validate_params()
+    learned._check(first)
+    rng = generator(random_state)
+    if n_draws is None:
+        n_draws = _OF_ATTACKERS if learned.kind == "attack" else _DRAWS
+    with collected():  # which pairs rest on few rows the notes and the page say
+        whole = learned._result(first)
+        results = {name: learned._result(cells) for name, cells in parts.items()}
+        later = [name for name, role in roles.items() if role in (WATCHED, EMPTY)]
+        later = later[next((i for i, one in enumerate(later) if roles[one] == WATCHED), 0) :]
+        found = watched(
+            learned, first, [parts.get(name) for name in later], n_draws=n_draws, rng=rng
+        )
+        of_reference = [parts[name] for name, role in roles.items() if role == REFERENCE]
+        uneven = varies(learned, of_reference, n_draws=n_draws, rng=rng)
+    notes += _about_reference(first, [parts[one] for one in later if one in parts], uneven=uneven)
+    periods = period_table(held.versions, roles, results, later, found, alpha)
+    table = whole.table
+    pairs = pd.DataFrame(columns=list(PAIR_COLUMNS))
+    if found.p_pairs.shape[0]:
+        pairs = pairs_table(table[["group", "task"]], results, later, found, alpha)
+        name_causes(periods, pairs)
+    inside = [name for name, role in roles.items() if role == REFERENCE]
+    span = inside[0] if len(inside) == 1 else f"{inside[0]} to {inside[-1]}" if inside else ""
+    context = context_of(first, None, names, "")
+    context["rows"] = f"{sum(one.total for one in parts.values()):,.15g} rows"
+    return Timeline(
+        metric=learned.metric,
+        direction=learned.direction,
+        periods=periods,
+        pairs=pairs,
+        reference={
+            "name": span or "the rows passed as the reference",
+            "periods": inside,
+            "value": whole.value,
+            "low": whole.low,
+            "high": whole.high,
+            "n": first.total,
+        },
+        alpha=float(alpha),
+        confidence_level=whole.confidence_level,
+        notes=notes,
+        context=context,
+        params=learned.get_params(deep=False),
+        kind=learned.kind,
+        question=learned.question,
+        group_columns=tuple(first.group_columns or ()),
+    )
+
+
+def _reference_of(
+    reference: Any, cells: Mapping[str, Contingency | None]
+) -> tuple[Contingency, dict[str, str]]:
+    """Return the counts of the reference, and what every period is."""
+    full = [name for name, one in cells.items() if one is not None]
+    roles = {name: EMPTY if one is None else WATCHED for name, one in cells.items()}
+    if is_contingency(reference):
+        return reference, roles
+    if isinstance(reference, str):
+        if reference not in full:
+            raise InputError(
+                "{reference} must name a period that has rows; got {seen!r}. The periods are "
+                "{known}.",
+                seen=reference,
+                known=quote(full, most=12),
+            )
+        order = list(cells)
+        for name in order[: order.index(reference)]:
+            roles[name] = EMPTY if cells[name] is None else BEFORE
+        chosen = [reference]
+    elif isinstance(reference, int | np.integer) and not isinstance(reference, bool):
+        if not 1 <= reference <= len(full):
+            raise InputError(
+                "{reference} must be a number of first periods from 1 to {most}, which have rows; "
+                "got {seen}.",
+                most=len(full),
+                seen=reference,
+            )
+        chosen = full[: int(reference)]
+    else:
+        raise InputTypeError(
+            "{reference} must be a number of first periods, the name of a period, or a "
+            "Contingency; got {kind}.",
+            kind=type(reference).__name__,
+        )
+    for name in chosen:
+        roles[name] = REFERENCE
+    return merged([one for name in chosen if (one := cells[name]) is not None]), roles
+
+
+def _aligned(
+    cells: Contingency,
+    like: Contingency,
+    period: str,
+    notes: list[dict[str, Any]],
+    *,
+    strict: bool,
+) -> Contingency:
+    """Return a period under the groups and tasks of the reference; say what that leaves out."""
+    found, lost = within(cells, like)
+    for role, names in lost.items():
+        what = {"group": "group", "task": "class"}[role]
+        for name, n in names.items():
+            if strict:
+                raise InputError(
+                    "The period {period} has the {what} {seen!r}, which the reference lacks. Use "
+                    "a reference that has it, or {strict=False} to leave its rows out.",
+                    period=period,
+                    what=what,
+                    seen=name,
+                )
+            text = f"{rows_of(n)} of the {what} {name!r}, which the reference lacks, are left out."
+            notes.append({"period": period, "text": text})
+    if not cells.indicator and found.total:
+        absent = [g for g, n in zip(found.groups, found.count("group"), strict=True) if not n]
+        if absent:
+            text = f"no rows of {quote(absent)}: its pairs are not measured in this period."
+            notes.append({"period": period, "text": text})
+    return distinct(found)
+
+
+def _about_reference(
+    reference: Contingency, periods: Sequence[Contingency], *, uneven: bool
+) -> list[dict[str, Any]]:
+    notes = []
+    typical = float(np.median([one.total for one in periods])) if periods else 0.0
+    if reference.total < _SMALL_REFERENCE * typical:
+        text = (
+            f"The reference has {rows_of(reference.total)}, and a typical period {typical:,.0f}. "
+            "Small changes cannot be found, however long the watch lasts. Use more periods as the "
+            "reference."
+        )
+        notes.append({"period": None, "text": text})
+    if uneven:
+        text = (
+            "The periods of the reference differ from one another by more than chance. Rows may "
+            "depend on one another (the same people, days of the week), and alarms may come from "
+            "that. Use longer periods."
+        )
+        notes.append({"period": None, "text": text})
+    return notes

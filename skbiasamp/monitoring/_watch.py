@@ -1,0 +1,131 @@
+"""The watch itself: every period against the reference and all periods before it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from skbiasamp._draws import divided, resampled_like
+from skbiasamp._input import Array
+from skbiasamp._merging import merged
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference._sequential import Evidence, adjusted, evidence, normal_scores
+
+_HALF = 0.5  # of the error rate is the value's, the other half is shared by the pairs
+_FEW_PERIODS = 5  # fewer do not show how much the periods of a reference vary
+
+
+class Watched(NamedTuple):
+    """What a watch found, one row a period: the value first, then the pairs."""
+
+    expected: Array  # what the reference shows with as many rows of each group
+    scores: Array  # (sequences × periods)
+    rows: Array
+    p_value: Array  # of the value, adjusted for all looks and sequences
+    p_pairs: Array  # (pairs × periods)
+    onset: Array
+    onset_pairs: Array
+
+
+def watched(
+    auditor: Any,
+    reference: Contingency,
+    periods: Sequence[Contingency | None],
+    *,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Watched:
+    """Watch periods in their order; None is a period without rows.
+
+    `auditor` has learned the reference, whose groups and tasks all periods have.
+    """
+    found = against_all_before(auditor, reference, periods, n_draws=n_draws, rng=rng)
+    expected = np.full_like(found.scores, np.nan)
+    for i, period in enumerate(periods):
+        if period is not None and period.total:
+            alike = resampled_like(reference, period, min(n_draws, _ENOUGH), rng)
+            expected[:, i] = _mean(_sequences(auditor, alike))
+    return found._replace(expected=expected)
+
+
+def against_all_before(
+    auditor: Any,
+    reference: Contingency,
+    periods: Sequence[Contingency | None],
+    *,
+    n_draws: int,
+    rng: np.random.Generator,
+) -> Watched:
+    """Compare each period with the reference and all periods before it: the rule."""
+    n_pairs = auditor._values(divided(reference, reference, 1, rng))[1].shape[1]
+    scores = np.full((1 + n_pairs, len(periods)), np.nan)
+    rows = np.zeros_like(scores)
+    before = reference
+    for i, period in enumerate(periods):
+        if period is None or not period.total:
+            continue
+        scores[:, i] = scored(auditor, before, period, n_draws, rng)
+        rows[:, i] = rows_behind(auditor, period, n_pairs)
+        before = merged([before, period])
+    found: Evidence = evidence(scores, rows, rows_behind(auditor, reference, n_pairs))
+    share = _HALF if n_pairs else 1.0
+    return Watched(
+        scores,
+        scores,
+        rows,
+        adjusted(found.log[:1], share)[0],
+        adjusted(found.log[1:], (1 - share) / max(n_pairs, 1)),
+        found.onset[0],
+        found.onset[1:],
+    )
+
+
+_ENOUGH = 99  # draws for a mean
+
+
+def scored(
+    auditor: Any, before: Contingency, period: Contingency, n_draws: int, rng: np.random.Generator
+) -> Array:
+    """Return the normal score of a period among random divisions: of the value, and of pairs."""
+    found = _sequences(auditor, divided(before, period, n_draws, rng))
+    return normal_scores(found[1:], found[0])
+
+
+def _sequences(auditor: Any, drawn: Contingency) -> Array:
+    value, pairs = auditor._values(drawn)
+    return np.column_stack([value, pairs])
+
+
+def _mean(values: Array) -> Array:
+    known = ~np.isnan(values)
+    n = known.sum(axis=0)
+    total = np.where(known, values, 0.0).sum(axis=0)
+    return np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
+
+
+def rows_behind(auditor: Any, period: Contingency, n_pairs: int) -> Array:
+    """Return how many rows the value and each pair rest on."""
+    if not n_pairs:
+        return np.array([period.rows.sum()])
+    n = auditor._rows_of_pairs(period)
+    return np.concatenate([[period.rows.sum()], n])
+
+
+def varies(
+    auditor: Any, periods: Sequence[Contingency], *, n_draws: int, rng: np.random.Generator
+) -> bool:
+    """Return whether the periods of a reference differ more than rows drawn at random would."""
+    if len(periods) < _FEW_PERIODS:
+        return False
+    before, scores = periods[0], []
+    for period in periods[1:]:
+        scores.append(scored(auditor, before, period, n_draws, rng)[0])
+        before = merged([before, period])
+    held = np.array(scores)[~np.isnan(scores)]
+    return bool(len(held) and stats.chi2.sf((held**2).sum(), len(held)) < _RARE)
+
+
+_RARE = 0.01

@@ -1,0 +1,456 @@
+"""A model watched over time: what raises an alarm, what does not, and what is reported."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, MALSAuditor
+from skbiasamp._draws import divided, resampled_like
+from skbiasamp.inference._sequential import adjusted, evidence, normal_scores
+
+NAMED = {"time": "day", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
+
+
+def simulate(n=12_000, *, days=300, changed_from=None, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"sex": rng.choice(["f", "m"], n, p=[0.4, 0.6])})
+    rows["day"] = pd.Timestamp("2026-01-01") + pd.to_timedelta(rng.integers(days, size=n), "D")
+    rows["hired"] = (rng.random(n) < np.where(rows["sex"] == "f", 0.3, 0.5)).astype(int)
+    wrong = np.full(n, 0.1)
+    if changed_from is not None:
+        late = rows["day"] >= changed_from
+        wrong[late & (rows["sex"] == "f") & (rows["hired"] == 1)] = 0.5
+    rows["predicted"] = np.where(rng.random(n) < wrong, 1 - rows["hired"], rows["hired"])
+    return rows
+
+
+@pytest.fixture(scope="module")
+def steady():
+    return simulate()
+
+
+@pytest.fixture(scope="module")
+def changed():
+    return simulate(changed_from="2026-07-01")
+
+
+# ------------------------------------------------------------------ the rule
+
+
+def test_scores_of_ranks_are_normal_means():
+    # The best of 3 is, on average, where SciPy's order statistics of thirds say.
+    drawn = np.array([[1.0], [2.0]])
+    cut = stats.norm.ppf([0, 1 / 3, 2 / 3, 1])
+    expected = (stats.norm.pdf(cut[:-1]) - stats.norm.pdf(cut[1:])) * 3
+    for value, score in zip((0.0, 1.5, 3.0), expected, strict=True):
+        assert normal_scores(drawn, np.array([value]))[0] == pytest.approx(score, abs=1e-12)
+    assert normal_scores(drawn, np.array([np.nan])).item() != 0
+    # All the same: no evidence in either direction.
+    assert normal_scores(np.ones((9, 1)), np.ones(1))[0] == pytest.approx(0, abs=1e-12)
+
+
+def test_evidence_is_the_mixture_of_likelihood_ratios():
+    # By hand, for three looks: E = sum of w(s) N(d_s; 0, v_s + r²) / N(d_s; 0, v_s) + rest, where
+    # d_s compares the mean after a start s with that before it.
+    values, reference, n, n_reference = np.array([0.3, -1.0, 2.5]), 0.2, 1.0, 7.0
+    means, sizes, scores = reference, n_reference, []
+    for value in values:
+        scores.append((value - means) / np.sqrt(1 / n + 1 / sizes))
+        means, sizes = (means * sizes + value * n) / (sizes + n), sizes + n
+    found = evidence(np.array([scores]), np.ones((1, 3)), np.array([n_reference]))
+    k = np.arange(2, 200_000)
+    prior = 1 / (np.arange(2, 5) * np.log(np.arange(2, 5)) ** 2 * 2.10974280)
+    assert (1 / (k * np.log(k) ** 2)).sum() < 2.10974280
+    for look in range(3):
+        total = 1 - prior[: look + 1].sum()
+        for start in range(look + 1):
+            after = values[start : look + 1]
+            weights = np.array([n_reference, *np.ones(start)])
+            before = np.average([reference, *values[:start]], weights=weights)
+            gap, variance = after.mean() - before, 1 / len(after) + 1 / weights.sum()
+            ratio = stats.norm.pdf(gap, 0, np.sqrt(variance + 4)) / stats.norm.pdf(
+                gap, 0, np.sqrt(variance)
+            )
+            total += prior[start] * ratio
+        assert found.log[0, look] == pytest.approx(np.log(total), abs=1e-9)
+
+
+def test_evidence_does_not_exceed_its_bound_more_often_than_alpha():
+    scores = np.random.default_rng(0).normal(size=(300, 365))
+    found = evidence(scores, np.ones(scores.shape), np.full(300, 30.0))
+    alarms = (adjusted(found.log, 1.0)[:, -1] <= 0.05).mean()
+    assert alarms <= 0.07  # 300 watches: twice the error of 5 % is 2.5 %
+    # Ville: the mean of the evidence at any look is at most 1.
+    assert (np.exp(found.log[:, [0, 10, 100]]).mean(axis=0) <= 1.1).all()
+
+
+def test_a_change_of_two_standard_errors_is_found_within_ten_periods():
+    rng = np.random.default_rng(1)
+    for start in (1, 50, 200):
+        values = rng.normal(size=(200, start + 20))
+        values[:, start:] += 2
+        reference = rng.normal(size=200) / np.sqrt(30)
+        n = 30 + np.arange(values.shape[1])
+        before = np.cumsum(np.c_[30 * reference, values[:, :-1]], axis=1) / n
+        scores = (values - before) / np.sqrt(1 + 1 / n)
+        found = evidence(scores, np.ones(values.shape), np.full(200, 30.0))
+        alarm = adjusted(found.log, 0.5) <= 0.05  # half of the error rate is the pairs'
+        delay = np.where(alarm.any(axis=1), alarm.argmax(axis=1) - start + 1.0, np.inf)
+        assert np.median(delay) <= 10
+
+
+def test_periods_without_a_value_are_no_evidence():
+    scores = np.array([[np.nan, 1.0, np.nan, 2.0]])
+    rows = np.array([[5.0, 5.0, 0.0, 5.0]])
+    found = evidence(scores, rows, np.array([50.0]))
+    without = evidence(scores[:, [1, 3]], rows[:, [1, 3]], np.array([50.0]))
+    # The position of a start has a weight of its own, so only what is certain is compared.
+    assert found.log[0, 0] == pytest.approx(0, abs=1e-12)
+    assert np.isfinite(found.log).all()
+    assert np.isfinite(without.log).all()
+
+
+def cells_of(rows):
+    return Contingency.from_frame(
+        rows, target="hired", prediction="predicted", sensitive="sex", pos_label=1
+    )
+
+
+def test_divisions_keep_the_rows_of_every_group(steady):
+    before, part = cells_of(steady[:2000]), cells_of(steady[2000:2500])
+    drawn = divided(before, part, 300, np.random.default_rng(0))
+    assert (drawn.count("group") == part.count("group")).all()
+    whole = before + part
+    # Hypergeometric: the mean is the share of all rows, the variance that of SciPy.
+    joint = drawn.joint("group", "task_pred")[1:, 0, 0]
+    law = stats.hypergeom(
+        whole.count("group")[0], whole.joint("group", "task_pred")[0, 0], part.count("group")[0]
+    )
+    assert joint.mean() == pytest.approx(law.mean(), abs=4 * law.std() / 300**0.5)
+    assert joint.std() == pytest.approx(law.std(), rel=0.2)
+    assert np.array_equal(drawn.joint("group", "task_pred")[0], part.joint("group", "task_pred"))
+
+
+def test_many_cells_are_divided_as_few_are(steady):
+    rng = np.random.default_rng(0)
+    rows = steady[:900].assign(predicted=rng.random(900))
+    before, part = cells_of(rows[:600]), cells_of(rows[600:])
+    assert before.n_cells > 200
+    drawn = divided(before, part, 50, rng)
+    assert (drawn.count("group") == part.count("group")).all()
+    again = resampled_like(before, part, 50, rng)
+    assert (again.count("group") == part.count("group")).all()
+
+
+def test_rare_groups_and_rare_labels_raise_no_false_alarms():
+    # A rehearsal of benchmarks/watching.py, with groups that are absent on many days.
+    alarms = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        days = {}
+        for day in pd.date_range("2026-01-01", periods=40):
+            sex = rng.choice(["f", "m"], 40, p=[0.05, 0.95])
+            hired = (rng.random(40) < 0.1).astype(int)
+            predicted = np.where(rng.random(40) < 0.1, 1 - hired, hired)
+            days[f"{day:%Y-%m-%d}"] = Contingency.from_labels(
+                hired, predicted, sensitive_features=sex
+            )
+        auditor = DirectionalAuditor(interval=None)
+        found = skbiasamp.audit_over(days, reference=15, auditor=auditor, n_draws=99)
+        alarms += found.verdict == "alarm"
+    assert alarms <= 1  # 5 % of 8 are 0.4
+
+
+# ------------------------------------------------------------------ audit_over
+
+
+def test_a_steady_model_raises_no_alarm(steady):
+    timeline = skbiasamp.audit_over(steady, reference=3, **NAMED)
+    assert timeline.verdict == "no alarm"
+    assert timeline.first_alarm is timeline.onset is None
+    assert timeline.causes == []
+    assert "No alarm in 7 periods" in timeline.sentence
+
+
+def test_a_change_of_one_group_is_found_and_named(changed):
+    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
+    assert timeline.verdict == "alarm"
+    assert timeline.onset == "2026-07"
+    assert timeline.first_alarm in ("2026-07", "2026-08")
+    assert "sex = f and '1'" in timeline.causes
+    assert "sex = m and '1'" not in timeline.causes
+    frame = timeline.to_frame()
+    assert not frame.loc[frame["period"] < "2026-07", "alarm"].any()
+    later = frame[frame["period"] >= timeline.first_alarm]
+    assert later["alarm"].all()  # an alarm stays until a new watch begins
+    gap = (frame["value"] - frame["expected"]).to_numpy()
+    assert frame["difference"].to_numpy() == pytest.approx(gap, nan_ok=True)
+
+
+def test_a_period_is_the_audit_of_its_rows(changed):
+    auditor = DirectionalAuditor(interval="analytic")
+    timeline = skbiasamp.audit_over(changed, reference=3, auditor=auditor, **NAMED)
+    first = changed[changed["day"] < "2026-04-01"]
+    labels = {"target": "hired", "sensitive": "sex"}
+    august = changed[(changed["day"] >= "2026-08-01") & (changed["day"] < "2026-09-01")]
+    alone = auditor.fit(first, **labels).audit(august, prediction="predicted", **labels)
+    row = timeline.to_frame().set_index("period").loc["2026-08"]
+    assert row["value"] == pytest.approx(alone.value, abs=1e-12)
+    assert row["low"] == pytest.approx(alone.low, abs=1e-12)
+    assert row["n"] == len(august)
+    pairs = timeline.to_frame(pairs=True).set_index(["period", "group"])
+    amplification = alone.table.set_index("group")["amplification"]
+    assert pairs.loc["2026-08", "value"].to_dict() == pytest.approx(amplification.to_dict())
+
+
+def test_days_count_alone_and_their_periods_not_their_order(changed):
+    shuffled = changed.sample(frac=1, random_state=0)
+    one, other = (
+        skbiasamp.audit_over(rows, every="quarter", reference=1, **NAMED)
+        for rows in (changed, shuffled)
+    )
+    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+    text = changed.assign(day=changed["day"].dt.strftime("%Y-%m-%d 08:30:00"))
+    zone = changed.assign(day=(changed["day"] + pd.Timedelta(hours=8)).dt.tz_localize("Asia/Tokyo"))
+    dates = changed.assign(day=changed["day"].dt.date.astype("string"))
+    for rows in (text, zone, dates):
+        again = skbiasamp.audit_over(rows, every="quarter", reference=1, **NAMED)
+        pd.testing.assert_frame_equal(one.to_frame(), again.to_frame())
+
+
+@pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb", "dask", "file"])
+def test_engines_group_by_period_in_one_query(kind, changed, tmp_path):
+    rows = changed.assign(day=changed["day"].astype("datetime64[us]"), version="1.0")
+    expected = skbiasamp.audit_over(rows, reference=3, version="version", **NAMED)
+    if kind == "file":
+        held = tmp_path / "rows.csv"
+        rows.to_csv(held, index=False)
+    elif kind in ("polars", "lazy"):
+        held = pytest.importorskip("polars").from_pandas(rows)
+        held = held.lazy() if kind == "lazy" else held
+    elif kind == "pyarrow":
+        held = pytest.importorskip("pyarrow").Table.from_pandas(rows)
+    elif kind == "duckdb":
+        held = pytest.importorskip("duckdb").from_df(rows)
+    else:
+        held = pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=3)
+    found = skbiasamp.audit_over(held, reference=3, version="version", **NAMED)
+    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+
+
+@pytest.mark.parametrize(
+    ("every", "first", "n"),
+    [("day", "2026-01-01", 31), ("week", "2026-W01", 5), ("quarter", "2026-Q1", 1)],
+)
+def test_periods_have_the_names_of_the_calendar(steady, every, first, n):
+    auditor = DirectionalAuditor(interval=None)
+    january = steady[steady["day"] < "2026-02-01"]
+    found = skbiasamp.audit_over(
+        january, every=every, auditor=auditor, n_draws=19, **NAMED
+    ).to_frame()
+    assert found["period"].iloc[0] == first
+    assert len(found) == n
+    assert found["period"].is_monotonic_increasing
+
+
+@pytest.mark.parametrize(
+    "auditor", [MALSAuditor(interval="analytic"), DPAAuditor(interval=None, n_draws=2)]
+)
+def test_any_auditor_can_watch(changed, auditor):
+    found = skbiasamp.audit_over(changed, reference=3, auditor=auditor, n_draws=59, **NAMED)
+    assert found.verdict == "alarm"
+    assert "2026-06" <= found.onset <= "2026-08"
+    assert len(found.to_frame(pairs=True)) == (0 if auditor.metric == "DPA" else 14)
+
+
+def test_probabilities_and_weights_are_watched_too(changed):
+    rng = np.random.default_rng(99)  # not the numbers that the rows were made of
+    soft = np.clip(changed["predicted"] * 0.9 + rng.random(len(changed)) * 0.1, 0, 1)
+    rows = changed.assign(predicted=soft, w=rng.choice([0.5, 1.0, 1.5], len(changed)))
+    found = skbiasamp.audit_over(
+        rows, reference=3, weight="w", n_draws=99,
+        auditor=DirectionalAuditor(interval="analytic"), **NAMED,
+    )  # fmt: skip
+    assert found.verdict == "alarm"
+
+
+def test_a_reference_may_be_a_period_or_other_rows(changed):
+    named = skbiasamp.audit_over(changed, reference="2026-07", **NAMED)
+    assert named.verdict == "no alarm"  # after the change nothing changes
+    roles = named.to_frame().set_index("period")["role"]
+    assert roles["2026-06"] == "before the reference"
+    assert roles["2026-07"] == "reference"
+    old = cells_of(simulate(20_000, seed=7))
+    against = skbiasamp.audit_over(changed, reference=old, **NAMED)
+    assert against.onset == "2026-07"
+    assert against.reference["n"] == 20_000
+
+
+def test_versions_are_marked(changed):
+    rows = changed.assign(v=np.where(changed["day"] < "2026-07-01", "1.4", "2.0"))
+    found = skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
+    assert found.version_changes == [("2026-07", "2.0")]
+
+
+def test_json_brings_back_the_same(changed, tmp_path):
+    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
+    path = tmp_path / "timeline.json"
+    timeline.to_json(path)
+    again = skbiasamp.Timeline.from_json(path)
+    assert again.to_json() == timeline.to_json()
+    assert again.sentence == timeline.sentence
+    broken = path.read_text().replace('"2026-01"', "7", 1)
+    with pytest.raises(ValueError, match=r"must be text; got 7"):
+        skbiasamp.Timeline.from_json(broken)
+
+
+# ------------------------------------------------------------------ what periods may be
+
+
+def test_periods_without_rows_are_shown_and_said(steady):
+    rows = steady[steady["day"].dt.month != 6]
+    found = skbiasamp.audit_over(rows, reference=3, **NAMED)
+    row = found.to_frame().set_index("period").loc["2026-06"]
+    assert row["n"] == 0
+    assert row["role"] == "no rows"
+    assert np.isnan(row["value"])
+    assert {"period": "2026-06", "text": "no rows in this period."} in found.notes
+    assert found.verdict == "no alarm"
+
+
+def test_a_group_missing_in_a_period_is_said(steady):
+    rows = steady[~((steady["day"].dt.month == 6) & (steady["sex"] == "f"))]
+    found = skbiasamp.audit_over(rows, reference=3, **NAMED)
+    texts = [one["text"] for one in found.notes if one["period"] == "2026-06"]
+    assert texts == ["no rows of 'f': its pairs are not measured in this period."]
+    pairs = found.to_frame(pairs=True).set_index(["period", "group"])
+    assert np.isnan(pairs.loc[("2026-06", "f"), "value"])
+    assert found.verdict == "no alarm"
+
+
+def test_new_groups_and_classes_are_left_out_and_counted(steady):
+    rows = steady.astype({"hired": object, "predicted": object})
+    rows["hired"], rows["predicted"] = (
+        rows[one].map({0: "no", 1: "yes"}) for one in ("hired", "predicted")
+    )
+    june = rows.index[rows["day"].dt.month == 6]
+    rows.loc[june[:7], "sex"] = "x"
+    rows.loc[june[10:13], "predicted"] = "later"
+    found = skbiasamp.audit_over(rows, reference=3, pos_label="yes", **NAMED)
+    texts = [one["text"] for one in found.notes if one["period"] == "2026-06"]
+    assert texts == [
+        "7 rows of the group 'x', which the reference lacks, are left out.",
+        "3 rows of the class 'later', which the reference lacks, are left out.",
+    ]
+    assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 10
+    with pytest.raises(ValueError, match=r"period 2026-06 has the group 'x', which the reference"):
+        skbiasamp.audit_over(rows, reference=3, pos_label="yes", strict=True, **NAMED)
+
+
+def test_a_small_reference_is_said(steady):
+    found = skbiasamp.audit_over(steady, **NAMED)
+    assert "Small changes cannot be found" in found.notes[-1]["text"]
+
+
+def test_nothing_after_the_reference_is_not_measured(steady):
+    found = skbiasamp.audit_over(steady, reference=10, **NAMED)
+    assert found.verdict == "not measured"
+    assert found.sentence.startswith("Not measured: there is no period after the reference")
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "text"),
+    [
+        ({"day": "21/11/2026"}, {}, r"must hold dates that begin with year, month and day.*21/11"),
+        ({"day": "2026-13-45"}, {}, r"must hold dates that begin with year"),
+        ({"day": 20261121}, {}, r"time must hold dates or times"),
+        ({"day": None}, {}, r"time must hold dates or times|no value in 12,000 rows"),
+        ({}, {"time": None}, r"time must name the column of dates"),
+        ({}, {"time": "dya"}, r"there is no column 'dya'"),
+        ({}, {"every": "fortnight"}, r"every must be one of"),
+        ({}, {"reference": 11}, r"reference must be a number of first periods from 1 to 10"),
+        ({}, {"reference": "2025-01"}, r"reference must name a period that has rows"),
+        ({}, {"reference": 0.5}, r"reference must be a number of first periods, the name"),
+        ({}, {"alpha": 5}, r"alpha must be a number between 0 and 1"),
+        ({}, {"prediction": None}, r"nothing to audit"),
+        ({}, {"n_draws": 3}, r"n_draws must be"),
+        ({}, {"auditor": "directional"}, r"auditor must be"),
+    ],
+)
+def test_bad_input_says_what_to_do(steady, change, options, text):
+    with pytest.raises((ValueError, TypeError), match=text):
+        skbiasamp.audit_over(steady.assign(**change), **NAMED | options)
+
+
+def test_missing_times_are_counted(steady):
+    rows = steady.copy()
+    rows.loc[rows.index[:4], "day"] = pd.NaT
+    with pytest.raises(ValueError, match=r"time has no value in 4 rows of column 'day'"):
+        skbiasamp.audit_over(rows, **NAMED)
+
+
+def test_rows_without_a_group_are_left_out_by_period(steady):
+    rows = steady.copy()
+    rows.loc[rows.index[rows["day"].dt.month == 5][:6], "sex"] = None
+    found = skbiasamp.audit_over(rows, reference=3, missing="drop", **NAMED)
+    texts = [one for one in found.notes if one["period"] == "2026-05"]
+    assert texts == [
+        {"period": "2026-05", "text": "6 rows without a sensitive feature were left out."}
+    ]
+
+
+def test_periods_of_any_name_are_sorted():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"batch": np.repeat([10, 9, 2], 200), "sex": rng.choice(["f", "m"], 600)})
+    rows["hired"] = rng.integers(0, 2, 600)
+    found = skbiasamp.audit_over(
+        rows, time="batch", every=None, target="hired", prediction="hired", sensitive="sex"
+    )
+    assert list(found.to_frame()["period"]) == ["2", "9", "10"]
+
+
+# ------------------------------------------------------------------ page and picture
+
+
+def test_the_page_opens_with_the_verdict(changed):
+    pytest.importorskip("jinja2")
+    rows = changed.assign(sex=changed["sex"].replace("f", "<f>"), v="1")
+    rows.loc[rows["day"] >= "2026-07-01", "v"] = "<2>"
+    timeline = skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
+    html = timeline.to_html()
+    assert html.index("Changed since 2026-07") < html.index("What to do now?")
+    assert "version &lt;2&gt;" in html
+    assert "sex = &lt;f&gt;" in html
+    assert "<f>" not in html
+    assert html.count('class="alarm"') == timeline.to_frame()["alarm"].sum()
+    quiet = skbiasamp.audit_over(rows[rows["day"] < "2026-07-01"], reference=3, **NAMED).to_html()
+    assert "No clear change" in quiet
+    assert "What to do now?" not in quiet
+    empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED).to_html()
+    assert "Nothing to compare yet" in empty
+
+
+def test_the_display_shows_value_reference_alarms_and_versions(changed):
+    pytest.importorskip("matplotlib").use("Agg")
+    from skbiasamp.plotting import TimelineDisplay
+
+    rows = changed.assign(v=np.where(changed["day"] < "2026-07-01", "1", "2$"))
+    timeline = skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
+    display = TimelineDisplay.from_timeline(timeline)
+    frame = timeline.to_frame()
+    assert np.array_equal(display.line_.get_ydata(), frame["value"])
+    assert set(display.reference_line_.get_ydata()) == {timeline.reference["value"]}
+    assert list(display.alarms_.get_xdata()) == list(np.flatnonzero(frame["alarm"]))
+    assert [line.get_xdata()[0] for line in display.version_lines_] == [5.5]
+    assert display.ax_.get_title() == "directional A→T: alarm"
+    pair = TimelineDisplay.from_timeline(timeline, pair=("f", 1))
+    assert pair.band_ is None
+    assert "sex = f" in pair.ax_.get_title()
+    with pytest.raises(ValueError, match=r"pair must be a group and a task"):
+        TimelineDisplay.from_timeline(timeline, pair=("x", 1))
+    with pytest.raises(TypeError, match=r"from_timeline draws a Timeline, got DataFrame"):
+        TimelineDisplay.from_timeline(frame)
+    with pytest.raises(ValueError, match=r"lacks the columns 'high' and 'low'"):
+        TimelineDisplay(frame.drop(columns=["low", "high"]))
