@@ -15,7 +15,7 @@ from skbiasamp.report.page._tables import (
     pair_names,
     shown,
 )
-from skbiasamp.report.page._view import _facts, _record, _short
+from skbiasamp.report.page._view import facts, record, short
 
 _TAGS = {
     "alarm": ("▲", "above"),
@@ -56,19 +56,19 @@ def timeline_view(
     context, periods = content["context"], content["periods"]
     symbol, side = _TAGS[content["verdict"]]
     metric = name_of(_named(content)).replace("->", "→")
-    facts = {
-        **_facts(context),
+    told = {
+        **facts(context),
         "Periods": f"{len(periods)}, {periods[0]['period']} to {periods[-1]['period']}",
     }
     for name in ("Training labels", "Date"):
-        facts.pop(name, None)
-    facts["Date"] = context.get("date", "")
+        told.pop(name, None)
+    told["Date"] = context.get("date", "")
     watched = [row for row in periods if row["role"] == "watched"]
     found = [row for row in watched if row["alarm"]]
     return {
         "title": f"Bias amplification over time{_of_model(context)}",
         "context": context,
-        "facts": {name: text for name, text in facts.items() if text},
+        "facts": {name: text for name, text in told.items() if text},
         "symbol": symbol,
         "side": side,
         "word": content["verdict"],
@@ -89,12 +89,12 @@ def timeline_view(
         ],
         "n_notes": len(content["notes"]),
         "limits": LIMITS,
-        "record": _record(context, content["schema"]),
+        "record": record(context, content["schema"]),
         "data_files": context.get("data_files", []),
         "audits": [
             {
                 "name": metric,
-                "parameters": [(key, _short(value)) for key, value in content["params"].items()],
+                "parameters": [(key, short(value)) for key, value in content["params"].items()],
             }
         ],
     }
