@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skbiasamp._words import level_of, listed, name_of, number, p_value
+from skbiasamp.report.page._record import facts, record, short
 from skbiasamp.report.page._tables import (
     Axis,
     Table,
@@ -15,7 +16,6 @@ from skbiasamp.report.page._tables import (
     pair_names,
     shown,
 )
-from skbiasamp.report.page._view import facts, record, short
 
 _TAGS = {
     "alarm": ("▲", "above"),
