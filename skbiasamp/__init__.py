@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skbiasamp.compose import AuditedClassifier, LeakageProbe
     from skbiasamp.contingency import Contingency
     from skbiasamp.metrics import (
+        DBACAuditor,
         DirectionalAuditor,
         DPAAuditor,
         LeakageAuditor,
@@ -52,6 +53,7 @@ _MODULES = {
     "ComparisonReport": "results",
     "ComparisonResult": "results",
     "Contingency": "contingency",
+    "DBACAuditor": "metrics",
     "DPAAuditor": "metrics",
     "DirectionalAuditor": "metrics",
     "LICAuditor": "metrics",
@@ -86,6 +88,7 @@ __all__ = [
     "ComparisonReport",
     "ComparisonResult",
     "Contingency",
+    "DBACAuditor",
     "DPAAuditor",
     "DirectionalAuditor",
     "LICAuditor",

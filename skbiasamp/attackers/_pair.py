@@ -212,18 +212,16 @@ class AttackPair:
         """
         if self.settings.quality == "confidence":
             predicted = confident(predicted)
-        shape = (len(weight), len(attack.names), attack.n_classes)
-        right, true = np.zeros(shape), np.zeros(shape)
-        codes = attack.input_codes
-        for i in range(shape[1]):
-            target = attack.target
-            assert isinstance(target, Codes | Members)
-            own = target.codes if isinstance(target, Codes) else target.matrix[:, i].astype(int)
-            for c in range(shape[2]):
-                rows = np.flatnonzero(own == c)
-                gain = predicted[0, :, i, codes[rows], c].T  # (folds, rows)
-                held = weight[:, :, rows].reshape(len(weight), -1)
-                right[:, i, c], true[:, i, c] = held @ gain.ravel(), held.sum(axis=-1)
+        target = attack.target
+        assert isinstance(target, Codes | Members)
+        own = target.codes if isinstance(target, Codes) else target.matrix
+        # (cells, targets, classes): the class of each cell, and how sure of it its attacker is.
+        held = own.reshape(len(own), -1, 1).astype(int) == np.arange(attack.n_classes)
+        gain = np.moveaxis(predicted[0], 1, 2)[:, attack.input_codes] * held
+        n, size = len(weight), held[0].size
+        shape = (n, *held.shape[1:])
+        right = (weight.reshape(n, -1) @ gain.reshape(-1, size)).reshape(shape)
+        true = (weight.sum(axis=1) @ held.reshape(-1, size)).reshape(shape)
         found = of_sums(
             self.settings.quality,
             right,
@@ -320,9 +318,11 @@ class AttackPair:
             found.append(self.score(table, predict(self.training_tables(train))))
         return Qualities(found[0], found[-1], self.best_guess(table))
 
-    def chunks(self, n_draws: int) -> list[int]:
+    def chunks(self, n_draws: int, *, trained: bool = False) -> list[int]:
         """Return how many draws to make at a time, so that they fit into memory."""
         n_folds = self.settings.cv or 1
+        if trained and self.adds_up:
+            return _divided(n_draws, n_folds * self.cells.n_cells)
         size = max(
             max(
                 n_folds * one.cells.n_cells,
@@ -332,5 +332,9 @@ class AttackPair:
             )
             for one in self.attacks
         )
-        chunk = max(1, _HELD // size)
-        return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
+        return _divided(n_draws, size)
+
+
+def _divided(n_draws: int, size: int) -> list[int]:
+    chunk = max(1, _HELD // size)
+    return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]

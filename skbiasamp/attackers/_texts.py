@@ -18,7 +18,6 @@ from skbiasamp._input import Array, InputError, Names
 
 # A word of letters of any language, with apostrophes; or a placeholder such as "<group>".
 TOKEN = r"<\w+>|[^\W\d_](?:[^\W\d_]|['’])*"
-MOST_WORDS = 20
 
 
 def default_attacker() -> Pipeline:
@@ -99,7 +98,9 @@ class FrequentWords(TransformerMixin, BaseEstimator):
         return X[:, self.kept_]
 
 
-def words_of(attacker: Any, texts: Array, target: Array, names: Names) -> pd.DataFrame | None:
+def words_of(
+    attacker: Any, texts: Array, target: Array, names: Names, *, most: int
+) -> pd.DataFrame | None:
     """Return the words by which an attacker recognises each class, strongest first.
 
     `texts` is a text a row, `target` its class. None if the attacker is not linear in words.
@@ -128,10 +129,14 @@ def words_of(attacker: Any, texts: Array, target: Array, names: Names) -> pd.Dat
     has = sparse.csr_array(held).astype(bool).astype(float)
     tables = []
     for weights, c in zip(coef, last.classes_, strict=True):
-        top = np.argsort(-weights, kind="stable")[:MOST_WORDS]
+        top = np.argsort(-weights, kind="stable")[:most]
         top = top[weights[top] > 0]
         own = target == c
-        shares = (np.asarray(has[rows][:, top].mean(axis=0)).reshape(-1) for rows in (own, ~own))
+        # Whole counts first: a mean may exceed 1 by rounding.
+        shares = (
+            np.asarray(has[rows][:, top].sum(axis=0)).reshape(-1) / max(rows.sum(), 1)
+            for rows in (own, ~own)
+        )
         columns = dict(zip(("share", "share_others"), shares, strict=True))
         table = pd.DataFrame({"word": words[top], "weight": weights[top], **columns})
         table.insert(0, "target", pd.Series([names[c]] * len(top), dtype=object))

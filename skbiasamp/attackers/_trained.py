@@ -145,7 +145,7 @@ class TrainedPair:
         found: list[Qualities] = []
         for draw, counts in enumerate(self.folds):
             share = len(range(draw, n_draws, len(self.folds)))
-            for n in pair.chunks(share) if share else []:
+            for n in pair.chunks(share, trained=True) if share else []:
                 folds = np.broadcast_to(counts, (n, *counts.shape))
                 weight = weighed(pair.cells, redraw(folds, rng) if resample else folds)
                 rates = pair.rates(pair.cells, weight.sum(axis=1))

@@ -14,11 +14,17 @@ from skbiasamp.metrics.related import (
     label_amplification,
     percentage_amplification,
 )
-from skbiasamp.metrics.text import LICAuditor, lic_amplification
+from skbiasamp.metrics.text import (
+    DBACAuditor,
+    LICAuditor,
+    dbac_amplification,
+    lic_amplification,
+)
 
 __all__ = [
     "AttackAuditor",
     "CooccurrenceAuditor",
+    "DBACAuditor",
     "DPAAuditor",
     "DirectionalAuditor",
     "LICAuditor",
@@ -29,6 +35,7 @@ __all__ = [
     "Rates",
     "bias_disparity",
     "dataset_leakage",
+    "dbac_amplification",
     "differential_fairness_amplification",
     "directional_amplification",
     "dpa_amplification",

@@ -385,6 +385,11 @@ class BaseAuditor(ABC, BaseEstimator):
         return ""
 
     @property
+    def about(self) -> str:
+        """What attackers guess, and predictions reveal."""
+        return "the group"
+
+    @property
     def headline(self) -> int:
         """Rank in a report: the lowest that can be measured gives the verdict."""
         return 9
@@ -466,6 +471,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 if name in result.params and repr(result.params[name]) != repr(one.default)
             ),
             percent=self.percent,
+            about=self.about,
             baseline=self.baseline,
             group_columns=tuple(columns or ()),
         )

@@ -1,230 +1,33 @@
-"""Leakage in texts: what captions and answers reveal about the group (LIC)."""
+"""Leakage in texts: what captions and answers reveal about the group (LIC, DBAC)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
-from numbers import Integral
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._cells import side_of
-from skbiasamp._compat import HasMethods, Interval, StrOptions
-from skbiasamp._input import Array, InputError, codes_of
-from skbiasamp._words import listed, rate
-from skbiasamp.attackers._attack import Attack, Inputs, Settings, Sides
-from skbiasamp.attackers._qualities import QUALITIES
-from skbiasamp.attackers._run import AttackRun, make_pair, run
-from skbiasamp.attackers._texts import TOKEN, check_attacker, counted, default_attacker, words_of
+from skbiasamp._compat import StrOptions
+from skbiasamp._input import DIRECTIONS, Array, InputError, Members, codes_of, quote
+from skbiasamp._models import of_model
+from skbiasamp._warnings import warn
+from skbiasamp.attackers._pair import AttackPair
+from skbiasamp.attackers._qualities import divide
+from skbiasamp.attackers._run import AttackRun
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._functions import function_of
-from skbiasamp.results import AuditResult, conclusion
-from skbiasamp.text import WordMasker
+from skbiasamp.metrics._text import SIDES, TextAuditor
+from skbiasamp.results import ComparisonResult, label_index
+from skbiasamp.text import WordListLabeler, WordMasker
+from skbiasamp.text._labeler import words_and_patterns
 
-UNKNOWN = "<unk>"
-_TOKEN = re.compile(TOKEN)
-_NAMED = 4  # words that a sentence names for each group
-SOURCES = ("human texts", "model texts")
-
-
-_SIDES: tuple[SideName, ...] = ("task", "task_pred")
-
-
-def _vocabulary(texts: Iterable[str]) -> set[str]:
-    """Return the words of texts, without placeholders."""
-    words = {word for text in texts for word in _TOKEN.findall(text.casefold())}
-    return {word for word in words if not word.startswith("<")}
-
-
-def _known(text: str, known: set[str]) -> str:
-    """Return a text with an unknown token in place of every word that is not known."""
-
-    def one(found: re.Match[str]) -> str:
-        word = found[0]
-        return word if word.startswith("<") or word.casefold() in known else UNKNOWN
-
-    return _TOKEN.sub(one, text)
-
-
-def _inputs(texts: list[str], codes: Array) -> Inputs:
-    """Return the distinct texts among those with some codes, and which one each class has."""
-    used = np.unique(codes)
-    of_class = np.zeros(len(texts), dtype=np.intp)
-    distinct, of_class[used] = np.unique([texts[i] for i in used], return_inverse=True)
-    held = distinct.astype(object)
-    return Inputs(held, of_class, held)
-
-
-class TextAuditor(AttackAuditor):
-    """Base of attacks on texts: words are masked, vocabularies equalised, attackers read."""
-
-    reads_texts = True
-    baseline = "the human texts"
-    columns: ClassVar[dict[str, str]] = {
-        "quality_data": "From human texts",
-        "quality_model": "From model texts",
-    }
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **AttackAuditor._parameter_constraints,
-        "attacker": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
-        "quality": [StrOptions(set(QUALITIES) - {"inverse_rmse"}), callable],
-        "equalize": [StrOptions({"vocabulary"}), None],
-        "masker": [StrOptions({"gender"}), HasMethods(["transform"]), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "holdout": ["boolean"],
-        "balanced": ["boolean"],
-    }
-    masker: Any
-
-    @property
-    def _fitted(self) -> bool:
-        """Attackers learn from the audited rows: training texts are not used."""
-        return False
-
-    def _attacks(self) -> Any:
-        return ("task", "group"), ("task_pred", "group")
-
-    def _check(self, test: Contingency) -> None:
-        super()._check(test)
-        for name, side in zip(("y_true", "y_pred"), _SIDES, strict=True):
-            held = side_of(test, side)
-            odd = [one for one in held.names if not isinstance(one, str)]
-            if held.is_matrix or odd:
-                raise InputError(
-                    "{name} must hold one text a row; got {seen!r}.",
-                    name=name,
-                    seen=odd[0] if odd else "a table",
-                )
-
-    # ------------------------------------------------------------------ texts in
-
-    def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
-        test.require_rows(self.metric)
-        read = self._read(test)
-        attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker
-        check_attacker(attacker)
-        attacker, patterns = counted(attacker, *(one.texts for one in read))
-        data, model = (
-            one._replace(patterns=held) for one, held in zip(read, patterns, strict=True)
-        )
-        own = {one.name: getattr(self, one.name) for one in fields(Settings)}
-        settings = Settings(**own | {"equalize": None, "attacker": attacker})
-        on_data, on_model = (Sides(*one) for one in self._attacks())
-        return run(make_pair(test, None, settings, on_data, on_model, (data, model)), rng)
-
-    def _read(self, test: Contingency) -> tuple[Inputs, Inputs]:
-        """Return what attackers read in place of the texts of people and of the model."""
-        human, model = (side_of(test, name) for name in _SIDES)
-        masked = self._masked(human.names)
-        own, known = (_vocabulary(masked[i] for i in set(codes_of(one))) for one in (human, model))
-        for name, words in (("y_true", own), ("y_pred", known)):
-            if not words:
-                raise InputError(
-                    "{name} has no word left for an attacker: masker replaced all of them. "
-                    "Mask fewer words.",
-                    name=name,
-                )
-        equal = masked
-        if self.equalize is not None:
-            if own.isdisjoint(known):
-                raise InputError(
-                    "{y_true} and {y_pred} have no word in common, so equalize='vocabulary' leaves "
-                    "nothing of the human texts. Are they in one language? Pass equalize=None."
-                )
-            equal = [_known(text, known) for text in masked]
-        return _inputs(equal, codes_of(human)), _inputs(masked, codes_of(model))
-
-    def _masked(self, texts: Sequence[Any]) -> list[str]:
-        if self.masker is None:
-            return list(texts)
-        masker = WordMasker() if isinstance(self.masker, str) else self.masker
-        masked = list(masker.transform(list(texts)))
-        if len(masked) != len(texts) or not all(isinstance(one, str) for one in masked):
-            raise InputError(
-                "masker must return one text for each text; {kind} returned {n} values for {m} "
-                "texts.",
-                kind=type(masker).__name__,
-                n=len(masked),
-                m=len(texts),
-            )
-        return masked
-
-    # ------------------------------------------------------------------ what a result says
-
-    def _evidence(self, done: AttackRun) -> dict[str, Any]:
-        attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker
-        tables = []
-        for source, attack in zip(SOURCES, done.pair.attacks, strict=True):
-            found = _words(attacker, attack)
-            if found is None:
-                return {"words": None}
-            found.insert(0, "source", source)
-            tables.append(found)
-        return {"words": pd.concat(tables, ignore_index=True)}
-
-    def _more_statistics(
-        self, done: AttackRun, test: Contingency, rng: np.random.Generator
-    ) -> dict[str, float]:
-        pair = done.pair
-        found: dict[str, float] = {}
-        for name, attack in zip(("data", "model"), pair.attacks, strict=True):
-            assert attack.texts is not None
-            empty = np.array([not _TOKEN.search(text) for text in attack.texts])
-            found[f"empty_{name}"] = float(pair.cells.weight @ empty[attack.input_codes])
-        texts = pair.data.texts
-        assert texts is not None
-        words = [_TOKEN.findall(text) for text in texts]
-        n = np.array([[len(one), one.count(UNKNOWN)] for one in words])
-        total, unknown = pair.cells.weight @ n[pair.data.input_codes]
-        found["unknown_words"] = float(unknown / total) if total else 0.0
-        return found
-
-    def _sentence(self, result: AuditResult) -> str:
-        text = conclusion(result)
-        if np.isnan(result.value):
-            return text
-        data, model = (float(result.table[name].mean()) for name in self.columns)
-        form = rate if self.percent else "{:.4g}".format
-        name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
-        what = {
-            "confidence": f"its mean probability for the right {self._guessed} is",
-            "accuracy": "the share of right guesses is",
-        }.get(name, f"its {name} is")
-        text += (
-            f" An attacker reads the model's texts and guesses the {self._guessed}: {what} "
-            f"{form(model)}, compared with {form(data)} from human texts"
-        )
-        chance = result.statistics["chance_model"]
-        text += f" and {form(chance)} by guessing." if self.percent else "."
-        return text + _named(result)
-
-
-def _named(result: AuditResult) -> str:
-    """Return the words that point to each group most, of the model's texts."""
-    words = result.words
-    if words is None or words.empty:
-        return ""
-    own = words[words["source"] == SOURCES[1]]
-    said = []
-    for target, table in own.groupby("target", sort=False):
-        quoted = [f"'{one}'" for one in table["word"][:_NAMED]]
-        said.append(f"{listed(quoted)} for {result.group_name(target)}")
-    if not said or len(said) > _NAMED:
-        return ""
-    return f" Words that it goes by most: {'; '.join(said)}."
-
-
-def _words(attacker: Any, attack: Attack) -> pd.DataFrame | None:
-    """Return the words by which attackers recognise the classes of each target."""
-    assert attack.texts is not None
-    rows = np.repeat(np.arange(attack.cells.n_cells), attack.cells.rows.astype(int))
-    texts = attack.texts[attack.input_codes[rows]]
-    group = side_of(attack.cells, "group")
-    return words_of(attacker, texts, codes_of(group)[rows], group.names)
+TASK = "<task>"
+FEW = 10  # rows that have to name a task
 
 
 class LICAuditor(TextAuditor):
@@ -326,7 +129,6 @@ class LICAuditor(TextAuditor):
     )
     question = "Do the model's texts reveal the group better than human texts do?"
     headline = 1
-    _guessed = "group"
 
     def __init__(
         self,
@@ -377,5 +179,269 @@ class LICAuditor(TextAuditor):
 lic_amplification = function_of(
     LICAuditor,
     "lic_amplification",
+    without=("sensitive_pred", "y_train", "sensitive_train"),
+)
+
+
+class DBACAuditor(TextAuditor):
+    r"""Audit directional bias amplification in captions (DBAC).
+
+    Task → group ("T->A"): words that name the group are masked, and an attacker predicts the
+    group from the rest. Group → task ("A->T"): words that name the tasks are masked, such as
+    objects, and an attacker predicts which of them the text has named. The value is the relative
+    change of the attacker's quality from human texts to texts of the model [1]_. Use it to find
+    out in which direction captions amplify an association.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    direction : {"A->T", "T->A"}, default="T->A"
+        "T->A" (task → group): does what the texts name reveal the group? "A->T" (group → task):
+        does the rest of a text, words for the group included, reveal the task?
+    tasks : dict, default=None
+        For "A->T": the tasks, and the words that name each, as the labels of `WordListLabeler`.
+    attacker : "auto" or estimator, default="auto"
+        Pipeline that reads texts. "auto": `TfidfVectorizer` of one and two words (``min_df=2``)
+        and `LogisticRegression`. An estimator: any pipeline of scikit-learn whose first step takes
+        texts, cloned for every draw, fold and task.
+    quality : str or callable, default="confidence"
+        %(quality)s
+    equalize : {"vocabulary", None}, default="vocabulary"
+        "vocabulary": words of the human texts that the model never uses become one unknown token.
+        None: human texts stay as they are.
+    masker : "gender", transformer or None, default="gender"
+        For "T->A", what hides the group. "gender": `WordMasker` with English words that name a
+        gender. A transformer: a `WordMasker` with words of your own, or anything that returns a
+        text for each text. None: texts are masked already.
+    normalize : bool, default=True
+        True divides the difference of qualities by their sum. False does not.
+    cv : int, default=5
+        Number of folds of the audited rows: attackers are scored on rows that they did not learn
+        from.
+    holdout : bool, default=False
+        False scores all folds. True scores one fold of each draw.
+    n_draws : int, default=5
+        Number of random splits into folds that are averaged.
+    %(shared)s
+
+    Attributes
+    ----------
+    %(fitted)s
+
+    See Also
+    --------
+    LICAuditor : The difference of qualities for the group, as its paper defines it.
+    DPAAuditor : The same form for labels.
+    skbiasamp.metrics.dbac_amplification : The value as a function.
+
+    Notes
+    -----
+    .. math:: DBAC = \frac{\Psi_M - \Psi_D}{\Psi_M + \Psi_D}
+
+    The qualities are those of the attacker on texts of the model and of people. The value lies
+    in [−1, 1]. "A->T" has an attacker for each task, and the value is their mean. Tasks are read
+    from the texts themselves: on the human side from human texts, on the model's side from its
+    own, as DPA predicts the model's predictions. A task that fewer than 10 rows of either side
+    name is left out, with a warning.
+
+    **Left out of the published metric**: its reweighting, and its replacement of unknown words by
+    similar ones (an embedding). A `WordMasker` with ``substitute=`` maps words as you like.
+
+    ``result.words`` and ``statistics`` are as those of `LICAuditor`. Training texts are not used.
+
+    References
+    ----------
+    .. [1] Nair, Tokas, Kerner. Measuring directional bias amplification in image captions using
+       predictability. 2025.
+
+    Examples
+    --------
+    >>> from skbiasamp import DBACAuditor
+    >>> group = ["f", "m"] * 100
+    >>> people = ["a woman has a bike", "a man has a bike"] * 50 + [
+    ...     "a woman has a cake",
+    ...     "a man has a cake",
+    ... ] * 50
+    >>> model = ["a woman has a cake", "a man has a bike"] * 100
+    >>> tasks = {"bike": ["bike"], "cake": ["cake"]}
+    >>> auditor = DBACAuditor("A->T", tasks=tasks, n_draws=2, random_state=0)
+    >>> auditor.audit(people, model, sensitive_features=group).verdict
+    'reveals more'
+    >>> DBACAuditor("T->A", n_draws=2, random_state=0).audit(
+    ...     people, model, sensitive_features=group
+    ... ).verdict
+    'reveals more'
+    """
+
+    metric = "DBAC"
+    definition = (
+        "Directional bias amplification in captions (DBAC; Nair et al., 2025): how much better an "
+        "attacker guesses the group from texts without words for the group (T→A), or the named "
+        "tasks from texts without words for the tasks (A→T), if the model wrote the texts in place "
+        "of people. The value is the difference of both qualities divided by their sum."
+    )
+    headline = 3
+    direction: str
+    _compared: Array | None = None  # the tasks that all compared models name
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions(set(DIRECTIONS))],
+        "tasks": [dict, None],
+        **TextAuditor._parameter_constraints,
+        "normalize": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        direction: str = "T->A",
+        *,
+        tasks: Any = None,
+        attacker: Any = "auto",
+        quality: Any = "confidence",
+        equalize: str | None = "vocabulary",
+        masker: Any = "gender",
+        normalize: bool = True,
+        balanced: bool = True,
+        cv: int = 5,
+        holdout: bool = False,
+        n_draws: int = 5,
+        groups: str = "intersection",
+        missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            attacker=attacker,
+            quality=quality,
+            equalize=equalize,
+            cv=cv,
+            n_draws=n_draws,
+            groups=groups,
+            missing=missing,
+            interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.direction = direction
+        self.tasks = tasks
+        self.masker = masker
+        self.normalize = normalize
+        self.balanced = balanced
+        self.holdout = holdout
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers."""
+        if self.direction == "T->A":
+            return "Do the model's texts reveal the group better than human texts do?"
+        return "Do the model's texts reveal the tasks that they name better than human texts do?"
+
+    @property
+    def about(self) -> str:
+        """What attackers guess."""
+        return "the group" if self.direction == "T->A" else "the tasks"
+
+    @property
+    def _guessed(self) -> str:
+        return "group" if self.direction == "T->A" else "task"
+
+    def _requires(self) -> tuple[SideName, ...]:
+        return ("task_pred",)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.direction == "A->T" and not self.tasks:
+            raise InputError(
+                "tasks must name the words of each task if direction='A->T': "
+                "tasks={{'surfboard': ['surfboard', 'surf board']}}."
+            )
+
+    def _amplification(self, data: Array, model: Array) -> Array:
+        """Return (Ψ_M − Ψ_D) / (Ψ_M + Ψ_D); 0 if both are 0."""
+        return divide(model - data, model + data) if self.normalize else model - data
+
+    # ------------------------------------------------------------------ tasks as targets
+
+    def _masked(self, texts: Sequence[Any]) -> list[str]:
+        if self.direction == "T->A":
+            return super()._masked(texts)
+        lists, patterns = words_and_patterns(self.tasks, "tasks")
+        masked = list(texts)
+        if words := list(dict.fromkeys(word for held in lists.values() for word in held)):
+            masked = list(WordMasker(words, TASK).transform(masked))
+        for pattern in (one for held in patterns.values() for one in held):
+            masked = [pattern.sub(TASK, text) for text in masked]
+        return masked
+
+    def _aimed(self, pair: AttackPair) -> AttackPair:
+        if self.direction == "T->A":
+            return pair
+        named = self._named(pair.cells)
+        kept = self._compared if self._compared is not None else self._kept(pair.cells, [named[1]])
+        data, model = (
+            replace(
+                attack,
+                target=Members(held[:, kept]),
+                n_classes=2,
+                names=tuple(np.array([*self.tasks], dtype=object)[kept]),
+            )
+            for attack, held in zip(pair.attacks, named, strict=True)
+        )
+        return replace(pair, data=data, model=model)
+
+    def _named(self, cells: Contingency) -> list[Array]:
+        """Return which tasks the texts of people and of the model name, in every cell."""
+        sides = [side_of(cells, name) for name in SIDES]
+        found = WordListLabeler(self.tasks).transform(list(sides[0].names))
+        of_text = found[[*self.tasks]].to_numpy(bool)
+        return [of_text[codes_of(side)] for side in sides]
+
+    def _kept(self, cells: Contingency, models: list[Array]) -> Array:
+        """Return the positions of tasks that enough texts name, and enough do not."""
+        human, _ = self._named(cells)
+        counts = np.array([cells.rows @ one for one in (human, *models)])
+        few = ((counts < FEW) | (cells.rows.sum() - counts < FEW)).any(axis=0)
+        if few.all():
+            raise InputError(
+                "tasks must be named by {few} texts of people and of the model, and not by all; no "
+                "task is. Check their words.",
+                few=FEW,
+            )
+        if few.any():
+            left_out = [name for name, one in zip(self.tasks, few, strict=True) if one]
+            warn(
+                f"Fewer than {FEW} texts of people or of the model name {quote(left_out)} (or all "
+                "do): these tasks are left out.",
+                UndefinedMetricWarning,
+            )
+        return np.flatnonzero(~few)
+
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        if self.direction == "T->A":
+            return super()._compare_models(cells, reference)
+        views = [of_model(cells, model) for model in cells.models]
+        same: DBACAuditor = clone(self)
+        same._compared = self._kept(views[0], [self._named(view)[1] for view in views])
+        return AttackAuditor._compare_models(same, cells, reference)
+
+    def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
+        if self.direction == "T->A":
+            return super()._targets(done, test)
+        names = label_index(done.pair.data.names)
+        return {"group": ["(all)"] * len(names), "task": names}
+
+
+dbac_amplification = function_of(
+    DBACAuditor,
+    "dbac_amplification",
     without=("sensitive_pred", "y_train", "sensitive_train"),
 )

@@ -105,6 +105,8 @@ class AuditResult(OfMetric):
         Whether these columns are shares of 1.
     group_columns : tuple
         Names of the sensitive columns that make the groups, empty if unknown.
+    about : str
+        What an attacker guesses, if the verdict is that predictions reveal more or less.
     baseline : str
         What an attacker on the model's predictions is compared with.
     words : DataFrame or None
@@ -150,6 +152,7 @@ class AuditResult(OfMetric):
     uncounted: str = ""
     settings: tuple[str, ...] = ()
     group_columns: tuple[Hashable, ...] = ()
+    about: str = "the group"
     baseline: str = "equally accurate random labels"
     words: pd.DataFrame | None = None
 
@@ -400,6 +403,7 @@ _FIELDS = schema.record(
         "headline": schema.number(),
         "columns": schema.dict_of(schema.TEXT),
         "percent": schema.TRUTH,
+        "about": schema.TEXT,
         "baseline": schema.TEXT,
         "words": schema.optional(schema.list_of(schema.record(WORD_COLUMNS))),
         "uncounted": schema.TEXT,

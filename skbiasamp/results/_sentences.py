@@ -77,7 +77,7 @@ def _verdict(result: AuditResult, *, rates: bool) -> str:
                 "predictions is not clearly better than a guess that ignores its input"
             )
         return f"No clear effect: {shown} (the {interval} {ends} includes 0)"
-    about = "the association" if verdict in (AMPLIFIES, REDUCES) else "about the group"
+    about = "the association" if verdict in (AMPLIFIES, REDUCES) else f"about {result.about}"
     return f"The model {verdict} {about}: {shown} ({interval} {ends})"
 
 

@@ -207,7 +207,7 @@ class WordListLabeler(TextTransformer):
 
     def _read(self, X: Any, texts: list[str]) -> pd.DataFrame:
         names = self._names()
-        lists, patterns = _sorted_out(self.labels, "labels")
+        lists, patterns = words_and_patterns(self.labels, "labels")
         found = _found(texts, list(self.labels), lists, patterns, self.plurals, "labels")
         columns: list[Any] = [found]
         if self.refusals is not None:
@@ -226,7 +226,7 @@ class WordListLabeler(TextTransformer):
             check_option("refusals", given, ("english",))
             given = _REFUSALS
             texts = [" ".join(text.replace("\u2019", "'").split()) for text in texts]
-        lists, patterns = _sorted_out({REFUSAL: given}, "refusals")
+        lists, patterns = words_and_patterns({REFUSAL: given}, "refusals")
         return _found(texts, [REFUSAL], lists, patterns, self.plurals, "refusals")
 
 
@@ -237,7 +237,7 @@ def _is_pattern(one: Any) -> bool:
     return isinstance(one, str) and len(one) > 2 and one[0] == one[-1] == "/"
 
 
-def _sorted_out(
+def words_and_patterns(
     labels: Mapping[str, Any], role: str
 ) -> tuple[dict[str, list[str]], dict[str, list[re.Pattern[str]]]]:
     """Return words and regular expressions apart, by task."""

@@ -48,7 +48,7 @@ _READING = {
     "worse.",
 }
 _ASSOCIATION = "the association between group and task in its labels"
-_LESS_THAN = "about the group than {baseline} would"
+_LESS_THAN = "about {about} than {baseline} would"
 
 # Symbol and side (the colour) of each verdict, and the sentence that the page opens with.
 TAGS = {
@@ -195,7 +195,7 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
     level = result["confidence_level"]
     title = name_of(name).replace("->", "→")
     lead, _, rest = result["sentence"].partition(". ")
-    reading = _READING.get(result["kind"], "").replace("{baseline}", result["baseline"])
+    reading = _filled(_READING.get(result["kind"], ""), result)
     return {
         "id": f"audit-{i}",
         "key": name,
@@ -205,7 +205,7 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "question": result["question"],
         "definition": f"{result['definition']} {reading}".strip(),
         "sentence": result["sentence"],
-        "headline": headline.replace("{baseline}", result["baseline"]),
+        "headline": _filled(headline, result),
         "rest": rest,
         # A metric of a user's own file may say it in another way.
         "sure": lead.partition(": ")[2].rstrip(".")
@@ -228,6 +228,11 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         ],
         "statistics": [(key, short(one)) for key, one in statistics.items()],
     }
+
+
+def _filled(text: str, result: dict[str, Any]) -> str:
+    """Return text with what the metric says of its attackers."""
+    return text.replace("{about}", result["about"]).replace("{baseline}", result["baseline"])
 
 
 def _summary(key: str, audits: list[dict[str, Any]]) -> Table | None:
