@@ -60,9 +60,22 @@ class Cells:
             self.tasks, self._task_positions = task_names(task.names, task.pos_label)
         else:
             self.tasks, self._task_positions = task.names, list(range(len(task.names)))
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start without what is computed once and kept."""
         self._joints: dict[tuple[SideName, SideName], Array] = {}
         self._counts: dict[SideName, Array] = {}
         self._ordered: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Stored models need none of it, and skops cannot store pairs as keys.
+        kept = {"_joints", "_counts", "_ordered"}
+        return {name: value for name, value in self.__dict__.items() if name not in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
 
     @classmethod
     def of_rows(cls, rows: Rows, *, summed: Summed | None = None) -> Self:

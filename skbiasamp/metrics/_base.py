@@ -357,9 +357,16 @@ class BaseAuditor(ABC, BaseEstimator):
         self.groups_ = list(cells.groups)
         self.tasks_ = list(cells.tasks)
         self.n_samples_fit_ = int(cells.total) if cells.whole else cells.total
-        if not (cells.soft("group") or cells.soft("task")):
-            self.base_rates_ = as_frame(cells.rate("task", given="group"), cells)
         return self
+
+    # Not stored: formats for models, such as that of skops, hold arrays and no data frames.
+    @property
+    def base_rates_(self) -> pd.DataFrame:
+        """P(task | group) in the training labels."""
+        cells = self.contingency_
+        if cells.soft("group") or cells.soft("task"):
+            raise AttributeError("base_rates_ exists if groups and tasks are labels, not scores.")
+        return as_frame(cells.rate("task", given="group"), cells)
 
     # ------------------------------------------------------------------ what a metric fills in
 

@@ -125,7 +125,6 @@ class CooccurrenceAuditor(BaseAuditor):
 
     kind = "signed"
     reference: str
-    y_at_: pd.DataFrame
     _chosen: dict[str, Any] | None = None
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "reference": [StrOptions({"train", "test"})],
@@ -190,8 +189,13 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _learn(self, cells: Contingency) -> Self:
         super()._learn(cells)
-        self.y_at_ = as_frame(self._sign(cells), cells)
+        self._signs = self._sign(cells)
         return self
+
+    @property
+    def y_at_(self) -> pd.DataFrame:
+        """Signs of the training correlations."""
+        return as_frame(self._signs, self.contingency_)
 
     def _check_fitted(self) -> None:
         if not self._fitted and self.reference != "test":

@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import Array
 from skbiasamp._texts import filling
-from skbiasamp.mitigation._pairs import Pairs
+from skbiasamp.mitigation._pairs import Pairs, named
 from skbiasamp.mitigation._samplers import Sampler, draw
 
 _TINY = 1e-9  # below any difference between a count and alpha times another
@@ -94,7 +94,6 @@ class RatioBalancer(Sampler):
         "unpaired": [StrOptions({"error", "drop"})],
     }
 
-    counts_: pd.DataFrame
     n_upper_: int
 
     def __init__(
@@ -126,10 +125,17 @@ class RatioBalancer(Sampler):
         else:
             quota, self.n_upper_ = _most_rows(available, pairs.within(group), member, self.alpha)
         kept = draw(pairs.cell, quota, rng)
-        self.counts_ = pairs.frame(
-            pairs.within(pairs.group)[:, kept].astype(int) @ pairs.member[kept].astype(int)
+        self._names = pairs.groups, pairs.tasks
+        self._counts = pairs.within(pairs.group)[:, kept].astype(int) @ pairs.member[kept].astype(
+            int
         )
         return kept
+
+    @property
+    def counts_(self) -> pd.DataFrame:
+        """Number of rows of each pair of group and task that were kept."""
+        groups, tasks = self._names
+        return pd.DataFrame(self._counts, named(groups), named(tasks))
 
 
 def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> tuple[Array, int]:

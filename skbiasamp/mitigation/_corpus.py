@@ -20,7 +20,13 @@ from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.mitigation._constraints import Bounds, choose, constrain
-from skbiasamp.mitigation._pairs import check_frame, read_groups, read_pairs, require_labels
+from skbiasamp.mitigation._pairs import (
+    check_frame,
+    named,
+    read_groups,
+    read_pairs,
+    require_labels,
+)
 from skbiasamp.model_selection._responses import task_scores
 
 _CERTAIN = 1e-9
@@ -141,7 +147,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         "drop_sensitive": ["boolean"],
     }
 
-    ratios_: pd.DataFrame
+    _ratios: Array
 
     def __init__(
         self,
@@ -173,8 +179,13 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         ) @ pairs.member
         self._one_label = pairs.one_label
         self._binary = pairs.one_label and len(pairs.tasks) == 2
-        self.ratios_ = pairs.frame(_shares(counts)).iloc[:, int(self._binary) :]
-        self.groups_ = pairs.groups
+        self._ratios = _shares(counts)[:, int(self._binary) :]
+        self.groups_, self._tasks = pairs.groups, pairs.tasks[int(self._binary) :]
+
+    @property
+    def ratios_(self) -> pd.DataFrame:
+        """Each group's share of the training rows of each task."""
+        return pd.DataFrame(self._ratios, named(self.groups_), named(self._tasks))
 
     def constrain(self, X: Any, *, sensitive_features: Any = None) -> ConstrainedPredictions:
         """Predict a batch, and return the predictions with their changes.
@@ -194,14 +205,15 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         scores = self._scores(X)
         attribute = self._sensitive(X, sensitive_features, "predict")
         group = read_groups(attribute, len(scores), self.groups_)
-        ratio = self.ratios_.to_numpy()
+        ratio = self._ratios
         low, high = np.maximum(ratio - self.margin, 0), np.minimum(ratio + self.margin, 1)
         bounds = Bounds(np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 1, high))
         exclusive = self._one_label and not self._binary
         before = choose(scores, exclusive=exclusive)
         found = constrain(scores, group, bounds, exclusive=exclusive)
         within = (np.arange(len(ratio))[:, None] == group).astype(float)
-        pairs = pd.MultiIndex.from_product([self.ratios_.index, self.ratios_.columns])
+        names = self.ratios_
+        pairs = pd.MultiIndex.from_product([names.index, names.columns])
         table = pd.DataFrame(
             {
                 "group": pairs.get_level_values(0),
@@ -218,7 +230,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         return ConstrainedPredictions(
             y_pred=y_pred,
             table=table,
-            shifts=pd.DataFrame(found.shifts, self.ratios_.index, self.ratios_.columns),
+            shifts=pd.DataFrame(found.shifts, names.index, names.columns),
             n_changed=int((before != found.chosen).any(axis=1).sum()),
         )
 
@@ -241,7 +253,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         if len(unmet):
             warnings.warn(
                 f"In these {len(found.y_pred):,} rows, groups do not have their training shares "
-                f"(within {self.margin:g}) of {len(unmet)} of {self.ratios_.shape[1]} tasks: "
+                f"(within {self.margin:g}) of {len(unmet)} of {self._ratios.shape[1]} tasks: "
                 f"{quote(unmet.tolist())}. Predict larger batches with all groups, or raise "
                 "margin; constrain(X) returns the shares reached.",
                 ConvergenceWarning,

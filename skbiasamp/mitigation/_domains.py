@@ -161,7 +161,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
                 n=len(pairs.group),
                 shape=np.asarray(weight).shape,
             )
-        self.group_prior_ = self._prior(pairs, inner.get("sample_weight"))
+        self._prior_of_groups = self._prior(pairs, inner.get("sample_weight"))
         members = [np.flatnonzero(one) for one in pairs.within(pairs.group)]
         training = (
             (
@@ -190,7 +190,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
         check_is_fitted(self)
         features = self._features(X)
         outputs = [one.predict_proba(features) for one in self.estimators_]
-        weight = self.group_prior_.to_numpy()
+        weight = self._prior_of_groups
         if not self._one_label:
             outputs = [
                 task_scores(output, one.classes_)
@@ -227,13 +227,17 @@ class DomainIndependentClassifier(SensitiveClassifier):
         """The classes."""
         return self.estimators_[0].classes_
 
-    def _prior(self, pairs: Pairs, sample_weight: Any) -> pd.Series:
+    @property
+    def group_prior_(self) -> pd.Series:
+        """The weight of each group."""
+        return pd.Series(self._prior_of_groups, named(self.groups_))
+
+    def _prior(self, pairs: Pairs, sample_weight: Any) -> Array:
         """Return the weight of each group, one together."""
-        names = named(pairs.groups)
         if isinstance(self.group_prior, str):
             uniform = self.group_prior == "uniform"
-            weight = None if uniform else np.bincount(pairs.group, sample_weight)
-            prior = pd.Series(1.0 if weight is None else weight, names, float)
+            n_groups = len(pairs.groups)
+            prior = np.ones(n_groups) if uniform else np.bincount(pairs.group, sample_weight)
         else:
             if set(self.group_prior) != set(pairs.groups):
                 raise InputError(
@@ -242,7 +246,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
                     given=quote(self.group_prior),
                     groups=quote(pairs.groups),
                 )
-            prior = pd.Series([self.group_prior[one] for one in pairs.groups], names, float)
+            prior = np.array([self.group_prior[one] for one in pairs.groups], float)
             if not (np.isfinite(prior).all() and (prior >= 0).all() and prior.any()):
                 raise InputError(
                     "{group_prior} must hold numbers of at least 0, and not all 0; got {seen}.",

@@ -69,10 +69,6 @@ class Pairs:
         """Return a 0/1 row for each group: its members."""
         return (np.arange(len(self.groups))[:, None] == group).astype(float)
 
-    def frame(self, table: Array) -> pd.DataFrame:
-        """Return a table of groups and tasks with their names."""
-        return pd.DataFrame(table, named(self.groups), named(self.tasks))
-
     def require_classes(self) -> None:
         """Raise if there is only one class to learn."""
         if self.one_label and len(self.tasks) < 2:
