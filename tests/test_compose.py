@@ -618,6 +618,9 @@ def test_a_stack_with_its_default_final_estimator_can_be_audited():
     model.fit(GIVEN, Y)
     expected = by_hand(slice(None), slice(None), stack.fit(PLAIN, Y).predict(PLAIN))
     assert model.audit(GIVEN, Y).value == expected
+    # It has probabilities after `fit`: what asks for them before must not say that it has none.
+    calibrated = CalibratedClassifierCV(clone(model), cv=2).fit(GIVEN, Y)
+    assert_allclose(calibrated.predict_proba(GIVEN).sum(axis=1), 1)
 
 
 @pytest.mark.parametrize(

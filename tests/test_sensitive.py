@@ -6,13 +6,15 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from discovery import public_classes, public_estimators
 from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
-from skbiasamp import DirectionalAuditor, mitigation
+from skbiasamp import DirectionalAuditor, amplification_scorer, cross_audit, mitigation
 from skbiasamp._input import InputError
 
 RNG = np.random.default_rng(0)
@@ -125,7 +127,7 @@ def test_errors_are_the_same(kind, sensitive, data, error, message):
 
 @every_class
 def test_a_feature_that_is_passed_twice_or_never(kind):
-    message = r"passed twice: as sensitive='race' and as sensitive_features. Pass one .*\.set_"
+    message = r"passed twice: as sensitive='race' and as sensitive_features. Pass one of them\."
     with pytest.raises(ValueError, match=message):
         outcome(make(kind, sensitive="race"), X, sensitive_features=RACE)
     model, warns = make(kind), kind.__name__ in ("AuditedClassifier", "LeakageProbe")
@@ -193,3 +195,19 @@ def test_bad_input_of_mitigations(kind, changed, message):
     inner = kind is mitigation.CorpusConstraintClassifier and first
     with pytest.raises(ValueError if inner else InputError, match=message):
         model.fit(**given)
+
+
+@pytest.mark.parametrize("around", [lambda model: model, make_pipeline], ids=["bare", "pipeline"])
+def test_routing_passes_the_feature_to_nobody_who_has_it(around):
+    """It was an error: passed twice, by cross_audit and by the column that the user named."""
+    model = around(mitigation.CorpusConstraintClassifier(LogisticRegression(), sensitive="race"))
+    scoring = {"amplification": amplification_scorer()}
+    found = []
+    for enable in (False, True):
+        with sklearn.config_context(enable_metadata_routing=enable):
+            result = cross_audit(
+                model, X, Y, sensitive_features=RACE, cv=2, scoring=scoring, random_state=0
+            )
+            found.append(result.table)
+    pd.testing.assert_frame_equal(*found)
+    assert_array_equal(found[0]["amplification"], -found[0]["value"].abs())

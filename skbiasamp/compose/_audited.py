@@ -21,7 +21,14 @@ from sklearn.utils.validation import check_is_fitted
 from skbiasamp._compat import HasMethods
 from skbiasamp._input import Array, InputError, check_auditor, of_auditor, speaking, to_native
 from skbiasamp._texts import filling
-from skbiasamp.compose._sensitive import SENSITIVE, how_to_pass, requests, routing, without
+from skbiasamp.compose._sensitive import (
+    SENSITIVE,
+    how_to_pass,
+    own_request,
+    requests,
+    routing,
+    without,
+)
 from skbiasamp.compose._wrapper import SensitiveWrapper
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.results import AuditReport, AuditResult
@@ -289,7 +296,7 @@ class AuditedClassifier(SensitiveWrapper):
         routing : MetadataRouter
         """
         fit = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(own_request(self))
         if self.sensitive_estimator is not None:
             router.add(sensitive_estimator=self.sensitive_estimator, method_mapping=fit)
         both = MethodMapping().add(caller="fit", callee="fit").add(caller="score", callee="score")

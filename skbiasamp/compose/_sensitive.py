@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import sklearn
+from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skbiasamp._input import (
@@ -58,6 +59,17 @@ def finds(estimator: Any) -> bool:
     )
 
 
+def own_request(estimator: Any) -> Any:
+    """Return what metadata an estimator requests for itself, whatever is inside it."""
+    request = BaseEstimator.get_metadata_routing(estimator)
+    if getattr(estimator, "sensitive", None) is not None:
+        for method in ("fit", "predict", "score", "transform"):
+            asked = getattr(request, method)
+            if "sensitive_features" in asked.requests:
+                asked.add_request(param="sensitive_features", alias=False)
+    return request
+
+
 def routing(*, enable: bool) -> Any:
     """Return a context with metadata routing, or with the caller's setting."""
     return sklearn.config_context(**({"enable_metadata_routing": True} if enable else {}))
@@ -86,18 +98,29 @@ class SensitiveColumns:
                     advice=how_to_pass(who),
                 )
             return sensitive_features
-        if sensitive_features is not None:
-            raise InputError(
-                "The sensitive feature was passed twice: as sensitive={sensitive!r} and as "
-                "{sensitive_features}. Pass one of them; under metadata routing, with "
-                ".set_{method}_request(sensitive_features=False).",
-                sensitive=self.sensitive,
-                method=method,
-            )
+        self._refuse_two(sensitive_features)
         if not callable(self.sensitive):
             return _columns(X, self.sensitive)
         check_call("sensitive", self.sensitive, X)
         return self.sensitive(X)
+
+    def _refuse_two(self, sensitive_features: Any) -> None:
+        """Raise if the sensitive feature was passed and `sensitive` finds it too."""
+        if self.sensitive is not None and sensitive_features is not None:
+            raise InputError(
+                "The sensitive feature was passed twice: as sensitive={sensitive!r} and as "
+                "{sensitive_features}. Pass one of them.",
+                sensitive=self.sensitive,
+            )
+
+    def get_metadata_routing(self) -> Any:
+        """Return which metadata is requested: no sensitive feature if `sensitive` finds it.
+
+        Returns
+        -------
+        routing : MetadataRequest
+        """
+        return own_request(self)
 
     def _hide(self, X: Any) -> Any:
         """Return what is left of the training data, for this `fit` and the methods after it."""

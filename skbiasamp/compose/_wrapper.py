@@ -21,8 +21,9 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from skbiasamp._compat import has_method
 from skbiasamp._input import InputError, InputTypeError, check_instance, quote
-from skbiasamp.compose._sensitive import ROUTING, SensitiveColumns
+from skbiasamp.compose._sensitive import ROUTING, SensitiveColumns, own_request
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -31,8 +32,8 @@ def _inner_has(name: str) -> Callable[[Method], Method]:
     """Let a method exist if the inner estimator has it."""
 
     def check(self: ClassifierWrapper) -> bool:
-        getattr(getattr(self, "estimator_", self.estimator), name)
-        return True
+        inner = getattr(self, "estimator_", self.estimator)
+        return has_method(inner, name) or bool(getattr(inner, name))  # which says why not
 
     return available_if(check)
 
@@ -49,7 +50,7 @@ class MetaClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         routing : MetadataRouter
         """
-        router = MetadataRouter(owner=type(self).__name__).add_self_request(self)
+        router = MetadataRouter(owner=type(self).__name__).add_self_request(own_request(self))
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return router.add(estimator=self.estimator, method_mapping=mapping)
 
@@ -138,6 +139,8 @@ class ClassifierWrapper(MetaClassifier):
 class SensitiveClassifier(SensitiveColumns, MetaClassifier):
     """A classifier that trains others and knows the sensitive feature."""
 
+    get_metadata_routing = MetaClassifier.get_metadata_routing
+
     # The sensitive feature is for this class alone; weights are for the classifier inside.
     __metadata_request__fit: ClassVar = {"sensitive_features": True, "sample_weight": UNUSED}
     _inside: ClassVar[list[str]] = ["estimator"]
@@ -173,6 +176,7 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
             The fitted classifier.
         """
         self._validate_params()
+        self._refuse_two(sensitive_features)
         metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         routed = fit_params(self, self._inside, metadata, params)
         self._fit(X, y, sensitive_features, routed)

@@ -80,6 +80,8 @@ class Sampler(SensitiveColumns, BaseEstimator):
         routing : MetadataRequest
         """
         request = super().get_metadata_routing()
+        if self.sensitive is not None:
+            return request
         # The sensitive feature is requested. imblearn adds the second method to scikit-learn.
         for method in ("fit", "fit_resample"):
             if hasattr(request, method):
