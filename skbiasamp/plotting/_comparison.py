@@ -10,17 +10,8 @@ import pandas as pd
 
 from skbiasamp._input import Array, check_option, quote
 from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE
-from skbiasamp.plotting._common import (
-    LESS,
-    MORE,
-    as_floats,
-    axes_of,
-    fitting,
-    labels_of,
-    merged,
-    room,
-    tidy,
-)
+from skbiasamp.plotting._common import LESS, MORE, as_floats, labels_of, merged
+from skbiasamp.plotting._rows import POINT, axes_of_rows, draw_rows, label_rows
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 _COLUMNS = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
@@ -229,56 +220,38 @@ class ComparisonDisplay:
         """
         check_option("kind", kind, ("differences", "values"))
         shown = self._shown(max_rows)
-        n = max(len(shown), 1)
         labels = self._labels(shown)
-        width = 4.8 + 0.08 * max(map(len, labels), default=0)
-        ax = axes_of(self, ax, (width, 1.7 + 0.27 * n))
+        ax = axes_of_rows(self, ax, max(len(shown), 1), labels)
         from matplotlib.colors import to_rgba_array
 
-        at = np.arange(len(shown))
         names = ("value", "reference", "value") if kind == "values" else _INTERVAL
         point, low, high = (as_floats(shown[name]) for name in names)
         side = np.array([DIRECTION_OF.get(one, 0) for one in shown["verdict"]], dtype=int)
         change = np.sign(np.nan_to_num(as_floats(shown["difference"]))).astype(int)
-        strong: Array = to_rgba_array(["0.4", MORE, LESS])[change]  # of -1 the last
-        look: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
-        filled = np.where((side != 0)[:, None], strong, 1.0)  # else white
-        self.zero_line_ = ax.axvline(0, color="0.3", linewidth=1, zorder=1)
-        self.intervals_ = self.points_ = self.reference_points_ = None
-        bounded = ~np.isnan(low + high)
-        if bounded.any():
-            pale = np.where((side != 0)[:, None], strong, strong * [1, 1, 1, 0.5])
-            lines = {"colors": pale[bounded], "linewidth": 2, "zorder": 2}
-            self.intervals_ = ax.hlines(
-                at[bounded], low[bounded], high[bounded], **merged(lines, interval_kwargs)
-            )
-        defined = ~np.isnan(point)
+        self.reference_points_ = None
         if kind == "values" and (~np.isnan(low)).any():
-            ring = look | {"facecolors": "white", "edgecolors": "0.3"}
+            ring = POINT | {"facecolors": "white", "edgecolors": "0.3"}
+            at = np.arange(len(shown))
             self.reference_points_ = ax.scatter(low, at, **merged(ring, point_kwargs))
-        if defined.any():
-            colours = {"facecolors": filled[defined], "edgecolors": strong[defined]}
-            if kind == "values":
-                colours = {"facecolors": strong[defined], "edgecolors": strong[defined]}
-            self.points_ = ax.scatter(
-                point[defined], at[defined], **merged(look | colours, point_kwargs)
-            )
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        quiet = {"ha": "center", "va": "center", "color": "0.35", "style": "italic", "bbox": box}
-        self.undefined_ = [ax.text(0, row, "undefined", **quiet) for row in at[~defined]]
-        ax.set_yticks(at, labels=labels)
-        ax.set(ylim=(n - 0.5, -0.5), xlabel="\n".join(self._notes(shown, kind, side[defined])))
+        draw_rows(
+            self,
+            point,
+            low,
+            high,
+            colour=to_rgba_array(["0.4", MORE, LESS])[change],  # of -1 the last
+            clear=side != 0,
+            filled=(side != 0) | (kind == "values"),
+            point_kwargs=point_kwargs,
+            interval_kwargs=interval_kwargs,
+        )
+        defined = ~np.isnan(point)
         if defined.any():
             ax.locator_params(axis="x", nbins=5)
-        else:
-            ax.set(xlim=(-1, 1), xticks=[0])
-        tidy(ax, self._title(kind), axis="x")
         metrics = shown["metric"].to_numpy()
         for row in np.flatnonzero(metrics[1:] != metrics[:-1]) if len(self._several) > 1 else ():
             ax.axhline(row + 0.5, color="0.8", linewidth=0.8, zorder=0)
-        size = fitting(0.85 * room(ax, 1, n)[1])
-        for text in (*ax.get_yticklabels(), *self.undefined_):
-            text.set_fontsize(size)
+        notes = self._notes(shown, kind, side[defined])
+        label_rows(self, labels, notes, title=self._title(kind))
         return self
 
     def _shown(self, max_rows: int | None) -> pd.DataFrame:

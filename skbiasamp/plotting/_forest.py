@@ -9,18 +9,8 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input import Array
-from skbiasamp.plotting._common import (
-    LESS,
-    MORE,
-    SIDES,
-    PairsDisplay,
-    as_floats,
-    axes_of,
-    fitting,
-    merged,
-    room,
-    tidy,
-)
+from skbiasamp.plotting._common import LESS, MORE, SIDES, PairsDisplay, as_floats
+from skbiasamp.plotting._rows import axes_of_rows, draw_rows, label_rows
 
 
 class AmplificationDisplay(PairsDisplay):
@@ -114,61 +104,31 @@ class AmplificationDisplay(PairsDisplay):
             This Display.
         """
         shown = self.table if max_pairs is None else self.table.head(max_pairs)
-        n = max(len(shown), 1)
+        n = len(shown)
         labels, heading, common = self._labels()
-        width = 4.8 + 0.08 * max(map(len, labels), default=0)
-        ax = axes_of(self, ax, (width, 1.7 + 0.27 * n))
+        ax = axes_of_rows(self, ax, max(n, 1), labels)
         from matplotlib.colors import to_rgba_array
 
         value, low, high = (
-            as_floats(shown[name]) if name in shown else np.full(len(shown), np.nan)
+            as_floats(shown[name]) if name in shown else np.full(n, np.nan)
             for name in ("amplification", "low", "high")
         )
-        at = np.arange(len(shown))
         tested = self._tested
-        sure: Array = np.ones(len(shown), bool) if tested is None else tested.to_numpy()[at]
-        strong = to_rgba_array([LESS if v < 0 else MORE if v > 0 else "0.4" for v in value])
-        pale = strong * [1, 1, 1, 0.5]
-        colour = np.where(sure[:, None], strong, pale)
-
-        self.zero_line_ = ax.axvline(0, color="0.3", linewidth=1, zorder=1)
-        self.intervals_ = self.points_ = None
-        bounded = ~np.isnan(low + high)
-        if bounded.any():
-            self.intervals_ = ax.hlines(
-                at[bounded],
-                low[bounded],
-                high[bounded],
-                **merged({"colors": colour[bounded], "linewidth": 2, "zorder": 2}, interval_kwargs),
-            )
-        defined = ~np.isnan(value)
-        if defined.any():
-            hollow = np.where(sure[:, None], strong, 1.0)  # white
-            self.points_ = ax.scatter(
-                value[defined],
-                at[defined],
-                **merged(
-                    {"s": 32, "linewidths": 1.2, "zorder": 3}
-                    | {"facecolors": hollow[defined], "edgecolors": strong[defined]},
-                    point_kwargs,
-                ),
-            )
-        box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
-        look = {"ha": "center", "va": "center", "color": "0.35", "style": "italic", "bbox": box}
-        self.undefined_ = [ax.text(0, row, "undefined", **look) for row in at[~defined]]
-        notes = self._notes(len(shown), hollow=bool((~sure & defined).any()))
-        ax.set_yticks(at, labels=labels[: len(at)])
-        ax.set(
-            ylim=(n - 0.5, -0.5),
-            ylabel=heading,
-            xlabel="\n".join([SIDES.get(self.kind, "amplification"), *common, *notes]),
+        sure: Array = np.ones(n, bool) if tested is None else tested.to_numpy()[:n]
+        draw_rows(
+            self,
+            value,
+            low,
+            high,
+            colour=to_rgba_array([LESS if v < 0 else MORE if v > 0 else "0.4" for v in value]),
+            clear=sure,
+            filled=sure,
+            point_kwargs=point_kwargs,
+            interval_kwargs=interval_kwargs,
         )
-        if not defined.any():
-            ax.set(xlim=(-1, 1), xticks=[0])
-        tidy(ax, self.title, axis="x")
-        size = fitting(0.85 * room(ax, 1, n)[1])
-        for text in (*ax.get_yticklabels(), *self.undefined_):
-            text.set_fontsize(size)
+        notes = self._notes(n, hollow=bool((~sure & ~np.isnan(value)).any()))
+        notes = [SIDES.get(self.kind, "amplification"), *common, *notes]
+        label_rows(self, labels[:n], notes, heading=heading, title=self.title)
         return self
 
     def _labels(self) -> tuple[list[str], str, list[str]]:
