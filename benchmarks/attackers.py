@@ -37,7 +37,7 @@ class Sizes(NamedTuple):
 
 
 FULL = Sizes(rows=5278, epochs=100, rounds=5, one_by_one=1)
-SHORT = Sizes(rows=500, epochs=50, rounds=1, one_by_one=1)
+SHORT = Sizes(rows=200, epochs=50, rounds=1, one_by_one=1)
 
 
 def module(n_features):

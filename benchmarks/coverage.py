@@ -550,14 +550,14 @@ pass signs from another source (`sign=`).
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--short", action="store_true", help="ten small data sets: a check")
+    parser.add_argument("--short", action="store_true", help="three small data sets: a check")
     parser.add_argument("--datasets", metavar="N", type=int, default=1000, help="drawn for a cell")
     parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
     arguments = parser.parse_args()
     if arguments.short and arguments.write:
         parser.error("--short measures nothing worth writing down.")
     if arguments.short:
-        found = measure(10, SIZES[:1], (19, 19))
+        found = measure(3, SIZES[:1], (19, 19))
     else:
         found = measure(arguments.datasets, SIZES, RESAMPLES)
     text = page(found)

@@ -1,4 +1,4 @@
-"""The coverage benchmarks run and show their tables. Ten data sets judge no coverage."""
+"""The coverage benchmarks run and show their tables. Three data sets judge no coverage."""
 
 import subprocess
 import sys
