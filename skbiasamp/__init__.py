@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         metrics,
         mitigation,
         model_selection,
+        monitoring,
         plotting,
         text,
     )
@@ -76,6 +77,7 @@ _SUBMODULES = {
     "metrics",
     "mitigation",
     "model_selection",
+    "monitoring",
     "plotting",
     "text",
 }
@@ -109,6 +111,7 @@ __all__ = [
     "metrics",
     "mitigation",
     "model_selection",
+    "monitoring",
     "plotting",
     "text",
 ]

@@ -1,4 +1,4 @@
-"""The command line: ``skbiasamp audit`` and ``compare`` of files, ``demo`` of embedded data."""
+"""The command line: ``audit`` and ``compare`` of files, ``watch`` over time, and a ``demo``."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from skbiasamp.cli._gate import check
 from skbiasamp.cli._parser import parser
 from skbiasamp.cli._terminal import say, say_audit, say_comparison, say_files, say_unread
 from skbiasamp.cli._texts import Texts
+from skbiasamp.cli._watch import watch
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import read_train
 from skbiasamp.report import count_rows, described_files
@@ -50,8 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 if the report was made, 1 if an interval lies above ``--fail-above``, 2 if the input was
-        bad or there is no result to check.
+        0 if the report was made, 1 if an interval lies above ``--fail-above`` or there is an alarm
+        with ``--fail-on-alarm``, 2 if the input was bad or there is no result to check.
     """
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -62,13 +63,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     command_line = parser()
     options = command_line.parse_args(arguments)
-    if options.command != "demo" and options.fail_above is None:
+    reports = options.command in ("audit", "compare")
+    if reports and options.fail_above is None:
         for option, given in (("--on", options.on), ("--allow-undefined", options.allow_undefined)):
             if given:
                 command_line.error(
                     f"{option} has no effect without --fail-above: pass --fail-above too"
                 )
-    if options.command != "demo" and options.text is None:
+    if reports and options.text is None:
         lacking = [one for one in ("target", "prediction") if getattr(options, one) is None]
         if lacking:
             flags = ", ".join(f"--{one}" for one in lacking)
@@ -77,7 +79,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
     try:
         call = sys.argv[1:] if arguments is None else arguments
-        code = demo(options.folder) if options.command == "demo" else _report(options, call)
+        if options.command == "watch":
+            code = watch(options, call, _names_of)
+        else:
+            code = demo(options.folder) if options.command == "demo" else _report(options, call)
         say(end="", flush=True)
         return code
     except (InputError, OSError, ImportError) as error:  # anything else is a bug, and shows where

@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import skbiasamp
+from skbiasamp.cli._watch import add_watch
 from skbiasamp.metrics._base import BaseAuditor
 
 _AUDIT_USAGE = """\
@@ -190,7 +191,9 @@ def parser() -> argparse.ArgumentParser:
         prog="skbiasamp", description=skbiasamp.__doc__, epilog=_EXAMPLES, **plain
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {skbiasamp.__version__}")
-    commands = whole.add_subparsers(dest="command", required=True, metavar="{audit,compare,demo}")
+    commands = whole.add_subparsers(
+        dest="command", required=True, metavar="{audit,compare,watch,demo}"
+    )
     audit = commands.add_parser(
         "audit",
         help="audit the predictions in files (CSV, Parquet, ...)",
@@ -207,6 +210,8 @@ def parser() -> argparse.ArgumentParser:
         epilog=_COMPARE_EXAMPLES,
         **plain,
     )
+    types = {"auditor": _auditor, "delimiter": _delimiter, "encoding": _encoding, "seed": _seed}
+    add_watch(commands, plain, types)
     demo = commands.add_parser(
         "demo",
         help="audit data that come with the package, offline",

@@ -1,0 +1,215 @@
+"""``skbiasamp watch add`` and ``watch show``: a store of periods, and its alarms."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from skbiasamp._files import opened
+from skbiasamp._input import InputError, speaking
+from skbiasamp.cli._files import check_gaps, check_outputs, labels_of, named_columns
+from skbiasamp.cli._terminal import filled, say, say_files
+from skbiasamp.contingency import Contingency
+from skbiasamp.monitoring import Store
+from skbiasamp.results import Timeline
+
+_WATCH = """\
+Watch a model over time. "add" counts the rows of a period and puts the counts
+into a store, a folder with one small file a period. "show" compares every
+period with the reference. If nothing changes, the chance of any alarm over the
+whole watch is at most 5 %."""
+
+_EXAMPLES = """\
+examples:
+  skbiasamp watch add store/ today.parquet --period 2026-11-21 \\
+      --target hired --prediction predicted --sensitive sex --min-cell 5
+  skbiasamp watch show store/ --reference 30 --html page.html --fail-on-alarm
+
+exit codes: 0 done, 1 there is an alarm and --fail-on-alarm was passed, 2 bad
+input"""
+
+_MOST = 12  # periods that the terminal shows
+_MOST_NOTES = 5
+
+
+def add_watch(
+    commands: Any, plain: dict[str, Any], types: Mapping[str, Callable[[str], Any]]
+) -> None:
+    """Add the command and its two actions to the parser."""
+    watch = commands.add_parser(
+        "watch",
+        help="watch a model over time: a store of periods, and alarms",
+        description=_WATCH,
+        epilog=_EXAMPLES,
+        **plain,
+    )
+    actions = watch.add_subparsers(dest="action", required=True, metavar="{add,show}")
+    add = actions.add_parser(
+        "add", help="count the rows of a period into a store", epilog=_EXAMPLES, **plain
+    )
+    add.add_argument("store", metavar="STORE", help="the folder; it is made if there is none")
+    add.add_argument("files", nargs="+", metavar="FILE", help="files of the period's rows")
+    add.add_argument(
+        "--period",
+        required=True,
+        metavar="NAME",
+        help="a day (2026-11-21), week (2026-W47), month (2026-11), quarter (2026-Q4) or year; "
+        "late rows of an old period are added to it",
+    )
+    for option, needed, text in (
+        ("target", True, "the label, or 0/1 columns"),
+        ("prediction", True, "its prediction: labels, not probabilities"),
+        ("sensitive", True, "the sensitive feature"),
+        ("sensitive-prediction", False, "the feature as predicted by the model"),
+    ):
+        add.add_argument(
+            f"--{option}", nargs="+", required=needed, metavar="NAME", help=f"columns: {text}"
+        )
+    add.add_argument("--positive", metavar="NAME", help="which of two classes is the positive one")
+    add.add_argument(
+        "--groups",
+        choices=("intersection", "marginal", "indicator"),
+        default="intersection",
+        help="groups of several sensitive columns (default: every combination of values)",
+    )
+    add.add_argument(
+        "--missing",
+        choices=("error", "drop", "group"),
+        default="error",
+        help="rows without a sensitive feature: stop (default), leave them out, or make a group",
+    )
+    add.add_argument("--model-version", metavar="NAME", help="version of the model")
+    add.add_argument(
+        "--min-cell",
+        type=int,
+        default=1,
+        metavar="N",
+        help="leave out cells of fewer rows, so that they reveal nobody (default: keep all)",
+    )
+    add.add_argument("--delimiter", type=types["delimiter"], metavar="C", help="as in audit")
+    add.add_argument("--encoding", type=types["encoding"], metavar="NAME", help="as in audit")
+    show = actions.add_parser(
+        "show", help="compare every period with the reference", epilog=_EXAMPLES, **plain
+    )
+    show.add_argument("store", metavar="STORE", help="the folder")
+    show.add_argument(
+        "--reference",
+        default="1",
+        metavar="N|NAME",
+        help="so many first periods, or the period with this name (default: 1)",
+    )
+    show.add_argument(
+        "--auditor", type=types["auditor"], metavar="MODULE:CLASS", help="watch this metric"
+    )
+    show.add_argument(
+        "--seed", type=types["seed"], default=0, metavar="N", help="seed (default: 0)"
+    )
+    show.add_argument("--model-name", metavar="NAME", help="name of the model, for the title")
+    show.add_argument("--html", metavar="PATH", help="a page with pictures and explanations")
+    show.add_argument("--json", metavar="PATH", help="everything, for programs")
+    show.add_argument(
+        "--fail-on-alarm", action="store_true", help="exit with 1 if there is an alarm"
+    )
+
+
+def watch(
+    options: argparse.Namespace, call: Sequence[str], names_of: Callable[..., dict[str, Any]]
+) -> int:
+    """Run the command."""
+    if options.action == "add":
+        return _add(options, names_of)
+    return _show(options, call)
+
+
+def _add(options: argparse.Namespace, names_of: Callable[..., dict[str, Any]]) -> int:
+    named = named_columns(options)
+    columns = list(dict.fromkeys(column for one in named for column in one.columns))
+    flags = {"period": "--period", "min_cell": "--min-cell", "missing": "--missing"}
+    store = Store(options.store)
+    with speaking({**names_of(named), **flags}):
+        with opened(
+            options.files, columns, delimiter=options.delimiter, encoding=options.encoding
+        ) as (rows, files):
+            check_gaps(rows, named, files, options.missing)
+            cells = Contingency.from_frame(
+                rows,
+                **labels_of(named),
+                joint=True,
+                groups=options.groups,
+                missing=options.missing,
+                pos_label=options.positive,
+            )
+        with speaking(source=", ".join(options.files)):
+            added = store.add(
+                cells,
+                options.period,
+                source=[one["sha256"] for one in files],
+                version=options.model_version,
+                min_cell=options.min_cell,
+            )
+    say(f"{options.period} in {options.store} has {added['rows']:,.15g} rows now.")
+    if cells.n_dropped:
+        say(f"Left out without a sensitive feature: {cells.n_dropped:,.15g} rows.")
+    if added["suppressed_cells"]:
+        say(
+            filled(
+                f"Left out: {added['suppressed_rows']:,.15g} rows in {added['suppressed_cells']} "
+                f"cells of fewer than {options.min_cell} rows."
+            )
+        )
+    say_files(files)
+    return 0
+
+
+def _show(options: argparse.Namespace, call: Sequence[str]) -> int:
+    wanted = {"html": options.html, "json": options.json}
+    outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
+    check_outputs(outputs, [])
+    folder = Path(options.store).resolve()
+    for path in outputs.values():
+        if path.resolve().parent == folder:
+            raise InputError("{path} is in the store: write it to another folder", path=str(path))
+    given = options.reference
+    # A year is the name of a period, unless there are so many periods.
+    store = Store(options.store)
+    number = given.isdecimal() and given not in store.periods
+    with speaking(reference="--reference"):
+        timeline = store.audit_over(
+            reference=int(given) if number else given,
+            auditor=options.auditor,
+            random_state=options.seed,
+            model_name=options.model_name,
+        )
+    timeline.context["call"] = shlex.join(["skbiasamp", *call])
+    _say(timeline)
+    for kind, path in outputs.items():
+        getattr(timeline, f"to_{kind}")(path)
+        say(f"\nWritten: {path}")
+    return int(options.fail_on_alarm and timeline.first_alarm is not None)
+
+
+def _say(timeline: Timeline) -> None:
+    """Print the verdict, the last periods and what is unusual."""
+    say(f"Verdict ({timeline.name}): {timeline.verdict}")
+    say(filled(timeline.sentence, "  "))
+    say(f"\n{'period':<14}{'rows':>9}{'value':>10}{'difference':>12}{'p':>9}  alarm")
+    rows = timeline.periods[-_MOST:]
+    for row in rows.to_dict("records"):
+        cells = [f"{row[one]:+.4f}" for one in ("value", "difference")]
+        value, difference = ("-" if "nan" in one else one for one in cells)
+        p = f"{row['p_adjusted']:.3f}"
+        said = "alarm" if row["alarm"] else "" if row["role"] == "watched" else row["role"]
+        text = f"{row['period']:<14}{row['n']:>9,.15g}{value:>10}{difference:>12}"
+        say(f"{text}{'-' if p == 'nan' else p:>9}  {said}".rstrip())
+    if len(timeline.periods) > _MOST:
+        say(f"The first {len(timeline.periods) - _MOST} periods are on the page (--html).")
+    if timeline.notes:
+        say("\nBefore you use these numbers:")
+    for one in timeline.notes[-_MOST_NOTES:]:
+        about = "" if one["period"] is None else f"{one['period']}: "
+        say(filled(about + one["text"], "  ", first="- "))
+    if len(timeline.notes) > _MOST_NOTES:
+        say(f"- and {len(timeline.notes) - _MOST_NOTES} more, which --json lists")

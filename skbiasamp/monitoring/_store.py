@@ -1,0 +1,323 @@
+"""A store of periods: a folder with the counts of each period, and no rows of people."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from skbiasamp import _schema as schema
+from skbiasamp._cells import distinct, ordered, take
+from skbiasamp._input import InputError, InputTypeError, check_auditor, check_count, rows_of
+from skbiasamp._merging import merged
+from skbiasamp._writing import written
+from skbiasamp.contingency import Contingency
+from skbiasamp.monitoring._calendar import checked_period, every_of, filled
+from skbiasamp.monitoring._over import Held, over
+from skbiasamp.results import Timeline
+
+_FORMAT = "skbiasamp.Period/1"
+_WRITER = "Store.add"
+_LOCK = ".lock"
+
+
+class Store:
+    """A folder with the counts of each period of a watch, one file a period.
+
+    Rows of people never enter it: a file holds how often each combination of group, label and
+    prediction occurs. `skbiasamp watch add` and `skbiasamp watch show` do the same for files.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder; the first `add` makes it.
+
+    See Also
+    --------
+    skbiasamp.audit_over : Watches periods without a store.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from skbiasamp import Contingency
+    >>> from skbiasamp.monitoring import Store
+    >>> store = Store(tempfile.mkdtemp())
+    >>> for month in ("2026-01", "2026-02"):
+    ...     cells = Contingency.from_labels(
+    ...         [1, 0] * 50, [1, 0] * 50, sensitive_features=["f"] * 50 + ["m"] * 50
+    ...     )
+    ...     _ = store.add(cells, month, source=f"{month}.csv")
+    >>> store.periods
+    ['2026-01', '2026-02']
+    >>> store.audit_over(reference=1).verdict
+    'no alarm'
+    """
+
+    def __init__(self, folder: Any) -> None:
+        if not isinstance(folder, str | os.PathLike):
+            text = "folder must be text or a path; got {kind}."
+            raise InputTypeError(text, kind=type(folder).__name__)
+        self.folder = Path(folder)
+
+    def __repr__(self) -> str:
+        return f"Store({str(self.folder)!r}, {len(self.periods)} periods)"
+
+    @property
+    def periods(self) -> list[str]:
+        """The names of the periods, in their order."""
+        return sorted(path.stem for path in self.folder.glob("[0-9]*.json"))
+
+    def add(
+        self,
+        cells: Contingency,
+        period: str,
+        *,
+        source: str | list[str] | None = None,
+        version: str | None = None,
+        min_cell: int = 1,
+    ) -> dict[str, Any]:
+        """Add counts to a period; late rows of an old period are added to it.
+
+        Parameters
+        ----------
+        cells : Contingency
+            Counts of labels and predictions.
+        period : str
+            Name of a day (2026-11-21), week (2026-W47), month (2026-11), quarter (2026-Q4), year
+            or hour (2026-11-21T09).
+        source : str or list of str, default=None
+            What tells these rows from others, such as the SHA-256 of each of their files. What
+            was added once is refused. None: the counts themselves.
+        version : str, default=None
+            Version of the model that made the predictions.
+        min_cell : int, default=1
+            Cells of fewer rows are left out, so that they reveal nobody. How many is reported.
+
+        Returns
+        -------
+        added : dict
+            ``rows`` that were added, and ``suppressed_rows`` in ``suppressed_cells`` that were
+            left out.
+        """
+        _check_counts(cells, period, min_cell)
+        checked_period(period)
+        kept = np.flatnonzero(cells.weight >= min_cell)
+        small = {
+            "cells": int((cells.weight > 0).sum() - (cells.weight[kept] > 0).sum()),
+            "rows": float(cells.total - cells.weight[kept].sum()),
+        }
+        if not len(kept):
+            raise InputError(
+                "All cells have fewer than {min_cell} rows: nothing would be stored. Use a "
+                "longer period or a smaller {min_cell}."
+            )
+        stored = ordered(take(cells, kept, cells.weight[kept]))
+        given = [source] if isinstance(source, str) else source
+        sources = [_digest(cells)] if given is None else sorted(given)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with _locked(self.folder):
+            self._check_fits(period)
+            self._check_new(sources)
+            path = self.folder / f"{period}.json"
+            held = schema.load(path, _PERIOD, _WRITER) if path.exists() else _nothing(period)
+            if held["cells"] is not None:
+                stored = merged([held["cells"], stored])
+            held["additions"].append(
+                {
+                    "sources": sources,
+                    "rows": cells.total,
+                    "version": version,
+                    "added": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M:%S UTC"),
+                }
+            )
+            for key in ("cells", "rows"):
+                held["suppressed"][key] += small[key]
+            held["cells"] = json.loads(stored.to_json())
+            written(json.dumps(held), path)
+        return {
+            "rows": float(stored.total),
+            "suppressed_cells": small["cells"],
+            "suppressed_rows": small["rows"],
+        }
+
+    def _check_fits(self, period: str) -> None:
+        """Raise unless a period is as long as those that are there."""
+        known = self.periods
+        every = every_of([period])
+        if known and every_of(known) != every:
+            raise InputError(
+                "{period} is the name of a {every}, and this store has periods such as {known!r}. "
+                "Use a store of its own for each length of periods.",
+                every=every,
+                known=known[0],
+            )
+
+    def _check_new(self, sources: list[str]) -> None:
+        """Raise if rows are there already, in whichever period."""
+        for name in self.periods:
+            held = self._read(name)
+            for one in held["additions"]:
+                if {*one["sources"]} & {*sources}:
+                    raise InputError(
+                        "{source} was added before, to period {known} at {added}: its rows would "
+                        "count twice.",
+                        known=name,
+                        added=one["added"],
+                    )
+
+    def _read(self, period: str) -> dict[str, Any]:
+        read: dict[str, Any] = schema.load(self.folder / f"{period}.json", _PERIOD, _WRITER)
+        return read
+
+    def audit_over(
+        self,
+        *,
+        reference: Any = 1,
+        auditor: Any = None,
+        alpha: float = 0.05,
+        n_draws: int | None = None,
+        strict: bool = False,
+        random_state: Any = 0,
+        model_name: str | None = None,
+        data_name: str | None = None,
+    ) -> Timeline:
+        """Watch the periods of the store.
+
+        Parameters
+        ----------
+        reference, auditor, alpha, n_draws, strict, random_state, model_name, data_name
+            As for `skbiasamp.audit_over`.
+
+        Returns
+        -------
+        timeline : Timeline
+        """
+        if not self.periods:
+            raise FileNotFoundError(f"there are no periods in {self.folder}: add some first")
+        if auditor is not None:
+            check_auditor(auditor)
+        held = self.held()
+        names = {"model_name": model_name, "data_name": data_name or self.folder.name}
+        return over(
+            held,
+            reference,
+            auditor,
+            pos_label=None,
+            alpha=alpha,
+            n_draws=n_draws,
+            strict=strict,
+            random_state=random_state,
+            names=names,
+        )
+
+    def held(self) -> Held:
+        """Return the counts of each period, with versions and what was suppressed."""
+        cells: dict[str, Contingency | None] = dict.fromkeys(filled(self.periods))
+        versions, notes = {}, []
+        for name in self.periods:
+            read = self._read(name)
+            cells[name] = distinct(read["cells"])
+            by_version: dict[str, float] = {}
+            for one in read["additions"]:
+                if one["version"] is not None:
+                    by_version[one["version"]] = by_version.get(one["version"], 0) + one["rows"]
+            if by_version:
+                versions[name] = max(by_version, key=lambda version: by_version[version])
+            small = read["suppressed"]
+            if small["rows"]:
+                text = (
+                    f"{rows_of(small['rows'])} in {small['cells']} small "
+                    f"cell{'s' * (small['cells'] != 1)} are not in the store."
+                )
+                notes.append({"period": name, "text": text})
+        return Held(cells, versions, notes)
+
+
+def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:
+    if not isinstance(cells, Contingency):
+        text = "cells must be a Contingency; got {kind}. Contingency.from_frame makes one."
+        raise InputTypeError(text, kind=type(cells).__name__)
+    if not isinstance(period, str):
+        raise InputTypeError("{period} must be text; got {kind}.", kind=type(period).__name__)
+    check_count("min_cell", min_cell)
+    soft = cells.soft("task") or (cells.has("task_pred") and cells.soft("task_pred"))
+    soft |= cells.has("group_pred") and cells.soft("group_pred")
+    if soft or not cells.whole or cells.summed is not None:
+        raise InputError(
+            "A store holds counts, and {what} belong to single rows. {fix}",
+            what="probabilities" if soft else "fractional weights",
+            fix="Turn them into predicted labels first."
+            if soft
+            else "Leave the weights out, or round them to whole numbers.",
+        )
+    if not (cells.has("task_pred") or cells.has("group_pred")):
+        raise InputError("The counts have no predictions: there is nothing to watch.")
+
+
+def _digest(cells: Contingency) -> str:
+    return hashlib.sha256(ordered(cells).to_json().encode()).hexdigest()
+
+
+def _nothing(period: str) -> dict[str, Any]:
+    small = {"cells": 0, "rows": 0.0}
+    return {
+        "schema": _FORMAT, "period": period, "additions": [], "suppressed": small, "cells": None
+    }  # fmt: skip
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Let one process write at a time. The system frees the lock if a process is killed."""
+    with (folder / _LOCK).open("a+b") as file:
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+            try:
+                yield
+            finally:
+                file.seek(0)
+                msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined]
+            return
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _cells(held: Any, field: str) -> Contingency:
+    """Check counts as `Contingency.from_json` does."""
+    if not isinstance(held, dict):
+        raise schema.wrong(field, "the counts of a period", held)
+    return Contingency.from_json(json.dumps(held))
+
+
+_PERIOD = schema.record(
+    {
+        "schema": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
+        "period": schema.TEXT,
+        "additions": schema.list_of(
+            schema.record(
+                {
+                    "sources": schema.list_of(schema.TEXT),
+                    "rows": schema.number(0),
+                    "version": schema.optional(schema.TEXT),
+                    "added": schema.TEXT,
+                }
+            )
+        ),
+        "suppressed": schema.record(
+            {"cells": schema.number(0, whole=True), "rows": schema.number(0)}
+        ),
+        "cells": _cells,
+    }
+)

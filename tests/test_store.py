@@ -1,0 +1,229 @@
+"""A store of periods: what enters it, what is refused, and what it shows."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp.cli import main
+from skbiasamp.monitoring import Store
+
+NAMES = ("--target", "hired", "--prediction", "predicted", "--sensitive", "sex")
+
+
+def rows_of(n=400, seed=0, wrong=0.1):
+    rng = np.random.default_rng(seed)
+    rows = pd.DataFrame({"sex": rng.choice(["f", "m"], n)})
+    rows["hired"] = (rng.random(n) < np.where(rows["sex"] == "f", 0.3, 0.5)).astype(int)
+    missed = (rows["sex"] == "f") & (rows["hired"] == 1) & (rng.random(n) < wrong)
+    rows["predicted"] = np.where(missed, 0, rows["hired"])
+    return rows
+
+
+def cells_of(rows):
+    return Contingency.from_frame(rows, target="hired", prediction="predicted", sensitive="sex")
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "store")
+
+
+def test_a_store_shows_what_the_rows_would(store):
+    days = {f"2026-01-{day:02d}": rows_of(seed=day) for day in range(1, 13)}
+    for name, rows in days.items():
+        store.add(cells_of(rows), name)
+    auditor = DirectionalAuditor(interval="analytic")
+    whole = pd.concat(rows.assign(day=name) for name, rows in days.items())
+    expected = skbiasamp.audit_over(
+        whole, time="day", every="day", reference=5, auditor=auditor,
+        target="hired", prediction="predicted", sensitive="sex",
+    )  # fmt: skip
+    shown = store.audit_over(reference=5, auditor=auditor)
+    pd.testing.assert_frame_equal(shown.to_frame(), expected.to_frame())
+
+
+def test_late_rows_are_added_to_their_period(store):
+    first, late = rows_of(seed=1), rows_of(seed=2)
+    store.add(cells_of(first), "2026-01")
+    store.add(cells_of(rows_of(seed=3)), "2026-02")
+    added = store.add(cells_of(late), "2026-01", version="2.0")
+    assert added["rows"] == 800
+    assert store.held().cells["2026-01"] == cells_of(pd.concat([first, late]))
+    assert store.held().versions == {"2026-01": "2.0"}
+
+
+def test_the_same_rows_are_refused_in_whichever_period(store):
+    store.add(cells_of(rows_of()), "2026-01", source="abc")
+    with pytest.raises(ValueError, match=r"source was added before, to period 2026-01"):
+        store.add(cells_of(rows_of(seed=1)), "2026-02", source=["def", "abc"])
+    store.add(cells_of(rows_of(seed=1)), "2026-02")
+    with pytest.raises(ValueError, match=r"was added before, to period 2026-02"):
+        store.add(cells_of(rows_of(seed=1).iloc[::-1]), "2026-02")
+
+
+def test_small_cells_are_left_out_and_reported(store):
+    rows = rows_of()
+    cells = cells_of(rows)
+    counts = rows.groupby(["sex", "hired", "predicted"]).size()
+    small = counts[counts < 20]
+    assert len(small)
+    added = store.add(cells, "2026-01", min_cell=20)
+    assert added == {
+        "rows": counts[counts >= 20].sum(),
+        "suppressed_cells": len(small),
+        "suppressed_rows": small.sum(),
+    }
+    held = json.loads((store.folder / "2026-01.json").read_text())
+    assert min(held["cells"]["weight"]) >= 20
+    (note,) = store.audit_over().notes[:1]
+    assert note == {
+        "period": "2026-01",
+        "text": f"{small.sum()} rows in {len(small)} small cell{'s' * (len(small) > 1)} are not in "
+        "the store.",
+    }
+    with pytest.raises(ValueError, match=r"All cells have fewer than min_cell rows"):
+        store.add(cells, "2026-02", min_cell=1000)
+
+
+def test_rows_of_people_never_enter(store):
+    rng = np.random.default_rng(0)
+    rows = rows_of()
+    with pytest.raises(ValueError, match=r"probabilities belong to single rows"):
+        store.add(cells_of(rows.assign(predicted=rng.random(len(rows)))), "2026-01")
+    weighted = Contingency.from_labels(
+        rows["hired"], rows["predicted"], sensitive_features=rows["sex"],
+        sample_weight=rng.random(len(rows)),
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=r"fractional weights belong to single rows"):
+        store.add(weighted, "2026-01")
+    assert not store.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("period", "text"),
+    [
+        ("21.11.2026", "period must name a day, week, month, quarter or year"),
+        ("2026-13", "'2026-13' is no date"),
+        ("../outside", "period must name"),
+        (2026, "period must be text"),
+        ("2026-W07", "is the name of a week, and this store has periods such as '2026-01'"),
+    ],
+)
+def test_names_of_periods_are_those_of_a_calendar(store, period, text):
+    store.add(cells_of(rows_of()), "2026-01")
+    with pytest.raises((ValueError, TypeError), match=text):
+        store.add(cells_of(rows_of(seed=5)), period)
+
+
+def test_a_file_that_is_no_period_is_named(store):
+    store.add(cells_of(rows_of()), "2026-01")
+    path = store.folder / "2026-02.json"
+    path.write_text('{"schema": "other"}')
+    with pytest.raises(ValueError, match=r"schema must be 'skbiasamp.Period/1'"):
+        store.audit_over()
+    with pytest.raises(FileNotFoundError, match=r"there are no periods in"):
+        Store(store.folder / "none").audit_over()
+
+
+WRITER = """
+import sys
+import numpy as np
+from skbiasamp import Contingency
+from skbiasamp.monitoring import Store
+
+for i in range(5):
+    labels = np.arange(20) % 2
+    cells = Contingency.from_labels(labels, labels, sensitive_features=list("fm") * 10)
+    Store(sys.argv[1]).add(cells, "2026-01", source=f"{sys.argv[2]} {i}")
+"""
+
+
+def test_two_processes_write_and_nothing_is_lost(store):
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(store.folder), name]) for name in "ab"
+    ]
+    assert [one.wait(timeout=120) for one in writers] == [0, 0]
+    assert store.held().cells["2026-01"].total == 2 * 5 * 20
+    assert sorted(path.name for path in store.folder.iterdir()) == [".lock", "2026-01.json"]
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from skbiasamp.monitoring._store import _locked
+
+with _locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGKILL")
+def test_a_killed_process_leaves_no_lock(store):
+    store.add(cells_of(rows_of()), "2026-01")
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(store.folder)], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout.readline() == "held\n"
+    holder.send_signal(signal.SIGKILL)
+    holder.wait(timeout=60)
+    before = time.monotonic()
+    store.add(cells_of(rows_of(seed=1)), "2026-01")
+    assert time.monotonic() - before < 30
+    holder.stdout.close()
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_the_command_adds_and_shows(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    for month in range(1, 9):
+        rows_of(1500, seed=month, wrong=0.1 if month < 6 else 0.7).to_csv(
+            f"{month}.csv", index=False
+        )
+        version = ("--model-version", "1.0" if month < 6 else "2.0")
+        call = ["watch", "add", "store", f"{month}.csv", "--period", f"2026-{month:02d}"]
+        assert main([*call, *NAMES, *version, "--min-cell", "5"]) == 0
+    assert "2026-08 in store has 1,500 rows now." in capsys.readouterr().out
+    show = ["watch", "show", "store", "--reference", "3", "--html", "page.html"]
+    assert main([*show, "--json", "timeline.json"]) == 0
+    said = capsys.readouterr().out
+    assert "Verdict (directional A->T): alarm" in said
+    assert main([*show, "--fail-on-alarm"]) == 1
+    timeline = skbiasamp.Timeline.from_json(tmp_path / "timeline.json")
+    assert timeline.onset == "2026-06"
+    assert timeline.version_changes == [("2026-06", "2.0")]
+    assert "Changed since 2026-06" in (tmp_path / "page.html").read_text()
+    capsys.readouterr()
+    assert main(["watch", "show", "store", "--reference", "2026-06", "--fail-on-alarm"]) == 0
+    assert "no alarm" in capsys.readouterr().out
+
+
+def test_the_command_refuses_the_same_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows_of().to_csv("a.csv", index=False)
+    rows_of().to_csv("copy.csv", index=False)
+    assert main(["watch", "add", "store", "a.csv", "--period", "2026-01", *NAMES]) == 0
+    capsys.readouterr()
+    assert main(["watch", "add", "store", "copy.csv", "--period", "2026-02", *NAMES]) == 2
+    assert "copy.csv was added before, to period 2026-01" in capsys.readouterr().err
+    assert main(["watch", "add", "store", "a.csv", "--period", "21/11/2026", *NAMES]) == 2
+    assert "--period must name a day" in capsys.readouterr().err
+    assert main(["watch", "show", "store", "--reference", "7"]) == 2
+    assert "--reference must be a number of first periods from 1 to 1" in capsys.readouterr().err
+    assert main(["watch", "show", "nowhere"]) == 2
+    assert main(["watch", "show", "store", "--html", "store/page.html"]) == 2
+    assert "is in the store" in capsys.readouterr().err
+    assert main(["watch", "show", "store", "--fail-on-alarm"]) == 0
+    assert "not measured" in capsys.readouterr().out
