@@ -50,7 +50,9 @@ EXAMPLES = HERE.parent / "examples"
 FILES = {
     "fetch_imsitu_annotations": "imsitu_train.csv.gz",
     "fetch_acs_predictions": "acs_income_predictions.parquet",
+    "fetch_captions": "captions_models.csv.gz",
     "fetch_coco_labels": "coco_labels_test.csv.gz",
+    "fetch_occupations": "occupations.csv",
     "fetch_rba_shares": "rba_imsitu_shares.csv",
 }
 FOLDERS = [Path(os.environ.get("SKBIASAMP_DATA", HERE)), Path(get_data_home()) / "skbiasamp"]

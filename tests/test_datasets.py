@@ -15,8 +15,10 @@ from sklearn.linear_model import LogisticRegression
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.datasets import (
     fetch_acs_predictions,
+    fetch_captions,
     fetch_coco_labels,
     fetch_imsitu_annotations,
+    fetch_occupations,
     fetch_rba_shares,
     load_colored_digits,
     load_compas,
@@ -442,3 +444,39 @@ def test_rba_shares_have_the_published_means(dataset, when, published):
     assert np.mean(majority * (shares[when] - shares["train"])) == pytest.approx(
         published, abs=5e-5
     )
+
+
+@needs("captions_models.csv.gz", "captions_masked.csv.gz", "captions_human_nic_vocabulary.csv.gz")
+def test_captions_are_those_of_the_reproduction():
+    models, masked, human = (fetch_captions(subset=one) for one in ("models", "masked", "human"))
+    assert models.captions.columns.tolist() == (
+        ["nic", "sat", "fc", "att2in", "updn", "nic_plus", "nic_equalizer"]
+    )
+    assert models.sensitive_features.value_counts().to_dict() == {"male": 7466, "female": 3314}
+    assert masked.frame["image"].tolist() == models.frame["image"].tolist()
+    assert human.sensitive_features.value_counts().to_dict() == {"male": 3314, "female": 3314}
+    assert set(human.frame["image"]) < set(models.frame["image"])
+    assert not human.captions["caption"].str.contains(r"\b(?:he|she|man|woman)\b").any()
+
+
+@needs("captions_equalizer.csv.gz", "coco_labels_val.csv.gz", "coco_labels_test.csv.gz")
+def test_captions_of_equalizer_are_of_the_labelled_images():
+    captions = fetch_captions(subset="equalizer")
+    labels = pd.concat([fetch_coco_labels(subset=one).frame for one in ("val", "test")])
+    assert sorted(captions.frame["image"]) == sorted(labels["image"])
+    assert captions.sensitive_features is None
+
+
+@needs("occupations.csv")
+def test_occupations_are_those_of_the_paper():
+    frame = fetch_occupations().frame
+    assert len(frame) == 32
+    assert (frame["percent_women"] > 50).sum() == 16
+    assert frame.index[frame["cosine_he"].isna()].tolist() == ["constructor"]
+
+
+@pytest.mark.parametrize("fetch", [fetch_captions, fetch_occupations])
+def test_what_cannot_be_downloaded_says_where_to_put_it(fetch, tmp_path, monkeypatch):
+    monkeypatch.delenv("SKBIASAMP_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match="It cannot be downloaded: it .*SKBIASAMP_DATA"):
+        fetch(data_home=tmp_path)
