@@ -478,5 +478,5 @@ def test_occupations_are_those_of_the_paper():
 @pytest.mark.parametrize("fetch", [fetch_captions, fetch_occupations])
 def test_what_cannot_be_downloaded_says_where_to_put_it(fetch, tmp_path, monkeypatch):
     monkeypatch.delenv("SKBIASAMP_DATA", raising=False)
-    with pytest.raises(FileNotFoundError, match="It cannot be downloaded: it .*SKBIASAMP_DATA"):
+    with pytest.raises(FileNotFoundError, match=r"It cannot be downloaded: it .*SKBIASAMP_DATA"):
         fetch(data_home=tmp_path)
