@@ -1,6 +1,6 @@
 """
 Captions of masked images: where does an association come from?
-================================================================
+===============================================================
 
 A captioning model (SAT) described the same 6,628 images seven times: as they are, and with the
 person, the objects or both masked. This page reads objects and gender words from the captions, and
@@ -22,9 +22,12 @@ too often, but its choice still depends on the context.
 # masked, their objects are not. `WordListLabeler` reads 33 objects from all captions. What people
 # mention is the label, because a caption mentions few of the objects in an image.
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp import DirectionalAuditor
 from skbiasamp.datasets import fetch_captions
@@ -37,8 +40,8 @@ captions = captions.merge(fetch_captions(subset="masked").frame, on=["image"])
 captions = images[["image"]].merge(captions, on="image")
 gender = images["gender"].to_numpy()
 
-NAMES = """teddy bear, kite, skis, donut, chair, horse, bench, elephant, tie, banana, pizza, frisbee,
-umbrella, bus, train, surfboard, car, skateboard, dog, bed, cat, cake, suitcase, laptop"""
+NAMES = """teddy bear, kite, skis, donut, chair, horse, bench, elephant, tie, banana, pizza,
+frisbee, umbrella, bus, train, surfboard, car, skateboard, dog, bed, cat, cake, suitcase, laptop"""
 OBJECTS = {name: [name] for name in NAMES.replace("\n", " ").split(", ")} | {
     "ball": ["ball", "basketball", "football"],
     "baseball bat": ["baseball bat", "bat"],
@@ -72,7 +75,7 @@ for name, found in {"(people)": mentioned, **said}.items():
 # Gender words
 # ------------
 # If the person is masked with a box, nearly all captions name no gender. If only the outline is
-# masked, a quarter of them do, and they name men far more often than women. As many images show
+# masked, about a quarter do, and they name men far more often than women. As many images show
 # women as men.
 
 genders = WordListLabeler(
@@ -122,6 +125,8 @@ print(a_to_t.table[["model", "value", "difference", "difference_low", "differenc
 
 sex = DirectionalAuditor("T->A", random_state=0)
 sex.fit(mentioned[objects], sensitive_features=gender)
+# With a box on the person, some objects are in none of the few captions: they are left out.
+warnings.filterwarnings("ignore", category=UndefinedMetricWarning)
 rows = []
 for mask, found in named.items():
     one = (found["(no label)"] == 0).to_numpy()
@@ -140,16 +145,16 @@ columns = ["mask", "n", "right", "named male", "are male", "value", "low", "high
 t_to_a = pd.DataFrame(rows, columns=columns)
 print(t_to_a.round(3).to_string(index=False))
 
-figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(9, 4.1), sharey=True, layout="constrained")
 both = (a_to_t.table, "A→T, 6,628 images"), (t_to_a, "T→A, captions that name a gender")
 for ax, (table, title) in zip(axes, both, strict=True):
     y = np.arange(len(table))
     ends = np.abs(table[["low", "high"]].to_numpy().T - table["value"].to_numpy())
     ax.errorbar(table["value"], y, xerr=ends, fmt="o", color="#0072B2", capsize=3, label="SAT")
     ax.axvline(0, color="0.6", linewidth=1)
-    ax.set(title=title, xlabel="← weaker than people's | stronger →")
+    ax.set(title=title, xlabel="← weaker than in the labels | stronger →")
 axes[1].plot(t_to_a["always male"], y, "x", color="#D55E00", label='always "man"')
-axes[1].legend(loc="upper left")
+figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 axes[0].set_yticks(y, list(MASKS))
 axes[0].set_ylabel("masked")
 axes[0].invert_yaxis()

@@ -471,3 +471,56 @@ def test_code_for_those_who_have_the_data_runs(case):
         "said": pd.DataFrame({"he": [0.7, 0.4], "she": [0.3, 0.6]}),
     }
     exec(code, names)
+
+
+# --------------------------------------------------------------------------- texts
+
+
+@needs("captions_masked.csv.gz")
+def test_masks_weaken_the_association_in_captions(run):
+    page = run("captions_masked")
+    a_to_t = page["a_to_t"].table.set_index("model")
+    assert a_to_t.loc["nothing", "low"] > 0
+    assert (a_to_t["high"].drop("nothing") < 0).all()
+    assert (a_to_t["difference_high"].drop("nothing") < 0).all()
+    mentions = {
+        mask: found[page["objects"]].to_numpy().sum() for mask, found in page["said"].items()
+    }
+    people = page["mentioned"][page["objects"]].to_numpy().sum()
+    assert people < mentions["person, outline"] < mentions["nothing"]  # as the page says
+    t_to_a = page["t_to_a"].set_index("mask")
+    assert t_to_a.loc["person, box", "n"] == 203
+    person, both = t_to_a.loc["person, outline"], t_to_a.loc["both, outline"]
+    assert person["always male"] < person["low"] < person["high"] < 0
+    assert both["value"] < person["value"] < t_to_a.loc["nothing", "value"]
+    assert person["named male"] > person["are male"] + 0.2
+    assert 0.2 < person["n"] / 6628 < 0.25
+
+
+@needs("captions_equalizer.csv.gz")
+def test_equalizer_errs_less_and_follows_the_objects_more(run):
+    page = run("equalizer")
+    printed = page["printed"]
+    assert re.search(r"baseline +images of female: wrong gender 33\.8%", printed)
+    assert re.search(r"Equalizer +images of female: wrong gender 12\.7%", printed)
+    assert page["both"].sum() == 6734
+    t_to_a, a_to_t = (page[one].table.set_index("model") for one in ("t_to_a", "a_to_t"))
+    assert t_to_a.loc["baseline", "high"] < 0 < t_to_a.loc["Equalizer", "low"]
+    assert t_to_a.loc["Equalizer", "difference_low"] > 0.02
+    assert 0 < a_to_t.loc["Equalizer", "difference"] < 0.0004
+    assert (a_to_t["high"] < 0).all()
+
+
+@needs("occupations.csv")
+def test_the_base_decides_about_answers_without_a_label(run):
+    page = run("answers_occupations")
+    equal, labour = (page["compared"][one].table for one in ("equal shares", "labour statistics"))
+    assert (equal["low"] > 0).all()
+    assert (labour["high"] < 0).all()
+    # The difference between models does not depend on the base.
+    assert equal["difference"][1] == pytest.approx(labour["difference"][1])
+    refused = [found["(refusal)"].mean() for found in page["named"].values()]
+    assert refused[0] == 0
+    assert refused[1] == pytest.approx(0.1, abs=0.02)
+    assert re.search(r"sharp +\+0\.02", page["printed"])
+    assert re.search(r"flat +-0\.1", page["printed"])

