@@ -281,3 +281,18 @@ def test_words_that_no_text_has_are_an_error(folder, capsys):
     assert (
         "other.json has no word that is in any of the 300 texts of column 'new', such as" in error
     )
+
+
+def test_texts_and_labels_that_look_like_html_are_escaped(folder, capsys):
+    frame = captions(1)
+    frame["new"] = frame["new"].replace("a street at night", "<script>alert(1)</script>")
+    frame.rename(columns={"dog": "<b>dog</b>"}).to_csv("test.csv", index=False)
+    labels = {"<b>dog</b>": OBJECTS["dog"], "oven": OBJECTS["oven"]}
+    (folder / "objects.json").write_text(json.dumps(labels))
+    report, printed = report_of(capsys, *TEXT, "--text", "new", "--html", "page.html")
+    page = (folder / "page.html").read_text("utf-8")
+    assert "<b>dog" not in page
+    assert "&lt;b&gt;dog" in page
+    assert "<script>alert" not in page
+    assert "<script>alert(1)</script>" in printed  # an example of a text without a label
+    assert "<b>dog" not in report.to_markdown()
