@@ -63,21 +63,20 @@ def values(report):
     return {name: one.value for name, one in report.items()}
 
 
-def with_none(*columns):
-    """Return 0/1 columns, and that of rows without a label."""
-    frame = pd.concat(columns, axis=1).set_axis(["dog", "oven"], axis=1)
-    return frame.assign(**{"(no label)": (frame.sum(axis=1) == 0).astype(int)})
+def both(*columns):
+    """Return 0/1 columns of both labels."""
+    return pd.concat(columns, axis=1).set_axis(["dog", "oven"], axis=1)
 
 
 def by_hand(model, frame, train=None):
-    labels = with_none(frame["dog"], frame["oven"])
+    labels = both(frame["dog"], frame["oven"])
     training = {}
     if train is not None:
-        y_train = with_none(train["dog"], train["oven"])
+        y_train = both(train["dog"], train["oven"])
         training = {"y_train": y_train, "sensitive_train": train["gender"]}
     return skbiasamp.audit(
         labels,
-        with_none(frame["dog"], frame[f"{model} oven"]),
+        both(frame["dog"], frame[f"{model} oven"]),
         sensitive_features=frame["gender"],
         random_state=0,
         **training,
@@ -90,8 +89,12 @@ def test_labels_of_captions_give_the_numbers_of_the_labels(folder, capsys, targe
     expected = by_hand("new", captions(1))
     assert values(report) == values(expected)
     assert report["directional A->T"].value > 0
-    assert set(report["directional A->T"].table["task"]) == {"dog", "oven", "(no label)"}
-    assert "Rows without a label: " in printed
+    assert set(report["directional A->T"].table["task"]) == {"dog", "oven"}
+    frame = captions(1)
+    without = (frame["dog"] + frame["new oven"] == 0).groupby(frame["gender"]).mean()
+    female, male = (f"{share * 100:.1f} %" for share in without)
+    assert f"in the texts of new (female {female}, male {male})." in printed
+    assert [one.topic for one in report.findings].count("texts without a label") == 1
     assert "No label was read from some texts of new, such as: 'a street at night'." in printed
 
 
@@ -107,8 +110,8 @@ def test_two_models_are_compared_by_their_texts(folder, capsys):
     report, printed = report_of(capsys, *TEXT, *names, command="compare")
     frame = captions(1)
     expected = skbiasamp.compare(
-        with_none(frame["dog"], frame["oven"]),
-        {name: with_none(frame["dog"], frame[f"{name} oven"]) for name in ("old", "new")},
+        both(frame["dog"], frame["oven"]),
+        {name: both(frame["dog"], frame[f"{name} oven"]) for name in ("old", "new")},
         sensitive_features=frame["gender"],
         random_state=0,
     )
@@ -155,12 +158,17 @@ def test_an_empty_cell_is_a_text_that_says_nothing(folder, capsys):
     frame = captions(1)
     frame.loc[frame.index[:30], "new"] = ""
     frame.to_csv("test.csv", index=False)
-    report, _ = report_of(capsys, *TEXT, "--text", "new")
+    report, printed = report_of(capsys, *TEXT, "--text", "new")
     found = WordListLabeler(OBJECTS).transform(frame["new"])
-    table = report["directional A->T"].table
-    n = (table["observed"] * table["n"])[table["task"] == "(no label)"].sum()
-    assert n == pytest.approx(found["(no label)"].sum())
-    assert found["(no label)"].sum() >= 30
+    assert found.loc[:29, "(no label)"].all()
+    assert f"{found['(no label)'].mean() * 100:.1f} % in the texts of new" in printed
+    expected = skbiasamp.audit(
+        frame[["dog", "oven"]],
+        found[["dog", "oven"]],
+        sensitive_features=frame["gender"],
+        random_state=0,
+    )
+    assert values(report) == values(expected)
 
 
 def test_refusals_are_a_class_if_there_are_any(folder, capsys):

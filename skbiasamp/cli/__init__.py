@@ -174,6 +174,8 @@ def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | Non
     arguments, files = _read(options, named, texts, read)
     report = skbiasamp.audit(**arguments, model_name=options.model_name)
     report.data_files.extend(files)
+    if texts is not None:
+        report.findings.extend(texts.findings)
     # Findings name the options of this command, on the page and in files too.
     names = _names_of(named if texts is None else [*named, *texts.named()])
     report.findings[:] = [
@@ -225,7 +227,8 @@ def _read(
         held = [*named, *texts.given()]
         with opened(options.test, [*_together(held), *texts.texts()], **written) as (rows, files):
             n_rows = check_gaps(rows, held, files, options.missing)
-            labelled = texts.labelled(rows)
+            groups = _together([one for one in named if one.side == "sensitive"])
+            labelled = texts.labelled(rows, groups)
         named = [*named, *texts.named()]
     train, training_files = None, list[dict[str, Any]]()
     if options.train is not None:
@@ -234,7 +237,7 @@ def _read(
         needed = _together(held) + ([] if texts is None else texts.texts(train=True))
         with opened(options.train, needed, **written) as (rows, training_files):
             check_gaps(rows, held, training_files, options.missing)
-            rows = rows if texts is None else texts.labelled(rows, train=True)
+            rows = rows if texts is None else texts.labelled(rows, [], train=True)
             train = read_train(rows, None, labels_of(on), **_how(options))
     if labelled is not None:
         arguments = read(labelled, n_rows, train, named)

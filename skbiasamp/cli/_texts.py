@@ -13,7 +13,10 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input import InputError, quote
+from skbiasamp._words import listed, name_of, rate
 from skbiasamp.cli._files import Named
+from skbiasamp.report.checks._texts import MOST_GROUPS, TextsWithoutLabel
+from skbiasamp.results import Finding
 from skbiasamp.text import WordListLabeler
 from skbiasamp.text._labeler import NO_LABEL, REFUSAL
 
@@ -30,8 +33,9 @@ class Texts:
     target: list[str]  # columns of labels, or
     target_text: str | None  # of texts that people wrote
     implied: bool  # whether no option names the labels
-    own: list[str] = field(default_factory=list)  # classes of texts without a label, once found
-    unread: dict[str, list[str]] = field(default_factory=dict)  # examples of these, by column
+    own: list[str] = field(default_factory=list)  # the class of refusals, if there are any
+    unread: dict[str, list[str]] = field(default_factory=dict)  # texts without a label, by column
+    shares: list[str] = field(default_factory=list)  # how many rows have none, as text
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> Texts | None:
@@ -116,8 +120,10 @@ class Texts:
             return [f"{column}: label"]
         return [f"{column}: {name}" for name in (*self.labels, *self.own)]
 
-    def labelled(self, rows: nw.LazyFrame[Any], *, train: bool = False) -> nw.LazyFrame[Any]:
-        """Return rows with labels in place of texts."""
+    def labelled(
+        self, rows: nw.LazyFrame[Any], groups: list[str], *, train: bool = False
+    ) -> nw.LazyFrame[Any]:
+        """Return rows with labels in place of texts; `groups` are the sensitive columns."""
         frame = rows.collect().to_pandas()
         labeler = WordListLabeler(self.labels, exclusive=self.of_classes, refusals="english")
         found = {
@@ -128,12 +134,13 @@ class Texts:
         of_texts = None if self.target_text is None else found.pop(self.target_text)
         truth = self._truth(frame, of_texts)
         if not train:
-            several = len(self.labels) > 1
-            self.own = [
-                name
-                for name in (REFUSAL, NO_LABEL)[: 1 + several]
-                if any(one[name].any() for one in (truth, *found.values()))
-            ]
+            refused = any(one[REFUSAL].any() for one in (truth, *found.values()))
+            self.own = [REFUSAL] if refused else []
+            # A text that mentions none of several objects is no class: it is reported.
+            if len(self.labels) > 1:
+                sides = {"labels": truth, **{f"texts of {name}": found[name] for name in found}}
+                by = [frame[name].to_numpy() for name in groups]
+                self.shares = [_share(name, one[NO_LABEL], by) for name, one in sides.items()]
         taken = set(self._target()) & (set(frame) - set(self.target))
         if taken:
             text = (
@@ -145,6 +152,14 @@ class Texts:
             values = (one[name].to_numpy() for name in (*self.labels, *self.own))
             made |= dict(zip(self._predicted(column), values, strict=True))
         return nw.from_native(frame.drop(columns=self.target).assign(**made)).lazy()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What a report adds: in how many rows no label was found."""
+        if not self.shares:
+            return []
+        check = TextsWithoutLabel()
+        return [Finding(check.topic, f"{check.said}: {listed(self.shares)}.", action=check.action)]
 
     def _labels(self, labeler: WordListLabeler, column: str, texts: pd.Series) -> pd.DataFrame:
         """Return the labels of a column; an empty cell is a text that says nothing."""
@@ -209,6 +224,15 @@ class Texts:
             for column, one in found.items()
         }
         return nw.from_native(frame.assign(**{target: labelled}, **made)).lazy()
+
+
+def _share(side: str, without: pd.Series, groups: list[Any]) -> str:
+    """Return in how many rows there is no label, and by group if these are few."""
+    text = f"{rate(without.mean())} in the {side}"
+    of_groups = pd.Series(without.to_numpy()).groupby(groups).mean()
+    if len(of_groups) > MOST_GROUPS or not without.any():
+        return text
+    return f"{text} ({', '.join(f'{name_of(a)} {rate(p)}' for a, p in of_groups.items())})"
 
 
 def read_labels(path: str) -> dict[str, Any]:

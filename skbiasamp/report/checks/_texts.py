@@ -10,7 +10,7 @@ from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.report.checks import Check, Found, Seen
 from skbiasamp.text._labeler import NO_LABEL, REFUSAL
 
-_MOST_GROUPS = 5
+MOST_GROUPS = 5
 
 
 class _ClassOfTexts(Check):
@@ -39,7 +39,7 @@ def _shares(test: Contingency, task: str, columns: Sequence[Any]) -> Iterator[st
             continue
         n = test.count(side)[j]
         text = f"{rate(n / test.total)} in the {name}"
-        if n and len(test.groups) <= _MOST_GROUPS:
+        if n and len(test.groups) <= MOST_GROUPS:
             of_groups = test.rate(side, given="group")[:, j]
             each = (
                 f"{group_of(a, columns)} {rate(p)}"
