@@ -109,6 +109,7 @@ class Cells:
         """How many rows each cell is: its weight, or one where weights are fractional."""
         if self.repeats is not None:
             return self.repeats
+        # A fractional weight says how much a row counts, not how many rows there are.
         return self.weight if self.whole else np.ones(self.n_cells)
 
     @property
@@ -119,7 +120,7 @@ class Cells:
     @cached_property
     def row_weight(self) -> Array:
         """What each row of a cell weighs."""
-        none = np.zeros(self.weight.shape)
+        none = np.zeros(self.weight.shape)  # what no resample drew has no row, and weighs nothing
         return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
 
     @cached_property
@@ -202,6 +203,7 @@ class Cells:
     def joint(self, side: SideName, other: SideName) -> Array:
         """Return how many rows have each pair of two labels or predictions."""
         self.require(side, other)
+        # The same pair of labels the other way round is the transpose.
         if (other, side) in self._joints:
             return np.swapaxes(self._joints[other, side], -1, -2)
         if (side, other) not in self._joints:
@@ -269,7 +271,7 @@ class Cells:
         if side.startswith("task") == given.startswith("task"):
             text = "{side} and {given} must be one of groups and one of tasks; got {sides}."
             raise InputError(text, sides=quote([side, given]))
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):  # 0 of 0 rows is undefined: NaN
             rate: Array = joint / count[..., None, :]
         return np.swapaxes(rate, -1, -2) if side.startswith("task") else rate
 
@@ -429,6 +431,7 @@ def equal(one: Cells, other: Cells) -> bool:
         return False
     if set(one._sides) != set(other._sides):
         return False
+    # Cells without weight, their order, and equal cells apart or merged make no difference.
     one, other = (distinct(take(c, c.occurs, c.weight[..., c.occurs])) for c in (one, other))
     keys = keys_of(one), keys_of(other)
     if (keys[0].shape, one.weight.shape) != (keys[1].shape, other.weight.shape):
@@ -448,6 +451,7 @@ def ordered(cells: C) -> C:
     """
     if cells._ordered is None:
         keys = keys_of(cells)
+        # The last key counts most: the group. Weights order rows of equal labels.
         order = np.lexsort([cells.rows, cells.weight, *keys.T[::-1]])
         weight, keys = cells.weight[order], keys[order]
         if cells.whole:
@@ -455,7 +459,7 @@ def ordered(cells: C) -> C:
             order, weight = order[new], np.add.reduceat(weight, np.flatnonzero(new))
         same = np.array_equal(order, np.arange(cells.n_cells))
         found = cells if same else take(cells, order, weight)
-        found._ordered = found
+        found._ordered = found  # in order already, if it is asked again
         cells._ordered = found
     result: C = cells._ordered
     return result

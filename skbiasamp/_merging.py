@@ -69,6 +69,7 @@ def merged(every: list[C]) -> C:
         )
     for one in every:
         one.require_single("A sum")
+    # Before anything is stacked, so that an error is about what the user passed.
     pos_label = _common_positive(every)
     _check_parts(every)
     groups, tasks = _names_of_all(every, "group"), _names_of_all(every, "task")
@@ -106,7 +107,7 @@ def conformed(cells: C, like: Cells) -> C:
     mine, own = side_of(cells, "task"), side_of(cells, "group")
     held = (cells.groups, mine.names, mine.pos_label, own.columns)
     if held == (like.groups, tasks, task.pos_label, columns):
-        return cells
+        return cells  # with the sums that were computed
     sides = _onto(cells, like.groups, tasks)
     sides["group"] = replace(sides["group"], columns=columns)
     sides["task"] = replace(sides["task"], pos_label=task.pos_label)
@@ -197,6 +198,7 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
             chosen=chosen,
         )
     sides = _onto(cells, cells.groups, names)
+    # Said, and not only first in order: a sum has to know that it was chosen.
     sides["task"] = replace(sides["task"], pos_label=chosen)
     return with_sides(cells, sides)
 

@@ -55,6 +55,7 @@ class TaskSums(Cells):
         return side in ("group", "group_pred") and super().soft(side)
 
     def _weights(self, *sides: SideName) -> Array:
+        # Sides of tasks hold sums of weights already; those of groups say which groups a cell has.
         tasks = sum(side.startswith("task") for side in sides)
         if tasks > 1:
             raise self._without_rows("Which tasks occur together")
@@ -79,6 +80,8 @@ class TaskSums(Cells):
         if self.has("task_pred"):
             pred, both = held("task_pred"), held(BOTH)
             square, both_square = held(SQUARE, "task_pred"), held(BOTH_SQUARE, BOTH)
+            # Rows with the label and rows without it: of each, predictions have a number, a sum and
+            # a sum of squares.
             parts = [
                 two_values(true, both, both_square),
                 two_values(n - true, pred - both, square - both_square),
@@ -87,7 +90,7 @@ class TaskSums(Cells):
             label = np.repeat([True, False], 3)
         else:
             counts, label = np.stack([true, n - true], axis=-1), np.array([True, False])
-        cell, at = np.nonzero(counts)
+        cell, at = np.nonzero(counts)  # a cell for each group and value that occurs
         sides: dict[Any, Side] = {
             name: replace(side, labels=side.labels.take(cell))
             for name, side in self._sides.items()
@@ -141,6 +144,7 @@ class TaskSums(Cells):
         if any(isinstance(one, cls) and one.soft("task_pred") for one in parts):
             parts = [one._with_squares() if isinstance(one, cls) else one for one in parts]
         total = merged(parts)
+        # Squares were summed over the groups and tasks of each part: others cannot be added.
         if (total.groups, total.tasks) == (parts[0].groups, parts[0].tasks):
             total.moments = _added([one.moments for one in parts])
         return total

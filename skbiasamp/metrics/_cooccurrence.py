@@ -269,6 +269,7 @@ class CooccurrenceAuditor(BaseAuditor):
             gap = found.differences.get(model)
             row |= dict.fromkeys(MODEL_COLUMNS[4:], np.nan)
             if pairs.size:
+                # A mean of absolute changes has no direction: verdicts are about the signed mean.
                 row |= dict.fromkeys(("signed_difference", "signed_low", "signed_high"), np.nan)
             if gap is not None:
                 row |= {"difference": gap.value, "p_value": gap.p_value}
@@ -326,6 +327,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
+            # Weights that add up to ten rows may miss it by the last digit.
             reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
             columns |= {
                 "low": sure.bounds.low,

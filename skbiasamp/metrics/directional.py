@@ -158,6 +158,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        # Tasks that were summed one by one have no rows to resample.
         interval = "analytic" if test.summed == "tasks" else "bootstrap"
         directions = [] if scores else directions_of(test)
         return [cls(direction, interval=interval) for direction in directions]
@@ -165,13 +166,24 @@ class DirectionalAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ the formula
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs; the value is the mean of their sign · (observed − base)."""
         return self._compare(train, test, self.base)
 
     def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        # Whatever the value is compared with, tests ask what the model changes: they swap the
+        # labels and predictions of the same rows.
         return self._compare(train, test, "test")
 
+    @property
+    def _in_rows(self) -> bool:
+        """Whether predictions are compared with the labels of the same rows."""
+        return isinstance(self.base, str) and self.base == "test"
+
     def _compare(self, train: Contingency, test: Contingency, base: str | pd.DataFrame) -> Pairs:
-        """Return how far predictions move each pair along its training correlation."""
+        """Return how far predictions move each pair along its training correlation.
+
+        All arrays are groups × tasks: P(T̂ | A) and P(T | A), or P(Â | T) and P(A | T).
+        """
         side: SideName = "task" if self.direction == "A->T" else "group"
         given: SideName = "group" if self.direction == "A->T" else "task"
         predicted: SideName = "task_pred" if self.direction == "A->T" else "group_pred"
@@ -181,6 +193,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         else:
             before = check_table(base, test.groups, test.tasks, "base")
         observed = test.rate(predicted, given=given)
+        # The rows that a rate is conditioned on: of the pair's group, or of its task.
         n = test.count(given)[..., None] if given == "group" else test.count(given)[..., None, :]
         return Pairs(
             groups=test.groups,
@@ -189,6 +202,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
             base=before,
             observed=observed,
             sign=self._sign(train),
+            # Which rates these are: exact tests and analytic intervals follow from it. A base that
+            # is not from the audited rows does not vary with them.
             rates=Rates((predicted, given), (side, given) if in_rows else None),
             own_base=not isinstance(base, str),
         )
@@ -205,13 +220,14 @@ class DirectionalAuditor(CooccurrenceAuditor):
             # Weighted as the groups occur, so that the labels' own rates keep their signs.
             average = (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
         else:
+            # P(group | task) of a task that is independent of the group is the group's share.
             average = (sizes / np.asarray(labels.total)[..., None])[..., :, None]
         signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
         return settled(signs, self.ties)
 
     def _sign_p_values(self, labels: Contingency) -> Array | None:
-        if self.sign is not None or not isinstance(self.base, str):
-            return None
+        if self.sign is not None or isinstance(self.base, pd.DataFrame):
+            return None  # no labels stand behind these signs
         return super()._sign_p_values(labels)
 
     def _validate_params(self) -> None:
@@ -223,11 +239,16 @@ class DirectionalAuditor(CooccurrenceAuditor):
             )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
-        if like is None or self.reference == "test" or self.interval != "analytic":
+        # An engine that sums each task by itself loses how tasks vary together. The analytic
+        # interval needs one sum of squares more, of each row's part in the value, and its signs.
+        if (
+            like is None
+            or self.reference == "test"
+            or self.interval != "analytic"
+            or self.direction == "T->A"
+        ):
             return {}
-        if self.direction == "T->A":
-            return {}
-        return {"moments": (self._sign(like), isinstance(self.base, str) and self.base == "test")}
+        return {"moments": (self._sign(like), self._in_rows)}
 
     # ------------------------------------------------------------------ what it says
 

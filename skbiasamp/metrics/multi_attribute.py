@@ -197,6 +197,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return the sets of tasks that occur in both labels, as rows of booleans."""
+        # Sets are chosen by how many rows have them, not by how much these rows weigh.
         known = [patterns_of(unweighted(cells), "task", ()) for cells in (train, test)]
         most = len(train.tasks) if self.max_size is None else self.max_size
         if self.combinations == "all":
@@ -235,8 +236,9 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             counts = in_train, train.count("group"), all_train
             sign = sign_of_counts(train.total, *counts, exact=train.whole)
             slope = np.ones(sign.shape)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore"):  # no rows to condition on: NaN
             before, observed = in_base / n_base, in_pred / n
+        # A pair without a training correlation does not move, even if its rates are undefined.
         moved = np.where(slope == 0, 0.0, observed - before)
         return Pairs(
             groups=train.groups,
