@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         model_selection,
         monitoring,
         plotting,
+        testing,
         text,
     )
     from skbiasamp.compose import AuditedClassifier, LeakageProbe
@@ -79,6 +80,7 @@ _SUBMODULES = {
     "model_selection",
     "monitoring",
     "plotting",
+    "testing",
     "text",
 }
 
@@ -113,6 +115,7 @@ __all__ = [
     "model_selection",
     "monitoring",
     "plotting",
+    "testing",
     "text",
 ]
 

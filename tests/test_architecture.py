@@ -50,6 +50,8 @@ LAYERS = [
     "report.checks",
     "report",
     "monitoring",
+    "testing",
+    "integrations",
     "cli",
     "__main__",
 ]

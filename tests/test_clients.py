@@ -1,0 +1,278 @@
+"""Libraries that users have beside scikit-learn: audited, scored, searched, calibrated, pickled.
+
+`make test-clients` installs them and sets SKBIASAMP_CLIENTS, so that none may be missing. In other
+environments, a test of a library that is not installed is skipped.
+"""
+
+import io
+import os
+import pickle
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from numpy.testing import assert_array_equal
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skbiasamp
+from skbiasamp import (
+    AuditedClassifier,
+    BaseRateThresholdClassifier,
+    DirectionalAuditor,
+    amplification_scorer,
+    cross_audit,
+)
+from skbiasamp.metrics import directional_amplification
+from skbiasamp.mitigation import CorpusConstraintClassifier, DomainIndependentClassifier
+
+# Warnings of these libraries about each other are theirs; ours stay errors.
+pytestmark = [
+    pytest.mark.filterwarnings("default"),
+    pytest.mark.filterwarnings("error:::skbiasamp"),
+]
+
+RNG = np.random.default_rng(0)
+N = 400
+X = pd.DataFrame({"sex": RNG.integers(0, 2, N), "skill": RNG.normal(size=N)})
+X["noise"] = RNG.normal(size=N)
+Y = (X["skill"] + X["sex"] / 2 + RNG.normal(size=N) > 0).astype(int).to_numpy()
+SEX = np.where(X["sex"] == 1, "m", "f")
+BOTH = {"accuracy": "accuracy", "amplification": amplification_scorer()}
+
+
+def client(name):
+    """Import a library, or skip the test where it need not be installed."""
+    if os.environ.get("SKBIASAMP_CLIENTS"):
+        return import_module(name)
+    return pytest.importorskip(name)
+
+
+def boosted_by_xgboost():
+    return client("xgboost").XGBClassifier(n_estimators=5, n_jobs=1)
+
+
+def boosted_by_lightgbm():
+    return client("lightgbm").LGBMClassifier(n_estimators=5, n_jobs=1, verbose=-1)
+
+
+def boosted_by_catboost():
+    kind = client("catboost").CatBoostClassifier
+    return kind(iterations=5, verbose=False, thread_count=1, allow_writing_files=False)
+
+
+def oversampled_by_imblearn():
+    sampler = client("imblearn.over_sampling").RandomOverSampler(random_state=0)
+    pipeline = client("imblearn.pipeline").make_pipeline
+    return pipeline(StandardScaler(), sampler, LogisticRegression())
+
+
+def binned_by_feature_engine():
+    binned = client("feature_engine.discretisation").EqualFrequencyDiscretiser(q=4)
+    return make_pipeline(binned, LogisticRegression())
+
+
+def encoded_by_skrub():
+    return make_pipeline(client("skrub").TableVectorizer(), LogisticRegression())
+
+
+def net_of_skorch():
+    torch, skorch = pytest.importorskip("torch"), pytest.importorskip("skorch")
+    torch.manual_seed(0)
+    net = skorch.NeuralNetClassifier(
+        torch.nn.Linear,
+        module__in_features=3,
+        module__out_features=2,
+        criterion=torch.nn.CrossEntropyLoss,
+        max_epochs=2,
+        verbose=0,
+        train_split=None,
+    )
+    return make_pipeline(AsFloat32(), net)
+
+
+class AsFloat32(StandardScaler):
+    """Networks take arrays of single precision."""
+
+    def transform(self, X, copy=None):
+        return np.asarray(super().transform(X, copy), dtype=np.float32)
+
+
+MODELS = [
+    boosted_by_xgboost,
+    boosted_by_lightgbm,
+    boosted_by_catboost,
+    oversampled_by_imblearn,
+    binned_by_feature_engine,
+    encoded_by_skrub,
+    net_of_skorch,
+]
+every_model = pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
+
+
+def quiet():
+    return DirectionalAuditor(interval=None)
+
+
+def value_of(model, rows=slice(None)):
+    """Return the amplification of a fitted model, counted without the wrapper."""
+    predicted = np.ravel(model.predict(X[rows]))
+    return directional_amplification(Y[rows], predicted, sensitive_features=SEX[rows])
+
+
+@every_model
+def test_audits_are_those_of_the_predictions(make):
+    model = AuditedClassifier(make(), auditor=quiet()).fit(X, Y, sensitive_features=SEX)
+    assert model.audit(X, Y, sensitive_features=SEX).value == value_of(model)
+    # Through the scorer, with the column found in X.
+    named = AuditedClassifier(make(), auditor=quiet(), sensitive="sex").fit(X, Y)
+    assert amplification_scorer()(named, X, Y) == -abs(value_of(named))
+
+
+@every_model
+def test_copies_and_pickles_predict_the_same(make):
+    model = AuditedClassifier(make(), auditor=quiet(), sensitive="sex")
+    fitted = clone(model).fit(X, Y)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.predict(X), fitted.predict(X))
+    assert again.audit(X, Y).value == fitted.audit(X, Y).value
+
+
+@every_model
+def test_searches_and_folds_score_amplification(make):
+    model = AuditedClassifier(make(), auditor=quiet(), sensitive="sex")
+    found = cross_validate(model, X, Y, cv=2, scoring=BOTH, error_score="raise")
+    assert np.isfinite(found["test_amplification"]).all()
+    grid = {"drop_sensitive": [False]}
+    search = GridSearchCV(model, grid, cv=2, scoring=BOTH, refit="accuracy", error_score="raise")
+    search.fit(X, Y)
+    assert amplification_scorer()(search, X, Y) == -abs(value_of(search))
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = AuditedClassifier(make(), auditor=quiet())
+        params = {"sensitive_features": SEX}
+        found = cross_validate(routed, X, Y, cv=2, scoring=BOTH, params=params, error_score="raise")
+        assert np.isfinite(found["test_amplification"]).all()
+
+
+@every_model
+def test_folds_are_audited(make):
+    result = cross_audit(make(), X, Y, sensitive_features=SEX, cv=2, auditor=quiet())
+    assert len(result.folds) == 2
+    assert np.isfinite(result.value)
+
+
+@every_model
+def test_calibrated_thresholded_and_mitigated(make):
+    calibrated = CalibratedClassifierCV(
+        AuditedClassifier(make(), auditor=quiet(), sensitive="sex"), cv=2
+    ).fit(X, Y)
+    assert amplification_scorer()(calibrated, X, Y) == pytest.approx(-abs(value_of(calibrated)))
+    threshold = BaseRateThresholdClassifier(make()).fit(X, Y)
+    assert 0.3 < threshold.predict(X).mean() < 0.8
+    constrained = CorpusConstraintClassifier(make(), sensitive="sex").fit(X, Y)
+    assert constrained.constrain(X).table["met"].all()
+
+
+@every_model
+def test_one_classifier_a_group(make):
+    if make is net_of_skorch:
+        pytest.skip("its number of columns is fixed, and this mitigation hides one")
+    apart = DomainIndependentClassifier(make(), sensitive="sex").fit(X, Y)
+    assert_array_equal(np.unique(apart.predict(X)), [0, 1])
+
+
+def test_optuna_searches_for_accuracy_and_little_amplification():
+    optuna = client("optuna")
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+
+    def both(trial):
+        linear = LogisticRegression(C=trial.suggest_float("C", 1e-3, 1, log=True))
+        model = AuditedClassifier(linear, auditor=quiet(), sensitive="sex")
+        found = cross_validate(model, X, Y, cv=2, scoring=BOTH, error_score="raise")
+        return found["test_accuracy"].mean(), found["test_amplification"].mean()
+
+    study = optuna.create_study(
+        directions=["maximize", "maximize"], sampler=optuna.samplers.RandomSampler(seed=0)
+    )
+    study.optimize(both, n_trials=4)
+    assert len(study.trials) == 4
+    assert all(
+        accuracy > 0.5 and score <= 0
+        for trial in study.best_trials
+        for accuracy, score in [trial.values]
+    )
+
+
+def test_mapie_wraps_an_audited_classifier():
+    kind = client("mapie.classification").SplitConformalClassifier
+    audited = AuditedClassifier(LogisticRegression(), auditor=quiet(), sensitive="sex").fit(X, Y)
+    conformal = kind(estimator=audited, prefit=True, confidence_level=0.9).conformalize(X, Y)
+    predicted, sets = conformal.predict_set(X)
+    assert_array_equal(predicted, audited.predict(X))
+    assert 0.85 < sets[np.arange(N), Y, 0].mean() <= 1
+    report = skbiasamp.audit(Y, predicted, sensitive_features=SEX, auditors=[quiet()])
+    assert report["directional A->T"].value == value_of(audited)
+
+
+def test_fairlearn_mitigates_an_audited_model_and_agrees_on_rates():
+    reductions, metrics = client("fairlearn.reductions"), client("fairlearn.metrics")
+    model = reductions.ExponentiatedGradient(
+        LogisticRegression(), reductions.DemographicParity(), max_iter=5
+    )
+    model.fit(X, Y, sensitive_features=SEX)
+    predicted = model.predict(X, random_state=0)
+    report = skbiasamp.audit(Y, predicted, sensitive_features=SEX, auditors=[quiet()])
+    frame = metrics.MetricFrame(
+        metrics={
+            "predicted_rate": metrics.selection_rate,
+            "true_positive_rate": metrics.true_positive_rate,
+            "false_positive_rate": metrics.false_positive_rate,
+        },
+        y_true=Y,
+        y_pred=predicted,
+        sensitive_features=SEX,
+    )
+    ours = report.rates.set_index("group")[list(frame.by_group)]
+    np.testing.assert_allclose(ours, frame.by_group, rtol=0, atol=1e-12)
+
+
+def test_skore_reports_take_the_scorer():
+    skore = client("skore")
+    model = AuditedClassifier(LogisticRegression(), auditor=quiet(), sensitive="sex")
+    fitted = clone(model).fit(X[:300], Y[:300])
+    report = skore.EstimatorReport(fitted, X_test=X[300:], y_test=Y[300:])
+    score = amplification_scorer()(fitted, X[300:], Y[300:])
+    shown = report.metrics.summarize(metric={"amplification": amplification_scorer()}).frame()
+    assert shown.to_numpy().ravel()[0] == pytest.approx(score)
+
+
+@pytest.mark.parametrize("stored", ["auditor", "classifier", "mitigation", "scorer"])
+def test_skops_stores_what_is_fitted(stored):
+    skops = client("skops.io")
+    models = {
+        "auditor": DirectionalAuditor(random_state=0).fit(Y, sensitive_features=SEX),
+        "classifier": AuditedClassifier(LogisticRegression(), auditor=quiet(), sensitive="sex").fit(
+            X, Y
+        ),
+        "mitigation": CorpusConstraintClassifier(LogisticRegression(), sensitive="sex").fit(X, Y),
+        "scorer": amplification_scorer(),
+    }
+    file = io.BytesIO(skops.dumps(models[stored]))
+    trusted = skops.get_untrusted_types(file=file)
+    assert all(name.startswith("skbiasamp.") for name in trusted)
+    again = skops.loads(file.getvalue(), trusted=trusted)
+    if stored == "auditor":
+        predicted = (X["skill"] > 0).astype(int)
+        rows = {"y_true": Y, "y_pred": predicted, "sensitive_features": SEX}
+        assert again.audit(**rows).to_json() == models[stored].audit(**rows).to_json()
+        pd.testing.assert_frame_equal(again.base_rates_, models[stored].base_rates_)
+    elif stored == "scorer":
+        assert again(models["classifier"], X, Y) == models[stored](models["classifier"], X, Y)
+    else:
+        assert_array_equal(again.predict(X), models[stored].predict(X))

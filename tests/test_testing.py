@@ -1,0 +1,127 @@
+"""`skbiasamp.testing`: assertions for tests of models."""
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import skbiasamp
+from skbiasamp import DirectionalAuditor
+from skbiasamp._input import InputError
+from skbiasamp.testing import assert_amplification
+
+SEX = ["f"] * 400 + ["m"] * 400
+HIRED = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+MORE = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def report_of(predicted, **options):
+    auditors = options.pop("auditors", [DirectionalAuditor(random_state=0)])
+    return skbiasamp.audit(HIRED, predicted, sensitive_features=SEX, auditors=auditors, **options)
+
+
+def test_it_fails_only_if_the_interval_lies_above():
+    report = report_of(MORE)
+    result = report["directional A->T"]
+    assert result.low < result.value
+    assert_amplification(report, below=result.low)
+    assert_amplification(result, below=result.low)
+    for one in (report, result):
+        with pytest.raises(AssertionError, match="lies above"):
+            assert_amplification(one, below=result.low - 1e-9)
+
+
+def test_the_message_lists_the_pairs_that_are_responsible():
+    with pytest.raises(AssertionError) as caught:
+        assert_amplification(report_of(MORE))
+    text = str(caught.value)
+    assert text.startswith("directional A->T: +0.1125, 95 % interval +0.0")
+    assert [line.split()[0] for line in text.splitlines()[-2:]] == ["m", "f"]
+
+
+def test_one_pair_is_checked_by_its_own_interval():
+    report = report_of(MORE)
+    table = report["directional A->T"].table.set_index("group")
+    for group in "fm":
+        low = table.loc[group, "low"]
+        assert_amplification(report, group=group, below=low)
+        assert_amplification(report, group=group, task=1, below=low)
+        with pytest.raises(AssertionError, match="1 of 1 pairs lie above"):
+            assert_amplification(report, group=group, below=low - 1e-9)
+
+
+def test_labels_themselves_pass_and_balanced_labels_too():
+    assert_amplification(report_of(HIRED), below=0)
+    balanced = skbiasamp.audit(
+        [0, 1] * 400, MORE, sensitive_features=SEX, auditors=[DirectionalAuditor()]
+    )
+    assert_amplification(balanced, below=0)
+
+
+def test_of_models_without_an_effect_few_fail():
+    """A limit of 0 and labels with equal errors in both groups: 2.5 % of the tests may fail."""
+    rng, failed, n = np.random.default_rng(0), 0, 200
+    sex = rng.integers(0, 2, 600)
+    y = (rng.random(600) < 0.3 + 0.4 * sex).astype(int)
+    auditor = DirectionalAuditor(interval="analytic").fit(y, sensitive_features=sex)
+    for _ in range(n):
+        # Rates of both groups are kept on average: as many rows change to 1 as to 0.
+        predicted = y.copy()
+        for one in (0, 1):
+            rows = np.flatnonzero(sex == one)
+            predicted[rows] = (rng.random(len(rows)) < y[rows].mean()).astype(int)
+        try:
+            assert_amplification(auditor.audit(y, predicted, sensitive_features=sex), below=0)
+        except AssertionError:
+            failed += 1
+    assert failed <= 12
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"on": "directonal"}, "on must name a result of the report; got 'directonal'"),
+        ({"group": "x"}, r"group must be a group of the audit; got 'x'. It has 'f' and 'm'"),
+        ({"task": 2}, r"task must be a task of the audit; got 2. It has 1"),
+    ],
+)
+def test_what_is_not_there_is_named(options, message):
+    with pytest.raises(InputError, match=message):
+        assert_amplification(report_of(MORE), **options)
+
+
+def test_no_interval_is_no_pass():
+    report = report_of(MORE, auditors=[DirectionalAuditor(interval=None)])
+    with pytest.raises(InputError, match="has no confidence interval of directional A->T"):
+        assert_amplification(report)
+    with pytest.raises(TypeError, match="must be an AuditReport or an AuditResult; got float"):
+        assert_amplification(0.1)
+
+
+def commands_of(name, held):
+    """Return the commands of a recipe that test the model."""
+    if name == "github-actions.yml":
+        steps = held["jobs"]["bias"]["steps"]
+        return [step["run"] for step in steps if "-m pytest" in step.get("run", "")]
+    if name == "gitlab-ci.yml":
+        return [line for line in held["bias"]["script"] if "-m pytest" in line]
+    return [hook["entry"] for repo in held["repos"] for hook in repo["hooks"]]
+
+
+@pytest.mark.parametrize("name", ["github-actions.yml", "gitlab-ci.yml", "pre-commit-config.yaml"])
+def test_recipes_run_the_test_of_the_page(name):
+    yaml = pytest.importorskip("yaml")
+    folder = DOCS / "recipes"
+    (command,) = commands_of(name, yaml.safe_load((folder / name).read_text("utf-8")))
+    first, *arguments = shlex.split(command)
+    assert first == "python"
+    quiet = ["-p", "no:cacheprovider", "-c", "/dev/null", f"--rootdir={folder}"]
+    ran = subprocess.run(
+        [sys.executable, *arguments, *quiet], cwd=folder, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "1 passed" in ran.stdout
