@@ -14,7 +14,7 @@ POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
 
 
 def axes_of_rows(display: Any, ax: Any, n: int, labels: Sequence[str]) -> Any:
-    """Return axes with room for rows and their labels."""
+    """Return axes for rows and their labels."""
     width = 4.8 + 0.08 * max(map(len, labels), default=0)
     return axes_of(display, ax, (width, 1.7 + 0.27 * n))
 
@@ -65,7 +65,7 @@ def label_rows(
     heading: str = "",
     title: str | None = None,
 ) -> None:
-    """Write labels, heading, notes and title, in the size that the rows have room for."""
+    """Write labels, heading, notes and title, in the size that fits the rows."""
     ax, n = display.ax_, max(len(labels), 1)
     ax.set_yticks(np.arange(len(labels)), labels=labels)
     ax.set(ylim=(n - 0.5, -0.5), ylabel=heading, xlabel="\n".join(notes))

@@ -374,7 +374,7 @@ def _rates(
     sizes = {str(one["group"]): one["n"] for one in groups}
     for row in rows:
         before, after = (row.get(end) for end in ends)
-        row["n"] = sizes[str(row["group"])]
+        row["n"] = sizes.get(str(row["group"]))  # a stored report may name other groups
         row["change"] = None if before is None or after is None else (after - before) * 100
     rows = sorted(rows, key=lambda row: -abs(row["change"] or 0))
     axis = Axis.around((row.get(end) for row in rows[:most] for end in ends), percent=True)
