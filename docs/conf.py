@@ -50,7 +50,10 @@ EXAMPLES = HERE.parent / "examples"
 FILES = {
     "fetch_imsitu_annotations": "imsitu_train.csv.gz",
     "fetch_acs_predictions": "acs_income_predictions.parquet",
-    "fetch_captions": "captions_models.csv.gz",
+    'fetch_captions(subset="models")': "captions_models.csv.gz",
+    'fetch_captions(subset="masked")': "captions_masked.csv.gz",
+    'fetch_captions(subset="human")': "captions_human_nic_vocabulary.csv.gz",
+    'fetch_captions(subset="equalizer")': "captions_equalizer.csv.gz",
     "fetch_coco_labels": "coco_labels_test.csv.gz",
     "fetch_occupations": "occupations.csv",
     "fetch_rba_shares": "rba_imsitu_shares.csv",

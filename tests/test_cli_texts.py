@@ -304,3 +304,18 @@ def test_texts_and_labels_that_look_like_html_are_escaped(folder, capsys):
     assert "<script>alert" not in page
     assert "<script>alert(1)</script>" in printed  # an example of a text without a label
     assert "<b>dog" not in report.to_markdown()
+
+
+def test_a_model_may_be_compared_with_its_own_texts(folder, capsys):
+    report, _ = report_of(capsys, *TEXT, "--text", "new", "--target-text", "new")
+    assert report["directional A->T"].value == 0
+    names = ("--text", "new=new", "old=old", "--target-text", "new")
+    report, _ = report_of(capsys, *TEXT, *names, command="compare")
+    values = report["directional A->T"].table["value"]
+    assert values[0] == 0
+    assert values[1] < 0
+
+
+def test_two_models_have_a_column_each(folder, capsys):
+    assert main(["compare", *TEXT, "--text", "a=new", "b=new"]) == 2
+    assert "must name another column for each model; got 'new' and 'new'" in capsys.readouterr().err

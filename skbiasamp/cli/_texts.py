@@ -68,6 +68,9 @@ class Texts:
                 of = "" if model is None else f" of the model {model!r}"
                 raise InputError(text, of=of, seen=quote(columns))
         columns = {model: columns[0] for model, columns in models.items()}
+        if len(set(columns.values())) < len(columns):
+            text = "--text must name another column for each model; got {seen}."
+            raise InputError(text, seen=quote(columns.values()))
         target_text = options.target_text and options.target_text[0]
         target = options.target or ([] if target_text else list(labels))
         implied = options.target is None and target_text is None
@@ -131,7 +134,8 @@ class Texts:
         }
         if self.of_classes:
             return self._with_classes(frame, found)
-        of_texts = None if self.target_text is None else found.pop(self.target_text)
+        of_texts = None if self.target_text is None else found[self.target_text]
+        found = {} if train else {name: found[name] for name in self.models.values()}
         truth = self._truth(frame, of_texts)
         if not train:
             refused = any(one[REFUSAL].any() for one in (truth, *found.values()))
