@@ -79,8 +79,8 @@ def feedback_audit(
     generations : int, default=10
         Number of generations; the first one learns from people alone.
     human_share : float, default=0.5
-        Share of the training labels that people give in each later generation. Which rows these
-        are is drawn anew.
+        Share of the training labels that people give in each later generation. Which rows these are
+        changes at random.
     labels : {"predict", "sample"}, default="predict"
         How the model labels the other rows, and what is audited. "predict": its predictions.
         "sample": labels drawn from its probabilities.
