@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -227,3 +228,26 @@ def test_the_command_refuses_the_same_file(tmp_path, monkeypatch, capsys):
     assert "is in the store" in capsys.readouterr().err
     assert main(["watch", "show", "store", "--fail-on-alarm"]) == 0
     assert "not measured" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell script")
+def test_the_recipe_for_cron_runs(tmp_path):
+    pytest.importorskip("jinja2")
+    command = tmp_path / "skbiasamp"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skbiasamp "$@"\n')
+    command.chmod(0o755)
+    recipe = Path(__file__).parents[1] / "examples" / "monitoring" / "watch.sh"
+    given = {"STORE": "store", "DATA": ".", "REFERENCE": "1", "PAGE": "page.html"}
+    for day in ("2026-01-01", "2026-01-02"):
+        rows_of(1000, seed=int(day[-1])).to_csv(tmp_path / f"{day}.csv", index=False)
+        done = subprocess.run(
+            ["sh", str(recipe)],
+            cwd=tmp_path,
+            env={**os.environ, **given, "DAY": day, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    assert "Verdict (directional A->T): no alarm" in done.stdout
+    assert "No clear change" in (tmp_path / "page.html").read_text()
