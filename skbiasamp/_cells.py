@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 
+from skbiasamp._clusters import Clusters, profiled
 from skbiasamp._input import (
     Array,
     Codes,
@@ -47,8 +48,10 @@ class Cells:
         n_dropped: float = 0.0,
         repeats: Array | None = None,
         summed: Summed | None = None,
+        clusters: Clusters | None = None,
     ) -> None:
         self.weight = weight
+        self.clusters = clusters
         self.n_dropped = n_dropped
         self.repeats = repeats
         self.summed = summed
@@ -82,9 +85,10 @@ class Cells:
         """Return the cells of rows that were read."""
         read = zip(SIDES, rows[1:5], strict=True)
         sides = {name: side for name, side in read if isinstance(side, Side)}
-        return cls(
-            rows.weight, sides, n_dropped=rows.n_dropped, repeats=rows.repeats, summed=summed
-        )
+        how: dict[str, Any] = {"n_dropped": rows.n_dropped, "repeats": rows.repeats}
+        clusters = None if rows.clusters is None else Clusters(*rows.clusters)
+        made = cls(rows.weight, sides, summed=summed, clusters=clusters, **how)
+        return made if clusters is None else made._distinct()
 
     # ------------------------------------------------------------------ how many rows
 
@@ -132,6 +136,14 @@ class Cells:
         if self.whole:
             return 1.0
         return float(self.weight.sum() / (self.weight @ self.row_weight))
+
+    @cached_property
+    def units_per_weight(self) -> float:
+        """How many independent rows a unit of weight is worth, if rows of a cluster are alike."""
+        if self.clusters is None:
+            return self.rows_per_weight
+        sizes = np.bincount(self.clusters.of, self.clusters.each(self.weight))
+        return float(self.weight.sum() / (self.clusters.n @ sizes**2))
 
     # ------------------------------------------------------------------ which labels
 
@@ -218,6 +230,8 @@ class Cells:
 
     def _distinct(self) -> Self:
         """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
+        if self.clusters is not None:
+            return self._profiled(self.clusters)
         if not self.whole:
             return self
         _, first, cell = np.unique(as_bytes(keys_of(self)), return_index=True, return_inverse=True)
@@ -225,6 +239,20 @@ class Cells:
             return self
         weight = np.apply_along_axis(partial(np.bincount, cell.reshape(-1)), -1, self.weight)
         return take(self, first, weight)
+
+    def _profiled(self, clusters: Clusters) -> Self:
+        """Merge equal rows of a cluster, and equal clusters. Those of one row are no clusters."""
+        each = np.bincount(clusters.of, clusters.each(self.rows))
+        if (each[clusters.of] == 1).all():
+            return with_weight(self, self.weight, self.repeats)._distinct()
+        _, code = np.unique(as_bytes(keys_of(self)), return_inverse=True)
+        first, rows, weight, found = profiled(
+            clusters, code.reshape(-1), self.rows, self.row_weight
+        )
+        merged = take(self, first, weight)
+        merged.repeats = None if self.whole else rows
+        merged.clusters = found
+        return merged
 
     def select(
         self,
@@ -347,7 +375,7 @@ def positive_position(cells: Cells, role: str) -> int | None:
 
 def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
     """Return cells of the same weight with other labels."""
-    return reweighted(cells, cells.weight, sides, cells.repeats)
+    return reweighted(cells, cells.weight, sides, cells.repeats, cells.clusters)
 
 
 def with_weight(cells: C, weight: Array, repeats: Array | None = None) -> C:
@@ -356,12 +384,15 @@ def with_weight(cells: C, weight: Array, repeats: Array | None = None) -> C:
 
 
 def reweighted(
-    cells: C, weight: Array, sides: Mapping[SideName, Side], repeats: Array | None = None
+    cells: C,
+    weight: Array,
+    sides: Mapping[SideName, Side],
+    repeats: Array | None = None,
+    clusters: Clusters | None = None,
 ) -> C:
     """Return cells with other labels and weights; rows that were left out stay so."""
-    return type(cells)(
-        weight, sides, n_dropped=cells.n_dropped, repeats=repeats, summed=cells.summed
-    )
+    how: dict[str, Any] = {"repeats": repeats, "summed": cells.summed, "clusters": clusters}
+    return type(cells)(weight, sides, n_dropped=cells.n_dropped, **how)
 
 
 def take(cells: C, rows: Array, weight: Array) -> C:
@@ -369,7 +400,9 @@ def take(cells: C, rows: Array, weight: Array) -> C:
     sides = {
         name: replace(side, labels=side.labels.take(rows)) for name, side in cells._sides.items()
     }
-    return reweighted(cells, weight, sides, None if cells.repeats is None else cells.repeats[rows])
+    repeats = None if cells.repeats is None else cells.repeats[rows]
+    clusters = None if cells.clusters is None else cells.clusters.take(rows)
+    return reweighted(cells, weight, sides, repeats, clusters)
 
 
 def drawn(cells: C, position: int) -> C:
@@ -433,7 +466,14 @@ def equal(one: Cells, other: Cells) -> bool:
         return False
     # Cells without weight, their order, and equal cells apart or merged make no difference.
     one, other = (distinct(take(c, c.occurs, c.weight[..., c.occurs])) for c in (one, other))
+    if (one.clusters is None) != (other.clusters is None):
+        return False
     keys = keys_of(one), keys_of(other)
+    if one.clusters is not None and other.clusters is not None:
+        mine, theirs = one.clusters, other.clusters
+        if not np.array_equal(mine.n, theirs.n):
+            return False
+        keys = np.column_stack([keys[0], mine.of]), np.column_stack([keys[1], theirs.of])
     if (keys[0].shape, one.weight.shape) != (keys[1].shape, other.weight.shape):
         return False
     orders = [np.lexsort(key.T[::-1]) for key in keys]
@@ -450,17 +490,22 @@ def ordered(cells: C) -> C:
     group's cells are a slice. Equal cells are merged, as `distinct` does.
     """
     if cells._ordered is None:
-        keys = keys_of(cells)
+        given = cells
+        if cells.clusters is not None:
+            cells = distinct(cells)
+        keys, clusters = keys_of(cells), cells.clusters
         # The last key counts most: the group. Weights order rows of equal labels.
-        order = np.lexsort([cells.rows, cells.weight, *keys.T[::-1]])
+        ties = [cells.rows, cells.weight] if clusters is None else [clusters.of]
+        order = np.lexsort([*ties, *keys.T[::-1]])
         weight, keys = cells.weight[order], keys[order]
-        if cells.whole:
+        if cells.whole and clusters is None:
             new = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
             order, weight = order[new], np.add.reduceat(weight, np.flatnonzero(new))
         same = np.array_equal(order, np.arange(cells.n_cells))
         found = cells if same else take(cells, order, weight)
         found._ordered = found  # in order already, if it is asked again
-        cells._ordered = found
+        given._ordered = found
+        cells = given
     result: C = cells._ordered
     return result
 

@@ -43,11 +43,31 @@ def resampled(cells: C, n_resamples: int | None, random_state: Any) -> C:
     weight, rows = _drawn(cells, 1 if n_resamples is None else n_resamples, rng)
     if n_resamples is not None:
         return with_weight(cells, weight)
+    if cells.clusters is not None:
+        return _plain(cells, weight[0], None if rows is None else rows[0])
     return with_weight(cells, weight[0], None if rows is None else rows[0])
+
+
+def _plain(cells: C, weight: Array, rows: Array | None) -> C:
+    """Return cells with the clusters that were drawn."""
+    clusters = cells.clusters
+    assert clusters is not None
+    each = np.divide(weight, cells.weight, out=np.zeros(len(weight)), where=cells.weight > 0)
+    n = np.array(clusters.n)
+    n[clusters.of] = np.rint(each * clusters.n[clusters.of])
+    kept = np.flatnonzero(weight)
+    drawn = reweighted(cells, weight, sides_of(cells), rows, clusters._replace(n=n))
+    return take(drawn, kept, weight[kept])._distinct()
 
 
 def _drawn(cells: Cells, n_draws: int, rng: np.random.Generator) -> tuple[Array, Array | None]:
     """Return drawn weights, and of how many rows each is if weights are not counts."""
+    clusters = cells.clusters
+    if clusters is not None:
+        total = clusters.total
+        drawn = rng.multinomial(total, clusters.n / total, size=n_draws)
+        rows = clusters.spread(drawn, cells.rows)
+        return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
     n = int(cells.rows.sum())
     if 8 * cells.n_cells < n:
         rows = rng.multinomial(n, cells.rows / n, size=n_draws).astype(float)
@@ -93,7 +113,11 @@ def exchanged(
 
 
 def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
-    """Draw how much of each cell's weight is picked, each row with probability 1/2."""
+    """Draw how much of each cell's weight is picked, each row or cluster with probability 1/2."""
+    if cells.clusters is not None:
+        n = cells.clusters.n
+        drawn = rng.binomial(n.astype(np.int64), 0.5, size=(n_draws, len(n)))
+        return cells.clusters.spread(drawn, cells.weight)
     # Random bits are much faster than binomial draws, and enough for cells of one row.
     bits = np.frombuffer(rng.bytes(n_draws * -(-cells.n_cells // 8)), np.uint8)
     coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=cells.n_cells)

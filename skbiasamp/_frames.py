@@ -81,6 +81,7 @@ def read_frame(
     if any(isinstance(one, dict) for one in predicted.values()):
         models = check_models({OPTION_OF[side]: one for side, one in predicted.items()})
     sides = {side: names_of(named[option]) for side, option in OPTION_OF.items()}
+    clustered = bool(sides["cluster"])
     for side, one in predicted.items():
         if models and sides.pop(side):
             sides |= {side_of_model(side, model): names_of(one[model]) for model in models}
@@ -92,10 +93,16 @@ def read_frame(
     many = len(target + prediction) > MOST_JOINT
     in_memory = opened.eager is not None
     if several and not models and not (in_memory or not many if joint is None else joint):
+        if clustered:
+            raise InputError(
+                "{clusters} cannot be kept if an engine sums {n} columns each by itself. Pass "
+                "{joint=True}, or read these columns into memory.",
+                n=len(target + prediction),
+            )
         return _of_tasks(opened, sides, moments, how)
     fractions = opened.fractional(prediction + sides["weight"])
     summed: Summed | None = None
-    if in_memory and ((several and many) or fractions or opened.holds_objects):
+    if in_memory and ((several and many) or fractions or opened.holds_objects or clustered):
         # Rows that do not repeat are in memory already: grouping them would only copy them.
         held = _held(opened, sides)
     else:
@@ -109,6 +116,8 @@ def read_frame(
         held, summed = _counted(opened, sides, prediction, fractions, joint)
     labels = how | {"sensitive_features": held["group"], "sample_weight": held["weight"]}
     labels["repeats"] = held.get("repeats")
+    if clustered:
+        labels["clusters"] = held["cluster"]
     if not models:
         group_pred = held["group_pred"]
         read = read_labels(held["task"], held["task_pred"], sensitive_pred=group_pred, **labels)
@@ -201,7 +210,8 @@ def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) 
     held = {name: one for name, one in given.items() if one is not None}
     flat: dict[Any, Any] = {"y_true": y_true, "sensitive_features": labels["sensitive_features"]}
     flat |= {Role(f"{name}s", f"[{m!r}]"): one[m] for name, one in held.items() for m in models}
-    whole = labels.get("repeats") is None and all(one is not None for one in flat.values())
+    apart = labels.get("repeats") is not None or labels.get("clusters") is not None
+    whole = not apart and all(one is not None for one in flat.values())
     known = tallied(flat, labels.get("sample_weight")) if whole else None
     if known is not None:
         # Few distinct rows are read a model, in place of all rows.
@@ -227,7 +237,13 @@ def _counted(
     weight = next(iter(sides["weight"]), None)
     labels = {side: names for side, names in sides.items() if side != "weight"}
     summed: Summed | None = None
-    if len(prediction) == 1 and prediction[0] in fractions and not joint:
+    clustered = bool(sides["cluster"])
+    if clustered and weight in fractions:
+        raise InputError(
+            "{sample_weight} must hold whole numbers if an engine counts {clusters}. Read these "
+            "columns into memory."
+        )
+    if len(prediction) == 1 and prediction[0] in fractions and not (joint or clustered):
         if weight in fractions:
             raise InputError(
                 "Both {y_pred} and {sample_weight} are fractions, and sums do not hold what they "
@@ -237,7 +253,7 @@ def _counted(
     elif weight in fractions:
         cells, summed = sum_weights(opened, labels, weight), "weights"
     else:
-        most = None if opened.eager is not None or joint else MOST_CELLS
+        most = None if opened.eager is not None or joint or clustered else MOST_CELLS
         cells = count_cells(opened, labels, weight, most)
     held = {side: _taken(cells, side, names) for side, names in labels.items()}
     held["weight"] = cells[COUNT].to_numpy()
@@ -321,4 +337,6 @@ def _taken(cells: pd.DataFrame, side: str, names: list[Hashable]) -> Any:
         raise InputError("{frame} has no rows: there is nothing to audit.")
     if not names:
         return None
+    if side == "cluster":
+        return cells["cluster 0"]
     return cells[[f"{side} {i}" for i in range(len(names))]].set_axis(names, axis=1)

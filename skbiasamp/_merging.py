@@ -20,6 +20,7 @@ from skbiasamp._cells import (
     take,
     with_sides,
 )
+from skbiasamp._clusters import Clusters, of_single_rows, stacked
 from skbiasamp._input import (
     InputError,
     InputTypeError,
@@ -93,8 +94,15 @@ def merged(every: list[C]) -> C:
         n_dropped=math.fsum(one.n_dropped for one in every),
         repeats=np.concatenate([one.rows for one in every]) if split else None,
         summed=next((kind for kind in _SUMMED if kind in kinds), None),
+        clusters=_clusters(every),
     )
     return distinct(total)
+
+
+def _clusters(every: list[C]) -> Clusters | None:
+    if all(one.clusters is None for one in every):
+        return None
+    return stacked([one.clusters or of_single_rows(one.rows) for one in every])
 
 
 def conformed(cells: C, like: Cells) -> C:

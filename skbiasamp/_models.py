@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._cells import C, Cells, SideName, sides_of, take, with_sides
+from skbiasamp._clusters import Clusters
 from skbiasamp._input import (
     Array,
     Codes,
@@ -161,6 +162,7 @@ def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
         "sides": sides,
         "n_dropped": first.n_dropped,
         "repeats": None if whole else first.repeats,
+        "clusters": None if first.clusters is None else Clusters(*first.clusters),
     }
 
 
@@ -168,7 +170,12 @@ def merged_cells(cells: C) -> C:
     """Merge equal cells, by one integer a row where the labels are few."""
     codes = [side.labels for side in sides_of(cells).values()]
     widths = [one.width + 1 for one in codes if isinstance(one, Codes)]
-    if not cells.whole or len(widths) < len(codes) or np.prod(widths, dtype=float) > 2**62:
+    if (
+        not cells.whole
+        or cells.clusters is not None
+        or len(widths) < len(codes)
+        or np.prod(widths, dtype=float) > 2**62
+    ):
         return cells._distinct()
     key = np.zeros(cells.n_cells, np.int64)
     for one, width in zip(codes, widths, strict=True):

@@ -10,6 +10,7 @@ import pandas as pd
 
 from skbiasamp import _schema as schema
 from skbiasamp._cells import SIDES, Cells, distinct, keys_of, side_of, sides_of
+from skbiasamp._clusters import Clusters
 from skbiasamp._engines import Moments
 from skbiasamp._input import (
     Array,
@@ -34,6 +35,10 @@ _ROUNDING = 1e-6  # how far from 0 and 1 a probability may be
 def write_table(cells: Cells) -> pd.DataFrame:
     """Return one row a distinct cell, in an order that only what they hold decides."""
     cells.require_single("A table of cells")
+    if cells.clusters is not None:
+        raise InputError(
+            "A table of cells does not hold which rows are of one cluster: use to_json."
+        )
     for name, side in sides_of(cells).items():
         if side.labels.width < len(side.names):
             text = "A table of cells holds labels or probabilities, and {side} scores: use to_json."
@@ -76,6 +81,9 @@ def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
         "n_dropped": cells.n_dropped,
         "repeats": None if cells.repeats is None else cells.repeats.tolist(),
         "summed": cells.summed,
+        "clusters": None
+        if cells.clusters is None
+        else {"of": cells.clusters.of.tolist(), "n": cells.clusters.n.tolist()},
         "moments": None
         if moments is None
         else {
@@ -154,6 +162,9 @@ _MOMENTS = schema.record(
         "squares": schema.array(0),
     }
 )
+_CLUSTERS = schema.record(
+    {"of": schema.array(0, whole=True), "n": schema.array(1, whole=True)},
+)
 _CELLS = schema.record(
     {
         "format": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
@@ -164,7 +175,7 @@ _CELLS = schema.record(
         "summed": schema.optional(schema.one_of("scores", "weights", "tasks")),
         "moments": schema.optional(_MOMENTS),
     },
-    {"scores": schema.TRUTH},
+    {"scores": schema.TRUTH, "clusters": schema.optional(_CLUSTERS)},
 )
 
 
@@ -200,6 +211,15 @@ def _cells(held: Any, field: str) -> dict[str, Any]:
         raise schema.wrong("sides", f"an object with both {SQUARE} and {BOTH_SQUARE}", [*sides])
     made = {"weight", "sides", "n_dropped", "repeats", "summed"}
     made_of = {key: one for key, one in read.items() if key in made}
+    clusters = read.get("clusters")
+    if clusters is not None:
+        of = clusters["of"]
+        schema.of_length(of, len(weight), "clusters.of")
+        if in_tasks or (of >= len(clusters["n"])).any():
+            raise schema.wrong(
+                "clusters.of", f"positions in {len(clusters['n'])} clusters", of.max()
+            )
+        made_of["clusters"] = Clusters(of.astype(np.intp), clusters["n"])
     if moments is not None:
         groups, tasks = sides["group"].names, sides["task"].names
         if moments["groups"] != groups or not in_tasks:

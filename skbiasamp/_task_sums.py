@@ -40,6 +40,7 @@ class TaskSums(Cells):
         n_dropped: float = 0.0,
         repeats: Array | None = None,
         summed: Summed | None = "tasks",
+        clusters: None = None,  # of tasks by themselves it is not known what a cluster has
         moments: Moments | None = None,
     ) -> None:
         super().__init__(weight, sides, n_dropped=n_dropped, repeats=repeats, summed=summed)

@@ -88,9 +88,13 @@ y_train, sensitive_train : array-like, default=None
     correlations.
 sample_weight : array-like of shape (n_samples,), default=None
     Weights. A whole number counts as that many rows.
+clusters : array-like of shape (n_samples,), default=None
+    An id a row: rows of one person, image or family have the same. They are resampled together,
+    standard errors are robust to their dependence, and tests swap whole clusters. None: all rows
+    are independent.
 **columns : column name or list of names
     If the first argument is a frame: `target`, `prediction`, `sensitive`, `sensitive_prediction`
-    and `weight` name its columns.
+    `weight` and `cluster` name its columns.
 """)
 
 # What attack metrics say in place of that.

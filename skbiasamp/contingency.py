@@ -82,6 +82,7 @@ class Contingency(Cells):
         sensitive_features: Any,
         sensitive_pred: Any = None,
         sample_weight: Any = None,
+        clusters: Any = None,
         y_preds: Any = None,
         sensitive_preds: Any = None,
         groups: str = "intersection",
@@ -106,6 +107,9 @@ class Contingency(Cells):
             The sensitive feature as the model predicts it.
         sample_weight : array-like of shape (n_samples,), optional
             Weights; a whole number counts as that many repetitions.
+        clusters : array-like of shape (n_samples,), optional
+            An id a row: rows of one person, image or family have the same. They are then resampled
+            and swapped together. Clusters of equal rows are held once.
         y_preds, sensitive_preds : dict of str to array-like, optional
             Predictions of several models for the same rows, by name, in place of `y_pred` and
             `sensitive_pred`: to compare models.
@@ -136,6 +140,7 @@ class Contingency(Cells):
         contingency : Contingency
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        labels["clusters"] = clusters
         how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
         how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
         how |= {"texts": texts}
@@ -216,6 +221,7 @@ class Contingency(Cells):
         sensitive: Hashable | list[Hashable],
         sensitive_prediction: Hashable | list[Hashable] = None,
         weight: Hashable = None,
+        cluster: Hashable = None,
         groups: str = "intersection",
         missing: str = "error",
         like: Contingency | None = None,
@@ -248,6 +254,8 @@ class Contingency(Cells):
             Its prediction.
         weight : column name, optional
             Weights. Whole ones count as so many rows.
+        cluster : column name, optional
+            An id a row: rows of one person, image or family, as `clusters` of `from_labels`.
         groups, missing, like, pos_label, max_groups, texts
             As for `from_labels`. Text of `pos_label` names a number that is written so.
         joint : bool, optional
@@ -278,6 +286,7 @@ class Contingency(Cells):
             "sensitive": sensitive,
             "sensitive_prediction": sensitive_prediction,
             "weight": weight,
+            "cluster": cluster,
         }
         read = read_frame(
             frame,

@@ -28,6 +28,7 @@ LAYERS = [
     "_engines",
     "_dialects",
     "_files",
+    "_clusters",
     "_cells",
     "_task_sets",
     "_models",

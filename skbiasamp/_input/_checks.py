@@ -122,7 +122,7 @@ def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
         for held in (one.values() if isinstance(one, dict) and "prediction" in option else [one])
     ]
     for option, held in each:
-        only = option in ("weight", "count")
+        only = option in ("weight", "count", "cluster")
         names = held if isinstance(held, list | tuple) and not only else [held]
         kinds = Hashable if table else str | Integral
         if held is None or (names and all(isinstance(one, kinds) for one in names)):

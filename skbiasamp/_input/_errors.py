@@ -27,6 +27,7 @@ PARAMETER_OF = {
     "sensitive_prediction": "sensitive_pred",
     "score": "y_score",
     "weight": "sample_weight",
+    "cluster": "clusters",
 }
 # The options of the columns of labels and predictions, by the side they are.
 OPTION_OF = {
@@ -35,6 +36,7 @@ OPTION_OF = {
     "group": "sensitive",
     "group_pred": "sensitive_prediction",
     "weight": "weight",
+    "cluster": "cluster",
 }
 
 

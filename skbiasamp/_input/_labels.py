@@ -236,7 +236,8 @@ def codes_of(side: Side) -> Array:
 class Rows(NamedTuple):
     """Label rows, distinct where they can be, with their weights.
 
-    `repeats` says how many rows each is where weights are fractional and do not tell.
+    `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
+    are the cluster of each row, and how many clusters are like it.
     """
 
     weight: Array
@@ -246,6 +247,7 @@ class Rows(NamedTuple):
     group_pred: Side | None
     n_dropped: float
     repeats: Array | None = None
+    clusters: tuple[Array, Array] | None = None
 
 
 def as_bytes(rows: Array) -> Array:

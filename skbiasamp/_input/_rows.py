@@ -48,6 +48,8 @@ from skbiasamp._input._sides import Sides
 class _Reader(Sides):
     """One call's inputs, step by step from containers to sides."""
 
+    n_clusters: Array  # how many clusters have each number
+
     def read(self, weight: Array | None, *, apart: bool) -> Rows:
         self._read_tasks()
         self._read_groups()
@@ -73,7 +75,7 @@ class _Reader(Sides):
         group, group_pred = self._group_sides(labels, weight)
         if not (self.scores or self.texts):  # attackers may know rows by number, or read them
             check_pair_limit(len(group.names), len(task.names))
-        repeats = self.matrices.get("repeats")
+        repeats, clusters = (self.matrices.get(one) for one in ("repeats", "clusters"))
         return Rows(
             weight,
             group,
@@ -82,6 +84,7 @@ class _Reader(Sides):
             group_pred,
             n_dropped,
             None if repeats is None else repeats[:, 0],
+            None if clusters is None else (clusters[:, 0], self.n_clusters),
         )
 
     # ---- containers to codes
@@ -207,6 +210,7 @@ def read_rows(
     like: tuple[Side, Side] | None = None,
     scores: bool = False,
     repeats: Array | None = None,
+    clusters: Any = None,
     apart: bool = False,
     pos_label: Any = None,
     max_groups: float | None = np.inf,
@@ -216,8 +220,8 @@ def read_rows(
 
     With `scores`, labels may be numbers that are no classes, and predictions any scores. With
     `texts`, labels and predictions must be texts. With
-    `repeats`, the weight of a row is that of so many rows. Rows stay in their order if they are to
-    be `apart`. `pos_label` is the positive class of a
+    `repeats`, the weight of a row is that of so many rows. `clusters` holds an id a row. Rows stay
+    in their order if they are to be `apart`. `pos_label` is the positive class of a
     binary label; by default that of `like`, or the class that sorts last. `max_groups`
     is how many groups may be found: None for what people mean.
     """
@@ -242,12 +246,33 @@ def read_rows(
     native = {k: to_native(value, k) for k, value in given.items() if value is not None}
     n = check_lengths(native)
     check_shapes(native)
-    check_index({**given, "sample_weight": sample_weight})
+    check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
     reader = _Reader(native, groups, missing, like, scores, pos_label, max_groups, texts)
     if repeats is not None:
         reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
+    if clusters is not None:
+        codes, reader.n_clusters = read_clusters(clusters, n)
+        reader.matrices["clusters"] = codes[:, None]
     return reader.read(weight, apart=apart)
+
+
+def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
+    """Return the cluster of each of `n` rows as a number, and how many clusters have each."""
+    column = as_column(to_native(clusters, "clusters"))
+    if is_table(column):
+        text = "{clusters} must be one column of ids; got {seen} columns. Make one id of them."
+        raise InputError(text, seen=len(columns_of(column)))
+    check_lengths({"y_true": np.empty(n), "clusters": column})
+    codes, ids = pd.factorize(column if isinstance(column, pd.Series) else np.asarray(column))
+    missing = int((codes < 0).sum())
+    if missing:
+        raise InputError(
+            "{clusters} has no id in {missing:,} rows. Give each of these rows an id of its own, "
+            "or leave them out.",
+            missing=missing,
+        )
+    return codes.astype(np.int64), np.ones(len(ids))
 
 
 def tallied(given: Mapping[Any, Any], weight: Any) -> tuple[list[Any], Array] | None:

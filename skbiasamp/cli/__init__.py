@@ -168,7 +168,7 @@ def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | Non
             # Scores and weights belong to single rows: these are read, not counted.
             return how | as_arguments(rows, labels)
         # Of few rows all is kept; of more, what may not fit into memory is summed.
-        joint = True if n_rows <= _FEW_ROWS else None
+        joint = True if n_rows <= _FEW_ROWS or "cluster" in labels else None
         return {"y_true": count_rows(rows, {}, labels, train, joint, **how)}
 
     arguments, files = _read(options, named, texts, read)

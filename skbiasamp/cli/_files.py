@@ -16,6 +16,7 @@ _ADVICE = {
     "target": "only labelled rows can be audited, leave these out of the file",
     "prediction": "every audited row needs a prediction, leave these out of the file",
     "score": "every audited row needs a score, leave these out of the file",
+    "cluster": "every row needs the id of its cluster, give these rows ids of their own",
     "weight": "every row needs a weight, write 0 for those that count for nothing",
 }
 

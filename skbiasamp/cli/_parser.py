@@ -283,6 +283,12 @@ def _add_options(
         columns(f"--{option}", nargs="+", required=needed, help=text, **how)
     columns("--weight", nargs=1, metavar="NAME", help="weights of the audited rows")
     columns(
+        "--cluster",
+        nargs=1,
+        metavar="NAME",
+        help="the person, image or family of a row: rows of one are resampled together",
+    )
+    columns(
         "--positive",
         metavar="NAME",
         help="which of two classes is the positive one (default: the one that sorts last)",

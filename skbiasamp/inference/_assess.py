@@ -10,6 +10,7 @@ from skbiasamp._input import Array
 from skbiasamp._sums import generator
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._clustered import units
 from skbiasamp.inference._intervals import (
     FEW,
     Bounds,
@@ -21,6 +22,7 @@ from skbiasamp.inference._intervals import (
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import (
     adjust_p_values,
+    changed_clusters,
     changed_rows,
     normal_p_values,
     pair_p_values,
@@ -64,16 +66,15 @@ def assess(
     cells = pairs.seen_in(test)
     rng = generator(random_state)
     changed = changed_rows(cells, pairs)
+    unit = units(cells, changed, changed_clusters(cells, pairs))
     how: dict[str, Any] = {"confidence_level": confidence_level}
     if interval == "analytic" or test.summed == "tasks":
         # Rows of sums cannot be drawn.
         bounds = analytic(cells, pairs, **how)
     else:
         how |= {"n_resamples": n_resamples, "random_state": rng, "n_jobs": n_jobs}
-        bounds = bootstrap(measure, test, pairs, changed, **how)
-    bounds = widen_degenerate(
-        bounds, pairs, rows_per_weight=test.rows_per_weight, confidence_level=confidence_level
-    )
+        bounds = bootstrap(measure, test, pairs, changed, unit=unit, **how)
+    bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=confidence_level)
     options: Any = {"n_draws": n_resamples, "random_state": rng}
     p_value, value_p = _test(paired, test, cells, pairs, changed, swaps, options)
     return Uncertainty(bounds, p_value, adjust_p_values(p_value, adjust), value_p)

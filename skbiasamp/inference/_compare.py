@@ -14,6 +14,7 @@ from skbiasamp._input import Array, Codes, common
 from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp._sums import chunks, generator, pair_sums
 from skbiasamp.contingency import Contingency
+from skbiasamp.inference._clustered import Changes, changes, units
 from skbiasamp.inference._influence import pair_variances, value_scores, variance_of
 from skbiasamp.inference._intervals import (
     FEW,
@@ -28,6 +29,7 @@ from skbiasamp.inference._intervals import (
 )
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import (
+    changed_clusters,
     changed_rows,
     flip_p_value,
     normal_test,
@@ -98,22 +100,22 @@ def compare_models(
     if interval is not None:
         for model in models:
             held, own = pairs[model].seen_in(views[model]), pairs[model]
+            unit: Any = held.units_per_weight
             if interval == "analytic":
                 found = analytic(held, own, **how)
             else:
                 rows = changed_rows(held, own)
+                unit = units(held, rows, changed_clusters(held, own))
                 in_rows = own.rates is not None and own.rates.base is not None
                 found = percentiles(
                     drawn[model],
                     Drawn.of(own),
                     own,
                     rows if in_rows else None,
-                    rows_per_weight=cells.rows_per_weight,
+                    unit=unit,
                     **how,
                 )
-            bounds[model] = widen_degenerate(
-                found, own, rows_per_weight=cells.rows_per_weight, **how
-            )
+            bounds[model] = widen_degenerate(found, own, unit=unit, **how)
     differences = {}
     for model in others:
         differences[model] = _difference(
@@ -159,8 +161,12 @@ def _difference(
     """Compare a model with the reference."""
     own, other = pairs
     between = _between(own, other)
-    gained, lost, whole = _rows_between(views, pairs)
-    pair_p = paired_p_values(gained, lost) if whole else _normal_pairs(views, pairs)
+    gained, lost, whole, moved = _rows_between(views, pairs)
+    unit = units(cells, (gained, lost), moved)
+    if whole:
+        pair_p = paired_p_values(gained, lost) if moved is None else moved.p_value
+    else:
+        pair_p = _normal_pairs(views, pairs)
     pair_p = np.where(np.isnan(between.delta), np.nan, pair_p)
     value = float(own.value - other.value)
     change = float(own.signed_mean - other.signed_mean) if own.size else value
@@ -177,13 +183,13 @@ def _difference(
                 _subtract(Drawn.of(own), Drawn.of(other), between, own),
                 between,
                 (gained, lost) if whole else None,
-                rows_per_weight=cells.rows_per_weight,
+                unit=unit,
                 **how,
             )
             tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
             low, high = np.quantile(drawn[0].value - drawn[1].value, tails)
             sizes = float(low), float(high)
-        bounds = widen_degenerate(bounds, between, rows_per_weight=cells.rows_per_weight, **how)
+        bounds = widen_degenerate(bounds, between, unit=unit, **how)
         p_value = _p_value(measure, cells, names, views, pairs, options)
     return Difference(
         value,
@@ -274,8 +280,8 @@ def _normal_pairs(views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pa
 
 def _rows_between(
     views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]
-) -> tuple[Array, Array, bool]:
-    """Return the rows that each pair gained and lost, and whether these are whole rows.
+) -> tuple[Array, Array, bool, Changes | None]:
+    """Return the rows that each pair gained and lost, whether these are whole, and the clusters.
 
     A row is of a pair if it is in the rate that the metric observes: predicted so, in the group.
     """
@@ -288,15 +294,21 @@ def _rows_between(
     nothing = np.full(own.delta.shape, np.nan)
     held = [one.seen_in(view) for one, view in zip(pairs, views, strict=True)]
     if any(one.soft(side) for one in held for side in sides):
-        return nothing, nothing, False
+        return nothing, nothing, False, None
     labels = [[labels_of(cells, side) for side in sides] for cells in held]
     labels.append([common(one, two) for one, two in zip(*labels, strict=True)])
     counts = [pair_sums(one, two, held[0].weight) for one, two in labels]
     if sides[0].startswith("task"):
         counts = [one.T for one in counts]
     if counts[0].shape != own.delta.shape:
-        return nothing, nothing, False  # a metric of pairs of its own
-    return counts[0] - counts[2], counts[1] - counts[2], held[0].whole
+        return nothing, nothing, False, None  # a metric of pairs of its own
+    moved = None
+    if held[0].clusters is not None and held[0].whole:
+        after, before = ((one, two) for one, two in labels[:2])
+        moved = changes(held[0], after, before)
+        if sides[0].startswith("group"):
+            moved = Changes(*(one.T for one in moved))
+    return counts[0] - counts[2], counts[1] - counts[2], held[0].whole, moved
 
 
 def _p_value(
@@ -410,7 +422,7 @@ def churn_of(cells: Contingency, model: str, reference: str) -> Churn:
     groups = labels_of(cells, "group")
     one = Codes(np.where(changed, 0, -1), 1)
     n, moved = cells.count("group"), pair_sums(one, groups, cells.weight)[0]
-    table = np.stack([moved, n - moved]) * cells.rows_per_weight
+    table = np.stack([moved, n - moved]) * cells.units_per_weight
     table = table[:, table.sum(axis=0) > 0]
     p_value = float("nan")  # overlapping groups share rows, so that no test is valid
     if not cells.indicator and table.shape[1] > 1:

@@ -62,7 +62,11 @@ def _variances(models: Sequence[tuple[Cells, Pairs]], tasks: slice) -> Array:
             # Model by model, so that what two predict alike cancels exactly.
             own, *others = np.split(np.stack(parts), len(models))
             influence = own.sum(axis=0) - sum(one.sum(axis=0) for one in others)
-            into[block] = squared[rows] @ influence**2
+            if cells.clusters is None:
+                into[block] = squared[rows] @ influence**2
+            else:
+                sums = cells.clusters.sums(rows, cells.weight, influence)
+                into[block] = cells.clusters.n @ sums**2
     return variances if by_group else variances.T
 
 
@@ -112,7 +116,10 @@ def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
 def variance_of(cells: Cells, influence: Array) -> float:
     """Return the variance of a sum of influences."""
     # A whole weight is that many rows; a fractional one is one row that counts so much.
-    return float(cells.weight @ (cells.row_weight * influence**2))
+    if cells.clusters is None:
+        return float(cells.weight @ (cells.row_weight * influence**2))
+    of, n = cells.clusters
+    return float(n @ np.bincount(of, cells.clusters.each(cells.weight) * influence) ** 2)
 
 
 def value_variance(cells: Cells, pairs: Pairs, *, centred: bool = True) -> float:

@@ -58,6 +58,7 @@ def bootstrap(
     pairs: Pairs,
     changed: tuple[Array, Array] | None,
     *,
+    unit: Any,
     n_resamples: int,
     confidence_level: float,
     random_state: Any,
@@ -65,7 +66,8 @@ def bootstrap(
 ) -> Bounds:
     """Percentile intervals: audited rows are resampled, labels and predictions together.
 
-    `changed` are the rows that each pair gained and lost, where they can be counted.
+    `changed` are the rows that each pair gained and lost, where they can be counted. `unit` is how
+    many independent rows a unit of weight is worth.
     """
 
     def measured(cells: Contingency) -> tuple[Drawn]:
@@ -77,7 +79,7 @@ def bootstrap(
         Drawn.of(pairs),
         pairs,
         changed if pairs.rates is not None and pairs.rates.base is not None else None,
-        rows_per_weight=test.rows_per_weight,
+        unit=unit,
         confidence_level=confidence_level,
     )
 
@@ -124,7 +126,7 @@ def percentiles(
     pairs: Pairs,
     changed: tuple[Array, Array] | None,
     *,
-    rows_per_weight: float,
+    unit: Any,
     confidence_level: float,
 ) -> Bounds:
     """Return the percentiles of resamples, wider where few rows differ, if it is known how many.
@@ -142,9 +144,7 @@ def percentiles(
     reach = np.stack([centre - low, high - centre])
     wide = reach
     if changed is not None:
-        few = _few_rows_reach(
-            pairs, *changed, rows_per_weight=rows_per_weight, confidence_level=confidence_level
-        )
+        few = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=confidence_level)
         # A pair that does not vary at all is left to `widen_degenerate`.
         wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
     low = np.where(wide[0] > reach[0], centre - wide[0], low)
@@ -182,14 +182,14 @@ def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> 
 
 
 def _few_rows_reach(
-    pairs: Pairs, gained: Array, lost: Array, *, rows_per_weight: float, confidence_level: float
+    pairs: Pairs, gained: Array, lost: Array, *, unit: Any, confidence_level: float
 ) -> Array:
     """Return how far below and above its change a pair of few differing rows may be, else NaN.
 
     Resamples hold no other rows than were seen: of two rows gained and none lost they know of no
     loss, and percentiles are too short.
     """
-    gained, lost, n = (count * rows_per_weight for count in (gained, lost, pairs.n))
+    gained, lost, n = (count * unit for count in (gained, lost, pairs.n))
     few = (gained + lost < FEW) & (pairs.slopes != 0)
     reach = change_reach(gained, lost, n, confidence_level=confidence_level)
     return _turned(np.where(few, reach, np.nan), pairs.slopes)
@@ -224,9 +224,7 @@ def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
     return found
 
 
-def widen_degenerate(
-    bounds: Bounds, pairs: Pairs, *, rows_per_weight: float, confidence_level: float
-) -> Bounds:
+def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_level: float) -> Bounds:
     """Give pairs without any variation the width that so few rows allow.
 
     Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
@@ -235,7 +233,7 @@ def widen_degenerate(
     alpha = 1 - confidence_level
     most = np.abs(pairs.slopes)  # a change of a whole rate
     with np.errstate(divide="ignore", invalid="ignore"):
-        n = pairs.n * rows_per_weight
+        n = pairs.n * unit
         reach = most * np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
     flat = (bounds.high - bounds.low <= 1e-12) & (pairs.slopes != 0)
     sizes = pairs.size

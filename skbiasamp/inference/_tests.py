@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skbiasamp._cells import ordered, take
+from skbiasamp._cells import labels_of, ordered, take
 from skbiasamp._draws import flips, swapped
 from skbiasamp._input import Array, InputError, check_option, numbers_of
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
+from skbiasamp.inference._clustered import Changes, changes
 from skbiasamp.inference._influence import pair_variances, value_scores, value_variance
 from skbiasamp.inference._pairs import Pairs
 
@@ -122,7 +123,7 @@ def sign_p_values(labels: Contingency, *, shares: bool) -> Array:
         spread = expected * (1 - groups / total) * (1 - tasks / total)
     with np.errstate(invalid="ignore", divide="ignore"):
         chi2 = np.where(spread > 0, (joint - expected) ** 2 / spread, 0.0)
-    return stats.chi2.sf(chi2 * labels.rows_per_weight, 1)
+    return stats.chi2.sf(chi2 * labels.units_per_weight, 1)
 
 
 def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None:
@@ -146,6 +147,20 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
     return rows(cells, side) - common, rows(cells, role) - common
 
 
+def changed_clusters(cells: Contingency, pairs: Pairs) -> Changes | None:
+    """Return which clusters each pair gained and lost from label to prediction.
+
+    None if rows are no clusters, or if `changed_rows` cannot be counted.
+    """
+    if cells.clusters is None or pairs.rates is None or changed_rows(cells, pairs) is None:
+        return None
+    side, given = pairs.rates.observed
+    role: Any = side.partition("_")[0]
+    after, before, condition = (labels_of(cells, one) for one in (side, role, given))
+    found = changes(cells, (after, condition), (before, condition))
+    return found if side.startswith("task") else Changes(*(one.T for one in found))
+
+
 def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array] | None) -> Array:
     """Test for every pair that the model does not move it.
 
@@ -155,7 +170,11 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
     """
     assert pairs.rates is not None
     undefined = np.isnan(pairs.delta)
-    if not cells.whole or cells.soft(pairs.rates.observed[0]):
+    if (
+        not cells.whole
+        or cells.soft(pairs.rates.observed[0])
+        or (pairs.own_base and cells.clusters is not None)
+    ):
         p_values = normal_p_values(cells, pairs)
     elif pairs.own_base:
         hits = np.rint(np.where(undefined, 0, pairs.observed * pairs.n))
@@ -164,7 +183,8 @@ def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array]
         p_values = np.minimum(2 * np.minimum(below, above), 1.0)
     else:
         assert changed is not None
-        p_values = paired_p_values(*changed)
+        moved = changed_clusters(cells, pairs)
+        p_values = paired_p_values(*changed) if moved is None else moved.p_value
     return np.where(undefined, np.nan, p_values)
 
 

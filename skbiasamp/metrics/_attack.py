@@ -234,6 +234,13 @@ class AttackAuditor(BaseAuditor):
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
         for cells in (test, self.contingency_) if self._fitted else (test,):
             cells.require_rows(self.metric[:1].upper() + self.metric[1:])
+            if cells.clusters is not None:
+                raise InputError(
+                    "{clusters} cannot be taken into account by attackers: their folds and "
+                    "resamples are of single rows. Leave {clusters} out for {metric}, and read "
+                    "its interval as too narrow.",
+                    metric=self.metric,
+                )
         own = {one.name: getattr(self, one.name) for one in fields(Settings)}
         settings = Settings(**own | {"equalize": self._equalized(test)})
         data, model = self._attacks()

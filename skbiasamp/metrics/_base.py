@@ -179,6 +179,7 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_features: Any = None,
         sensitive_pred: Any = None,
         sample_weight: Any = None,
+        clusters: Any = None,
         **columns: Any,
     ) -> AuditResult:
         """Measure the audited rows, with a table of pairs, confidence intervals and tests.
@@ -190,6 +191,7 @@ class BaseAuditor(ABC, BaseEstimator):
         %(sensitive_features)s
         %(sensitive_pred)s
         %(sample_weight)s
+        %(clusters)s
         %(columns)s
 
         Returns
@@ -198,6 +200,7 @@ class BaseAuditor(ABC, BaseEstimator):
         """
         predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        labels["clusters"] = clusters
         return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
@@ -210,6 +213,7 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_features: Any = None,
         sensitive_preds: Any = None,
         sample_weight: Any = None,
+        clusters: Any = None,
         reference: str | None = None,
         **columns: Any,
     ) -> ComparisonResult:
@@ -229,6 +233,7 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_preds : dict of array-like, default=None
             The sensitive feature as each model predicts it, for task → group.
         %(sample_weight)s
+        %(clusters)s
         reference : str, default=None
             The model that the others are compared with. None: the first.
         **columns : column name, list of names, or dict of them
@@ -245,6 +250,7 @@ class BaseAuditor(ABC, BaseEstimator):
             "sensitive_features": sensitive_features,
             "sensitive_preds": sensitive_preds,
             "sample_weight": sample_weight,
+            "clusters": clusters,
         }
         return compared(self, y_true, labels, columns, reference)
 
@@ -256,6 +262,7 @@ class BaseAuditor(ABC, BaseEstimator):
         sensitive_features: Any = None,
         sensitive_preds: Sequence[Any] | None = None,
         sample_weight: Any = None,
+        clusters: Any = None,
         method: str = "t",
     ) -> AuditResult:
         """Measure several training runs of one model on the same rows.
@@ -276,6 +283,8 @@ class BaseAuditor(ABC, BaseEstimator):
             The sensitive feature as predicted in each run.
         sample_weight : array-like of shape (n_samples,), optional
             Weights.
+        clusters : array-like of shape (n_samples,), optional
+            An id a row; rows of one cluster are resampled together.
         method : {"t", "normal"}, default="t"
             "t": Student's t with as many degrees of freedom as runs less one. "normal": 1.96
             standard errors, as in the papers.
@@ -298,6 +307,7 @@ class BaseAuditor(ABC, BaseEstimator):
                         sensitive_features=sensitive_features,
                         sensitive_pred=None if sensitive_preds is None else sensitive_preds[i],
                         sample_weight=sample_weight,
+                        clusters=clusters,
                     )
                 )
         found.issue()  # all runs have the same rows: what they share is said once
@@ -325,7 +335,7 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return the audited rows as a contingency; `given` are labels and names of columns."""
         self._validate_params()
         self._check_fitted()
-        others = ("sensitive_features", "sensitive_pred", "sample_weight")
+        others = ("sensitive_features", "sensitive_pred", "sample_weight", "clusters")
         labels = {"y_pred": y_pred} | {name: given.pop(name, None) for name in others}
         like = self.contingency_ if self._fitted else None
         test = self._count(y_true, labels, columns=given, like=like)

@@ -328,7 +328,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 n_jobs=self.n_jobs,
             )
             # Weights that add up to ten rows may miss it by the last digit.
-            reliable = pairs.n * test.rows_per_weight >= FEW - 1e-9
+            reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
             columns |= {
                 "low": sure.bounds.low,
                 "high": sure.bounds.high,
@@ -343,6 +343,8 @@ class CooccurrenceAuditor(BaseAuditor):
                 "p_value": sure.value_p_value,
             }
             statistics |= sure.bounds.statistics
+            if test.clusters is not None:
+                statistics["n_clusters"] = test.clusters.total
             warn_uncertain(pairs, certain, reliable)
             if np.isnan(found["low"]) and not np.isnan(pairs.value) and test.summed == "tasks":
                 warn(_NO_INTERVAL, UncertaintyWarning)

@@ -29,7 +29,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # What names the columns of a frame, wherever a frame may stand in place of labels.
-COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight")
+COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight", "cluster")
 
 
 def rest_by_name(method: Callable[P, R]) -> Callable[P, R]:

@@ -36,6 +36,7 @@ def audit(
     y_train: Any = None,
     sensitive_train: Any = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     auditors: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -47,6 +48,7 @@ def audit(
     sensitive: str | list[str] | None = None,
     sensitive_prediction: str | list[str] | None = None,
     weight: str | None = None,
+    cluster: str | None = None,
     model_name: str | None = None,
     data_name: str | None = None,
 ) -> AuditReport:
@@ -79,6 +81,7 @@ def audit(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows, so divide sampling weights by their
         mean.
+    %(clusters)s
     auditors : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow. A fitted auditor keeps its training
         labels if `y_train` is None.
@@ -93,9 +96,9 @@ def audit(
         binned.
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
-        Columns of labels, predictions, sensitive features, predicted sensitive features and
-        weights, if `y_true` (and `y_train`) is a frame or a path.
+    target, prediction, sensitive, sensitive_prediction, weight, cluster : column name or list
+        Columns of labels, predictions, sensitive features, predicted sensitive features, weights
+        and clusters, if `y_true` (and `y_train`) is a frame or a path.
     model_name, data_name : str, default=None
         Names of the model and of the audited data, for the title of the report.
 
@@ -142,12 +145,14 @@ def audit(
         "sensitive": sensitive,
         "sensitive_prediction": sensitive_prediction,
         "weight": weight,
+        "cluster": cluster,
     }
     columns = {name: one for name, one in columns.items() if one is not None}
     if columns:
         check_frame_columns(columns, (y_score, sensitive_train))
     of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
     labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+    labels["clusters"] = clusters
     predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
     with opened_rows(y_train, of_train) as (rows, training_files):
         train = read_train(rows, sensitive_train, of_train, **how)
@@ -172,6 +177,11 @@ def audit(
             chosen += [(one, None, scored, " of scores") for one in allowed(scored, scores=True)]
     else:
         chosen = [(one, train, test, "") for one in own]
+    if not chosen:
+        raise InputError(
+            "{clusters} cannot be taken into account by attackers, and there is nothing else to "
+            "audit. Pass predictions as {y_pred}, or leave {clusters} out."
+        )
     results: dict[str, AuditResult] = {}
     for auditor, learned, rows, suffix in chosen:
         # Of warnings the tables flag these pairs, and the findings name them once.

@@ -18,6 +18,8 @@ def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
     every = (getattr(metrics, name) for name in metrics.__all__)
     classes = [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
     able = [one for metric in classes for one in metric._for_report(test, scores=scores)]
+    if test.clusters is not None:
+        able = [one for one in able if one.kind != "attack"]  # their folds are of single rows
     return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.headline))
 
 

@@ -31,6 +31,7 @@ def compare(
     y_train: Any = None,
     sensitive_train: Any = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     auditors: Any = None,
     groups: str = "intersection",
     missing: str = "error",
@@ -41,6 +42,7 @@ def compare(
     sensitive: str | list[str] | None = None,
     sensitive_prediction: dict[str, Any] | None = None,
     weight: str | None = None,
+    cluster: str | None = None,
     data_name: str | None = None,
 ) -> ComparisonReport:
     """Compare several models on the same rows with every metric that the inputs allow.
@@ -70,6 +72,7 @@ def compare(
     sensitive_train : array-like, default=None
         The sensitive feature of the training rows.
     %(sample_weight)s
+    %(clusters)s
     auditors : auditor or list of auditors, default=None
         The metrics to run. None: all that the inputs allow.
     %(groups)s
@@ -77,8 +80,9 @@ def compare(
     %(pos_label)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
-    target, sensitive, weight : column name or list of names
-        Columns of labels, sensitive features and weights, if `y_true` is a frame or a path.
+    target, sensitive, weight, cluster : column name or list of names
+        Columns of labels, sensitive features, weights and clusters, if `y_true` is a frame or a
+        path.
     prediction, sensitive_prediction : dict of str to column name
         Columns with the predictions of each model: ``{"champion": "p0", "challenger": "p1"}``.
     data_name : str, default=None
@@ -124,6 +128,7 @@ def compare(
         "sensitive": sensitive,
         "sensitive_prediction": sensitive_prediction,
         "weight": weight,
+        "cluster": cluster,
     }
     columns = {name: one for name, one in columns.items() if one is not None}
     if columns:
@@ -134,6 +139,7 @@ def compare(
     labels = {
         "sensitive_features": sensitive_features,
         "sample_weight": sample_weight,
+        "clusters": clusters,
         "y_preds": y_preds,
         "sensitive_preds": sensitive_preds,
     }

@@ -66,7 +66,7 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
             by_pair.append(pair)
     rates = pd.DataFrame(by_pair)
     if predicted:
-        sizes = [row["n"] * test.rows_per_weight for row in by_group]
+        sizes = [row["n"] * test.units_per_weight for row in by_group]
         rates = _with_impact(rates, np.repeat(sizes, n_tasks))
     return pd.DataFrame(by_group), rates
 
@@ -86,7 +86,7 @@ def _shares(test: Contingency, **counts: tuple[Any, Any]) -> dict[str, float]:
     for name, (k, n) in counts.items():
         found |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
         if n:
-            p, rows = min(float(k / n), 1.0), n * test.rows_per_weight
+            p, rows = min(float(k / n), 1.0), n * test.units_per_weight
             reach = _Z * np.sqrt(p * (1 - p) / rows + (_Z / rows) ** 2 / 4)
             ends = (
                 (p + _Z**2 / (2 * rows) + side * reach) / (1 + _Z**2 / rows) for side in (-1, 1)

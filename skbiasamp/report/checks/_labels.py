@@ -90,7 +90,7 @@ def _of_other_class(cells: Contingency, pos_label: Any) -> Found:
         return None
     codes = codes_of(truth)
     positive = np.array([name == pos_label for name in truth.names])[codes]
-    n, others = (cells.weight @ rows * cells.rows_per_weight for rows in (positive, ~positive))
+    n, others = (cells.weight @ rows * cells.units_per_weight for rows in (positive, ~positive))
     if min(n, others) == 0:
         return None
     auc = roc_auc_score(positive, score, sample_weight=cells.weight)

@@ -1,0 +1,311 @@
+"""Clusters: rows of one person, image or family are resampled and swapped together."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
+from skbiasamp.inference._clustered import swap_test
+from skbiasamp.metrics import MultiAttributeAuditor
+
+COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "cluster": "person"}
+
+
+def families(n=300, seed=0, same=0.7):
+    """Return rows of families of 1 to 4 people, who are alike in all that is measured."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n), rng.integers(1, 5, size=n))
+    kind = rng.random((n, 3))[person]
+    own = rng.random((len(person), 3))
+    mixed = np.where(rng.random((len(person), 3)) < same, kind, own)
+    sex = np.where(mixed[:, 0] < 0.5, "f", "m")
+    hired = (mixed[:, 1] < np.where(sex == "f", 0.6, 0.4)).astype(int)
+    predicted = np.where(mixed[:, 2] < 0.25, (sex == "f").astype(int), hired)
+    return pd.DataFrame({"sex": sex, "hired": hired, "predicted": predicted, "person": person})
+
+
+def rows_of(frame):
+    return (frame["hired"], frame["predicted"]), {"sensitive_features": frame["sex"]}
+
+
+def same_results(one, other):
+    assert one.table.equals(other.table)
+    assert (one.value, one.low, one.high, one.p_value) == (
+        other.value,
+        other.low,
+        other.high,
+        other.p_value,
+    )
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+@pytest.mark.parametrize("auditor", [DirectionalAuditor, MALSAuditor])
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+def test_one_row_a_cluster_is_no_cluster(auditor, interval):
+    frame = families()
+    labels, how = rows_of(frame)
+    auditor = auditor(reference="test", interval=interval, n_resamples=99, random_state=0)
+    plain = auditor.audit(*labels, **how)
+    same_results(plain, auditor.audit(*labels, **how, clusters=np.arange(len(frame))[::-1]))
+    models = {"old": frame["predicted"], "new": frame["hired"][::-1].to_numpy()}
+    one, other = (
+        auditor.compare(frame["hired"], models, **how, clusters=ids)
+        for ids in (None, [f"row {i}" for i in range(len(frame))])
+    )
+    assert one.table.equals(other.table)
+    assert one.pairs.equals(other.pairs)
+
+
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+def test_rows_that_are_repeated_say_nothing_new(interval):
+    frame = families(same=0).drop_duplicates("person")
+    five = frame.loc[frame.index.repeat(5)]
+    auditor = DirectionalAuditor(reference="test", interval=interval, random_state=0)
+    once = auditor.audit(*rows_of(frame)[0], **rows_of(frame)[1])
+    again = auditor.audit(*rows_of(five)[0], **rows_of(five)[1], clusters=five["person"])
+    columns = ["base", "observed", "delta", "amplification", "low", "high", "p_value"]
+    np.testing.assert_allclose(again.table[columns], once.table[columns], rtol=1e-9, atol=1e-12)
+    assert (again.low, again.high) == pytest.approx((once.low, once.high), rel=1e-9)
+    assert again.statistics["n_clusters"] == len(frame)
+    copied = auditor.audit(*rows_of(five)[0], **rows_of(five)[1])
+    assert copied.high - copied.low < 0.6 * (again.high - again.low)
+
+
+def test_analytic_errors_are_the_sandwich():
+    """By hand: the sum over families of the squared sum of their rows' influences."""
+    frame = families()
+    auditor = DirectionalAuditor(reference="test", interval="analytic", random_state=0)
+    result = auditor.audit(*rows_of(frame)[0], **rows_of(frame)[1], clusters=frame["person"])
+    change = frame["predicted"] - frame["hired"]
+    influence, total = {}, 0.0
+    for sex, sign in (("f", 1), ("m", -1)):
+        mine = frame["sex"] == sex
+        influence[sex] = np.where(mine, change - change[mine].mean(), 0.0) / mine.sum()
+        total = total + sign * influence[sex] / 2
+    sums = pd.DataFrame({**influence, "value": total}).groupby(frame["person"]).sum()
+    errors = (sums**2).sum() ** 0.5
+    assert result.statistics["standard_error"] == pytest.approx(errors["value"], rel=1e-12)
+    table = result.table.set_index("group")
+    half = (table["high"] - table["low"]) / 2 / stats.norm.isf(0.025)
+    np.testing.assert_allclose(half[["f", "m"]], errors[["f", "m"]], rtol=1e-12)
+    clustered = auditor.audit(*rows_of(frame)[0], **rows_of(frame)[1])
+    assert clustered.statistics["standard_error"] < 0.9 * errors["value"]
+
+
+def test_the_bootstrap_is_that_of_whole_clusters():
+    """Rows of the families drawn, laid out one by one, give the same rates."""
+    frame = families()
+    cells = Contingency.from_frame(frame, **COLUMNS)
+    drawn = cells.resample(4, random_state=3)
+    profiles = cells.clusters
+    times = np.random.default_rng(3).multinomial(300, profiles.n / 300, size=4)
+    # What one family of each profile is, read from the families themselves.
+    content = frame.groupby("person")[["sex", "hired", "predicted"]].apply(
+        lambda rows: tuple(sorted(map(tuple, rows.to_numpy().tolist())))
+    )
+    sizes = content.value_counts()
+    assert sorted(sizes) == sorted(profiles.n)
+    for draw in range(4):
+        rows = []
+        for family, n in zip(_families_of(cells), times[draw], strict=True):
+            assert sizes[family] == profiles.n[len(rows)]
+            rows.append(list(family) * n)
+        laid = pd.DataFrame([row for part in rows for row in part], columns=list(frame)[:3])
+        same = Contingency.from_frame(laid, target="hired", prediction="predicted", sensitive="sex")
+        for side in ("task", "task_pred"):
+            np.testing.assert_allclose(
+                drawn.rate(side, given="group")[draw], same.rate(side, given="group"), rtol=1e-12
+            )
+
+
+def _families_of(cells):
+    """Return the rows of one family of each profile."""
+    from skbiasamp._cells import labels_of
+
+    of, n = cells.clusters
+    names = cells.groups
+    found = [[] for _ in n]
+    for i in range(cells.n_cells):
+        group = int(labels_of(cells, "group").dense([i], int).argmax())
+        task, predicted = (int(labels_of(cells, s).dense([i], int)[0, 0]) for s in _SIDES)
+        found[of[i]] += [(names[group], task, predicted)] * int(cells.weight[i] / n[of[i]])
+    return [tuple(sorted(rows)) for rows in found]
+
+
+_SIDES = ("task", "task_pred")
+
+
+def test_the_swap_test_is_mcnemars_with_rows_and_enumeration_with_clusters():
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        gained, lost = rng.integers(0, 30, size=2)
+        found = swap_test(np.array([1.0, -1.0, 0.0]), np.array([gained, lost, 7.0]))
+        assert found == pytest.approx(
+            1.0 if gained + lost == 0 else stats.binomtest(gained, gained + lost).pvalue
+        )
+        parts = rng.integers(-4, 5, size=9).astype(float)
+        sums = [abs(np.dot(parts, signs)) for signs in product((-1, 1), repeat=9)]
+        expected = np.mean(np.array(sums) >= abs(parts.sum()) - 1e-9)
+        assert swap_test(parts, np.ones(9)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("method", [None, "shuffled", "polars", "duckdb", "json", "halves"])
+def test_clusters_are_counted_alike_everywhere(method, tmp_path):
+    frame = families()
+    cells = Contingency.from_labels(
+        *rows_of(frame)[0], **rows_of(frame)[1], clusters=frame["person"]
+    )
+    assert cells.clusters.total == 300
+    if method == "json":
+        other = Contingency.from_json(cells.to_json())
+    elif method == "halves":
+        parts = [frame[frame["person"] % 2 == i] for i in range(2)]
+        other = sum(Contingency.from_frame(part, **COLUMNS) for part in parts)
+    else:
+        rows = frame.sample(frac=1, random_state=0) if method == "shuffled" else frame
+        if method == "polars":
+            rows = pytest.importorskip("polars").from_pandas(frame).lazy()
+        elif method == "duckdb":
+            rows = pytest.importorskip("duckdb").from_df(frame)
+        other = Contingency.from_frame(rows, **COLUMNS)
+    assert cells == other
+    auditor = DirectionalAuditor(reference="test", n_resamples=99, random_state=0)
+    same_results(auditor.audit(cells), auditor.audit(other))
+    assert cells != Contingency.from_labels(*rows_of(frame)[0], **rows_of(frame)[1])
+
+
+def test_equal_clusters_are_held_once():
+    frame = families(50)
+    many = pd.concat([frame.assign(person=frame["person"] + 50 * i) for i in range(400)])
+    cells = Contingency.from_frame(many, **COLUMNS)
+    assert cells.clusters.total == 20_000
+    assert cells.n_cells == Contingency.from_frame(frame, **COLUMNS).n_cells
+
+
+def test_a_whole_weight_is_so_many_rows_of_the_cluster():
+    frame = families(60)
+    counted = frame.groupby(list(frame), as_index=False).size()
+    labels, how = rows_of(counted)
+    weighted = Contingency.from_labels(
+        *labels, **how, sample_weight=counted["size"], clusters=counted["person"]
+    )
+    assert weighted == Contingency.from_frame(frame, **COLUMNS)
+
+
+def test_fractional_weights_stay_with_their_rows():
+    """Of rows that all weigh one half, the errors are those of rows that weigh 1."""
+    frame = families()
+    labels, how = rows_of(frame)
+    auditor = DirectionalAuditor(reference="test", interval="analytic", random_state=0)
+    half, whole = (
+        auditor.audit(
+            *labels, **how, sample_weight=np.full(len(frame), one), clusters=frame["person"]
+        ).statistics["standard_error"]
+        for one in (0.5, 1.0)
+    )
+    assert half == pytest.approx(whole, rel=1e-12)
+
+
+def test_intervals_of_clusters_cover():
+    """Of people with 5 equal rows each; ordinary intervals are far too narrow."""
+    rng = np.random.default_rng(0)
+    auditor = DirectionalAuditor(interval="analytic", random_state=0)
+    auditor.fit([1, 1, 0, 1, 0, 0] * 50, sensitive_features=list("fffmmm") * 50)
+    inside = {"clusters": 0, "rows": 0}
+    n_data = 250
+    for _ in range(n_data):
+        sex = rng.choice(["f", "m"], 150)
+        hired = (rng.random(150) < 0.5).astype(int)
+        change = rng.random(150) < np.where(sex == "f", 0.2, 0.1)
+        predicted = np.where(change, 1, hired)
+        person = np.repeat(np.arange(150), 5)
+        for name, ids in (("clusters", person), ("rows", None)):
+            result = auditor.audit(
+                hired[person], predicted[person], sensitive_features=sex[person], clusters=ids
+            )
+            inside[name] += result.low <= (0.1 - 0.05) / 2 <= result.high
+    assert inside["rows"] < 0.75 * n_data
+    assert 0.92 * n_data < inside["clusters"] < 0.98 * n_data
+
+
+def test_sets_of_tasks_and_reports_take_clusters():
+    frame = families()
+    rng = np.random.default_rng(1)
+    tasks = (rng.random((300, 4)) < 0.4)[frame["person"]].astype(int)
+    predicted = np.where(rng.random((300, 4)) < 0.8, 1, 0)[frame["person"]] * tasks
+    how = {"sensitive_features": frame["sex"], "clusters": frame["person"]}
+    report = skbiasamp.audit(tasks, predicted, **how, random_state=0)
+    assert {one.kind for one in report.values()} == {"signed", "size"}
+    assert "clusters" in report.context["not_measured"]["Attackers"]
+    auditor = MultiAttributeAuditor(reference="test", random_state=0)
+    wide, narrow = (
+        auditor.audit(tasks, predicted, sensitive_features=frame["sex"], clusters=ids)
+        for ids in (frame["person"], None)
+    )
+    assert wide.value == narrow.value
+    assert wide.high - wide.low > narrow.high - narrow.low
+    comparison = skbiasamp.compare(
+        tasks, {"one": predicted, "two": tasks}, **how, random_state=0, reference="one"
+    )
+    assert {one.kind for one in comparison.values()} == {"signed", "size"}
+
+
+@pytest.mark.parametrize("auditor", [LeakageAuditor, DPAAuditor])
+def test_attackers_refuse_clusters(auditor):
+    frame = families()
+    with pytest.raises(ValueError, match="clusters cannot be taken into account by attackers"):
+        auditor().audit(*rows_of(frame)[0], **rows_of(frame)[1], clusters=frame["person"])
+
+
+def test_bad_clusters_are_refused_by_name():
+    frame = families()
+    labels, how = rows_of(frame)
+    auditor = DirectionalAuditor(reference="test")
+    ids = frame["person"].astype(float)
+    ids[:3] = np.nan
+    with pytest.raises(ValueError, match="clusters has no id in 3 rows"):
+        auditor.audit(*labels, **how, clusters=ids)
+    with pytest.raises(ValueError, match="clusters must be one column of ids; got 2 columns"):
+        auditor.audit(*labels, **how, clusters=frame[["person", "sex"]])
+    with pytest.raises(ValueError, match="clusters"):
+        auditor.audit(*labels, **how, clusters=frame["person"][:-1])
+    with pytest.raises(ValueError, match="there is no column 'persons': did you mean 'person'"):
+        auditor.audit(frame, **{**COLUMNS, "cluster": "persons"})
+    cells = Contingency.from_frame(frame, **COLUMNS)
+    with pytest.raises(ValueError, match="to_json"):
+        cells.to_frame()
+    with pytest.raises(TypeError, match="already holds"):
+        auditor.audit(cells, clusters=frame["person"])
+
+
+def test_an_engine_that_sums_refuses_clusters():
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(0)
+    names = [f"t{i}" for i in range(8)], [f"p{i}" for i in range(8)]
+    frame = polars.DataFrame({name: rng.integers(0, 2, 40) for name in names[0] + names[1]})
+    frame = frame.with_columns(
+        sex=polars.Series(["f", "m"] * 20), person=polars.Series(range(40)) // 2
+    )
+    how = {"target": names[0], "prediction": names[1], "sensitive": "sex", "cluster": "person"}
+    with pytest.raises(ValueError, match="cannot be kept if an engine sums 16 columns"):
+        Contingency.from_frame(frame.lazy(), **how)
+    assert Contingency.from_frame(frame.lazy(), **how, joint=True).clusters.total == 20
+
+
+def test_the_command_takes_clusters(tmp_path, capsys):
+    from skbiasamp.cli import main
+
+    families().to_csv(tmp_path / "rows.csv", index=False)
+    call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "predicted"]
+    call += ["--sensitive", "sex", "--json", str(tmp_path / "one.json")]
+    assert main([*call, "--cluster", "person"]) == 0
+    assert "leakage" not in capsys.readouterr().out
+    report = skbiasamp.AuditReport.from_json(tmp_path / "one.json")
+    assert report["directional A->T"].statistics["n_clusters"] == 300
+    assert main([*call, "--cluster", "family"]) == 2
+    assert "has no column 'family'" in capsys.readouterr().err
