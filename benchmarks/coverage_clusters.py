@@ -1,0 +1,127 @@
+"""Measure intervals and tests of rows that depend on one another.
+
+    python benchmarks/coverage_clusters.py            # the table, minutes on one core
+    python benchmarks/coverage_clusters.py --short    # seconds: only checks that it runs
+    python benchmarks/coverage_clusters.py --write docs/coverage-clusters.md
+
+People have several rows each. A share of the people has equal rows, those of the others are drawn
+by themselves. Chances are written down, so that the true value is known.
+"""
+
+import argparse
+import os
+import warnings
+from pathlib import Path
+
+# One thread a process; the libraries that read this do so when NumPy is imported.
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from skbiasamp import DirectionalAuditor
+
+RESAMPLES = 199
+ROWS = 5  # of a person
+# P(T = 1 | A) of two groups, and P(prediction is changed to 1 or to 0 | A).
+RATES = np.array([0.6, 0.4])
+UP = np.array([0.14, 0.08])
+DOWN = np.array([0.06, 0.10])
+
+TEXT = """# Coverage with clusters
+
+People have {rows} rows each. Of a share of them all rows are equal ("alike"), the rows of the others
+are independent. How often does a 95 % interval of directional amplification (group → task) contain
+the true value, and how often does the test reject if the model changes nothing on average?
+
+If all rows of a person are equal, ordinary intervals contain the true value in {least} to {most} % of
+data sets, and intervals with `clusters=` in {low} to {high} %. If rows are independent, both are right.
+
+{n} data sets a row; a share of 95 % has a standard error of {error:.1f} percentage points. Made by
+`python benchmarks/coverage_clusters.py --write docs/coverage-clusters.md`.
+
+| people | alike | interval | contains it, ordinary | contains it, `clusters=` | rejects, ordinary | rejects, `clusters=` |
+|---|---|---|---|---|---|---|
+"""
+
+
+def people(n, alike, up, down, rng):
+    """Return group, label and prediction of rows of n people, and the people."""
+    person = np.repeat(np.arange(n), ROWS)
+    group = (rng.random(n) < 0.5).astype(int)[person]
+    chance = rng.random((n, 2))[person]
+    own = rng.random((n * ROWS, 2))
+    first = (rng.random(n) < alike)[person]
+    chance = np.where(first[:, None], chance, own)
+    label = (chance[:, 0] < RATES[group]).astype(int)
+    changed = chance[:, 1] < np.where(label == 1, down[group], up[group])
+    return group, label, np.where(changed, 1 - label, label), person
+
+
+def true_value(up, down):
+    """Return the directional amplification of the chances; the first group has the task oftener."""
+    change = up * (1 - RATES) - down * RATES
+    return (change[0] - change[1]) / 2
+
+
+def one(n, alike, interval, seed):
+    """Return whether intervals contain the value, and tests reject: ordinary and clustered."""
+    rng = np.random.default_rng(seed)
+    auditor = DirectionalAuditor(interval=interval, n_resamples=RESAMPLES, random_state=seed)
+    auditor.fit([1] * 6 + [0] * 4 + [1] * 4 + [0] * 6, sensitive_features=[0] * 10 + [1] * 10)
+    found = []
+    group, label, predicted, person = people(n, alike, UP, DOWN, rng)
+    for clusters in (None, person):
+        result = auditor.audit(label, predicted, sensitive_features=group, clusters=clusters)
+        found.append(result.low <= true_value(UP, DOWN) <= result.high)
+    # Label and prediction are alike if as many rows change up as down.
+    even = 0.04 / (1 - RATES), 0.04 / RATES
+    group, label, predicted, person = people(n, alike, *even, rng)
+    for clusters in (None, person):
+        result = auditor.audit(label, predicted, sensitive_features=group, clusters=clusters)
+        found.append(result.p_value < 0.05)
+    return found
+
+
+def main():
+    """Print the table, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--n-jobs", type=int, default=1)
+    options = parser.parse_args()
+    n_data = 5 if options.short else 400
+    rows, alike_rows = [], []
+    with Parallel(n_jobs=options.n_jobs) as parallel:
+        for n in (100,) if options.short else (100, 1000):
+            for alike in (0.0, 0.5, 1.0):
+                for interval in ("bootstrap", "analytic"):
+                    work = (delayed(quiet)(n, alike, interval, seed) for seed in range(n_data))
+                    shares = 100 * np.mean(parallel(work), axis=0)
+                    if alike == 1:
+                        alike_rows.append(shares)
+                    cells = " | ".join(f"{share:.1f} %" for share in shares)
+                    rows.append(f"| {n:,} | {alike:.0%} | {interval} | {cells} |")
+    least, low, *_ = np.min(alike_rows, axis=0)
+    most, high, *_ = np.max(alike_rows, axis=0)
+    text = TEXT.format(
+        rows=ROWS,
+        n=f"{n_data:,}",
+        error=100 * (0.95 * 0.05 / n_data) ** 0.5,
+        **{k: f"{v:.1f}" for k, v in dict(least=least, most=most, low=low, high=high).items()},
+    )
+    text += "\n".join(rows) + "\n"
+    print(text)
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
+
+
+def quiet(*how):
+    """Run a data set without the warnings that small ones give."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return one(*how)
+
+
+if __name__ == "__main__":
+    main()
