@@ -30,19 +30,26 @@ DOWN = np.array([0.06, 0.10])
 
 TEXT = """# Coverage with clusters
 
-People have {rows} rows each. Of a share of them all rows are equal ("alike"), the rows of the others
-are independent. How often does a 95 % interval of directional amplification (group → task) contain
-the true value, and how often does the test reject if the model changes nothing on average?
+People have {rows} rows each. Of a share of them all rows are equal ("alike"), the rows of the
+others are independent. How often does a 95 % interval of directional amplification (group → task)
+contain the true value, and how often does the test reject if the model changes nothing on average?
 
-If all rows of a person are equal, ordinary intervals contain the true value in {least} to {most} % of
-data sets, and intervals with `clusters=` in {low} to {high} %. If rows are independent, both are right.
+If all rows of a person are equal, ordinary intervals contain the true value in {least} to {most} %
+of data sets, and intervals with `clusters=` in {low} to {high} %. If rows are independent, both
+kinds agree.
 
 {n} data sets a row; a share of 95 % has a standard error of {error:.1f} percentage points. Made by
 `python benchmarks/coverage_clusters.py --write docs/coverage-clusters.md`.
 
-| people | alike | interval | contains it, ordinary | contains it, `clusters=` | rejects, ordinary | rejects, `clusters=` |
+{header}
 |---|---|---|---|---|---|---|
 """
+
+
+HEADER = (
+    "| people | alike | interval | contains it, ordinary | contains it, `clusters=` "
+    "| rejects, ordinary | rejects, `clusters=` |"
+)
 
 
 def people(n, alike, up, down, rng):
@@ -90,7 +97,7 @@ def main():
     parser.add_argument("--write", type=Path)
     parser.add_argument("--n-jobs", type=int, default=1)
     options = parser.parse_args()
-    n_data = 5 if options.short else 400
+    n_data = 5 if options.short else 200
     rows, alike_rows = [], []
     with Parallel(n_jobs=options.n_jobs) as parallel:
         for n in (100,) if options.short else (100, 1000):
@@ -108,7 +115,11 @@ def main():
         rows=ROWS,
         n=f"{n_data:,}",
         error=100 * (0.95 * 0.05 / n_data) ** 0.5,
-        **{k: f"{v:.1f}" for k, v in dict(least=least, most=most, low=low, high=high).items()},
+        least=f"{least:.1f}",
+        most=f"{most:.1f}",
+        low=f"{low:.1f}",
+        high=f"{high:.1f}",
+        header=HEADER,
     )
     text += "\n".join(rows) + "\n"
     print(text)

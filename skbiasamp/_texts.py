@@ -44,6 +44,9 @@ confidence_level : float, default=0.95
     Level of the confidence intervals.
 n_resamples : int, default=999
     Number of random draws for intervals and for permutation tests.
+simultaneous : bool, default=False
+    True adds `low_simultaneous` and `high_simultaneous` to the table of pairs: intervals that hold
+    for all pairs at once, so also for the worst one. It needs ``interval="bootstrap"``.
 adjust : {"holm", "fdr", None}, default="holm"
     How the p-values of the table are adjusted for its number of rows. "holm": Holm. "fdr":
     Benjamini and Hochberg. None: not at all.

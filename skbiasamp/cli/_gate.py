@@ -15,6 +15,7 @@ from skbiasamp._words import (
     level_of,
     listed,
     name_of,
+    task_of,
 )
 from skbiasamp.cli._terminal import filled, say
 from skbiasamp.results import AuditReport, ComparisonReport, ComparisonResult
@@ -58,6 +59,27 @@ def _of_comparison(name: str, one: ComparisonResult) -> list[_Checked]:
     ]
 
 
+def _worst(name: str, one: Any, asked: list[str]) -> list[_Checked]:
+    """Return the largest amplification of any pair, if `asked`, with an interval valid for it."""
+    if not asked:
+        return []
+    if isinstance(one, ComparisonResult):
+        raise InputError("--on worst checks the pairs of one model: use skbiasamp audit.")
+    if "low_simultaneous" not in one.table:
+        raise InputError(
+            "--on worst needs intervals that hold for all pairs at once, and {name} has none: it "
+            "is no metric of pairs of group and task, or rows were summed and not counted.",
+            name=name,
+        )
+    worst = one.worst()
+    pair = f"{one.group_name(worst['group'])}, {task_of(worst['task'])}"
+    said = f"worst pair of {name} ({pair})"
+    numbers = worst["amplification"], worst["low"], worst["high"], one.confidence_level or 0.95
+    n = worst["n_above"]
+    verdict = f"{n} pair{'s' * (n != 1)} with an interval above 0"
+    return [_Checked(said, *numbers, verdict, True, one.sentence)]
+
+
 def check(
     report: AuditReport | ComparisonReport,
     limit: float,
@@ -66,8 +88,11 @@ def check(
     allow_undefined: bool,
 ) -> int:
     """Print what was checked against a limit, and return 1 if it is exceeded."""
-    chosen = _chosen(report, named)
-    checked = [one for name in chosen for one in _facts(name, report[name])]
+    worst = [one for one in named or () if one.casefold() == "worst"]
+    others = [one for one in named or () if one not in worst]
+    checked = [one for name in _chosen(report, None) for one in _worst(name, report[name], worst)]
+    chosen = [] if worst and not others else _chosen(report, others or None)
+    checked += [one for name in chosen for one in _facts(name, report[name])]
     say(f"\nChecked against --fail-above {limit:g}:")
     attacks = [name for name, one in report.items() if one.kind == "attack"]
     instead = f"; --on can name {listed(attacks)} instead" if attacks else ""

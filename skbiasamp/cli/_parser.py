@@ -370,7 +370,7 @@ def _add_options(
         nargs="+",
         metavar="NAME",
         help="check these metrics instead: a metric (leakage, dpa), one row of the summary "
-        f"('DPA A->T'), or {every}",
+        f"('DPA A->T'), {every}, or worst (of an audit, the worst pair of group and task)",
     )
     gate(
         "--allow-undefined",

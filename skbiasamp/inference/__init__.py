@@ -6,6 +6,7 @@ rows are a binomial number of each cell's rows.
 """
 
 from skbiasamp._warnings import UncertaintyWarning
+from skbiasamp.inference._power import required_rows
 from skbiasamp.inference._tests import adjust_p_values, paired_p_values
 
-__all__ = ["UncertaintyWarning", "adjust_p_values", "paired_p_values"]
+__all__ = ["UncertaintyWarning", "adjust_p_values", "paired_p_values", "required_rows"]

@@ -48,6 +48,7 @@ def assess(
     *,
     swaps: tuple[SideName, ...],
     interval: str,
+    simultaneous: bool = False,
     n_resamples: int,
     confidence_level: float,
     adjust: str | None,
@@ -73,7 +74,9 @@ def assess(
         bounds = analytic(cells, pairs, **how)
     else:
         how |= {"n_resamples": n_resamples, "random_state": rng, "n_jobs": n_jobs}
-        bounds = bootstrap(measure, test, pairs, changed, unit=unit, **how)
+        bounds = bootstrap(
+            measure, test, pairs, changed, unit=unit, simultaneous=simultaneous, **how
+        )
     bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=confidence_level)
     options: Any = {"n_draws": n_resamples, "random_state": rng}
     p_value, value_p = _test(paired, test, cells, pairs, changed, swaps, options)

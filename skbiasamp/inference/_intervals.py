@@ -15,6 +15,7 @@ from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import pair_variances, value_variance
 from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._simultaneous import largest_deviation, widened
 
 # Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
 FEW = 10
@@ -31,6 +32,9 @@ class Bounds(NamedTuple):
     value_low: float
     value_high: float
     statistics: dict[str, Any]
+    # Of all pairs at once, if asked for.
+    all_low: Array | None = None
+    all_high: Array | None = None
 
 
 def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bounds:
@@ -59,6 +63,7 @@ def bootstrap(
     changed: tuple[Array, Array] | None,
     *,
     unit: Any,
+    simultaneous: bool = False,
     n_resamples: int,
     confidence_level: float,
     random_state: Any,
@@ -80,6 +85,7 @@ def bootstrap(
         pairs,
         changed if pairs.rates is not None and pairs.rates.base is not None else None,
         unit=unit,
+        simultaneous=simultaneous,
         confidence_level=confidence_level,
     )
 
@@ -127,6 +133,7 @@ def percentiles(
     changed: tuple[Array, Array] | None,
     *,
     unit: Any,
+    simultaneous: bool = False,
     confidence_level: float,
 ) -> Bounds:
     """Return the percentiles of resamples, wider where few rows differ, if it is known how many.
@@ -140,6 +147,9 @@ def percentiles(
     statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
     centre = seen.moved
     undefined = np.isnan(centre)
+    every = None
+    if simultaneous:
+        every = _all_pairs(draws, pairs, changed, centre, unit, confidence_level)
     low, high = (np.where(undefined, np.nan, end) for end in (low, high))
     reach = np.stack([centre - low, high - centre])
     wide = reach
@@ -154,13 +164,36 @@ def percentiles(
         ends = _stretched(_quantiles(signed, tails), float(seen.signed), reach, wide)
         statistics |= dict(zip(("signed_mean_low", "signed_mean_high"), ends, strict=True))
         # The size of a change that may go either way may be 0.
-        low, high = (
-            np.where(low * high <= 0, 0.0, np.minimum(np.abs(low), np.abs(high))),
-            np.maximum(np.abs(low), np.abs(high)),
-        )
+        low, high = _of_sizes(low, high)
+        every = every and _of_sizes(*every)
     else:
         value_low, value_high = _stretched((value_low, value_high), float(seen.value), reach, wide)
-    return Bounds(low, high, value_low, value_high, statistics)
+    return Bounds(low, high, value_low, value_high, statistics, *(every or ()))
+
+
+def _of_sizes(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the ends of the size of a change that may go either way."""
+    sizes = np.abs(low), np.abs(high)
+    return np.where(low * high <= 0, 0.0, np.minimum(*sizes)), np.maximum(*sizes)
+
+
+def _all_pairs(
+    draws: Array,
+    pairs: Pairs,
+    changed: tuple[Array, Array] | None,
+    centre: Array,
+    unit: Any,
+    confidence_level: float,
+) -> tuple[Array, Array]:
+    """Return intervals that hold for all pairs at once, as wide as few changed rows allow."""
+    error, times = largest_deviation(draws, confidence_level)
+    reach = np.stack([times * error] * 2)
+    exact = None
+    if changed is not None:
+        level = 1 - 2 * float(stats.norm.sf(times))
+        exact = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=level)
+    wide = widened(reach, exact, pairs, unit, times)
+    return centre - wide[0], centre + wide[1]
 
 
 def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
@@ -258,7 +291,8 @@ def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_leve
         total = float(np.nansum(np.abs(pairs.sign) * pairs.share * reach))
         statistics[ends[0]] -= total
         statistics[ends[1]] += total
-    return Bounds(low, high, value_low, value_high, statistics)
+    found = Bounds(low, high, value_low, value_high, statistics)
+    return found._replace(all_low=bounds.all_low, all_high=bounds.all_high)
 
 
 def across_runs(values: Array, confidence_level: float, *, method: str) -> tuple[Any, Any, Any]:

@@ -125,9 +125,11 @@ class CooccurrenceAuditor(BaseAuditor):
 
     kind = "signed"
     reference: str
+    simultaneous: bool = False  # of a subclass that does not take it
     _chosen: dict[str, Any] | None = None
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "reference": [StrOptions({"train", "test"})],
+        "simultaneous": ["boolean"],
         **COMMON_CONSTRAINTS,
     }
 
@@ -141,6 +143,7 @@ class CooccurrenceAuditor(BaseAuditor):
         interval: str | None = "bootstrap",
         confidence_level: float = 0.95,
         n_resamples: int = 999,
+        simultaneous: bool = False,
         adjust: str | None = "holm",
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -152,6 +155,7 @@ class CooccurrenceAuditor(BaseAuditor):
         self.interval = interval
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
+        self.simultaneous = simultaneous
         self.adjust = adjust
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -246,6 +250,11 @@ class CooccurrenceAuditor(BaseAuditor):
         return self._fixed(train, test) if self._chosen is None else self._chosen
 
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        if self.simultaneous:
+            raise InputError(
+                "{simultaneous=True} gives intervals of one model's pairs. Use audit, or compare "
+                "with {simultaneous=False}."
+            )
         test = of_model(cells, reference)
         train = self._signs_from(test)
         found = compare_models(
@@ -307,6 +316,12 @@ class CooccurrenceAuditor(BaseAuditor):
                 "{metric} declares none. Use {interval='bootstrap'}.",
                 metric=type(self).__name__,
             )
+        if self.simultaneous and self.interval != "bootstrap":
+            raise InputError(
+                "{simultaneous=True} needs {interval='bootstrap'}: it is the distribution of the "
+                "largest deviation over resamples. Got {interval}={seen!r}.",
+                seen=self.interval,
+            )
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
         summary = "signed_mean" if pairs.size else "row_weighted"
@@ -321,6 +336,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 pairs,
                 swaps=self._swaps(test),
                 interval=self.interval,
+                simultaneous=self.simultaneous,
                 n_resamples=self.n_resamples,
                 confidence_level=self.confidence_level,
                 adjust=self.adjust,
@@ -337,6 +353,11 @@ class CooccurrenceAuditor(BaseAuditor):
                 "sign_certain": certain,
                 "reliable": reliable,
             }
+            if sure.bounds.all_low is not None and sure.bounds.all_high is not None:
+                columns |= {
+                    "low_simultaneous": sure.bounds.all_low,
+                    "high_simultaneous": sure.bounds.all_high,
+                }
             found = {
                 "low": sure.bounds.value_low,
                 "high": sure.bounds.value_high,

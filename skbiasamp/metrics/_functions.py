@@ -13,7 +13,8 @@ from skbiasamp.contingency import is_contingency
 from skbiasamp.metrics._base import BaseAuditor
 
 # Parameters of an auditor that say nothing about the value.
-_OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "adjust", "reference", "verbose"}
+_OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "simultaneous", "adjust"}
+_OF_INTERVALS |= {"reference", "verbose"}
 _OF_DRAWS = {"random_state", "n_jobs"}
 _LABELS = (
     "y_true",

@@ -15,7 +15,7 @@ from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.report._auditors import allowed, checked, named, read_texts, readied
+from skbiasamp.report._auditors import allowed, at_once, checked, named, read_texts, readied
 from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.report._groups import describe_groups
@@ -172,7 +172,7 @@ def audit(
         with speaking(y_pred="y_score"):
             scored = count_labels(y_true, given, {}, scores=True, **how | {"pos_label": None})
     if own is None:
-        chosen = [(one, train, test, "") for one in allowed(test)]
+        chosen = [(at_once(one), train, test, "") for one in allowed(test)]
         if scored is not None:
             chosen += [(one, None, scored, " of scores") for one in allowed(scored, scores=True)]
     else:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp import _schema as schema
-from skbiasamp._input import check_count
+from skbiasamp._input import InputError, check_count
 from skbiasamp._words import (
     AMPLIFIES,
     CANNOT,
@@ -25,6 +25,7 @@ from skbiasamp._words import (
     printable,
     side_of,
 )
+from skbiasamp.inference._power import smallest_effect
 from skbiasamp.inference._tests import significant
 from skbiasamp.results._json import (
     COUNT,
@@ -222,6 +223,58 @@ class AuditResult(OfMetric):
         table = table if along.empty else along
         pair = table.iloc[int(table["delta"].abs().to_numpy().argmax())]
         return {**pair, "significant": bool(sure.any())}
+
+    def worst(self) -> dict[str, Any]:
+        """Return the largest amplification of all pairs, with an interval that is valid for it.
+
+        The largest of many estimates is too large on average, and its own interval does not say
+        so. Audit with ``simultaneous=True``: the intervals of all pairs then hold at once.
+
+        Returns
+        -------
+        worst : dict
+            ``group``, ``task`` and ``amplification`` of the pair with the largest amplification;
+            ``low`` and ``high``, the interval of the largest amplification that any pair has;
+            and ``n_above``, the number of pairs that amplify by their simultaneous intervals.
+        """
+        if "low_simultaneous" not in self.table:
+            raise InputError(
+                "There are no simultaneous intervals: audit with {simultaneous=True}, a "
+                "parameter of auditors that measure pairs of group and task."
+            )
+        known = self.table[self.table["amplification"].notna()].reset_index(drop=True)
+        if known.empty:
+            text = "No pair is defined, so none is the worst: see {name}.table."
+            raise InputError(text, name="result")
+        pair = known.iloc[int(known["amplification"].to_numpy().argmax())]
+        return {
+            **{name: pair[name] for name in ("group", "task", "amplification")},
+            # The largest is at least what any pair surely has, and at most what any may have.
+            "low": float(known["low_simultaneous"].max()),
+            "high": float(known["high_simultaneous"].max()),
+            "n_above": int((known["low_simultaneous"] > 0).sum()),
+        }
+
+    def smallest_effect(self, power: float = 0.8) -> float:
+        """Return the smallest amplification that this audit finds with a probability of `power`.
+
+        An effect is found if its interval excludes 0. The number says what "no clear effect" can
+        hide. `skbiasamp.inference.required_rows` computes the rows that a smaller one needs.
+
+        Parameters
+        ----------
+        power : float, default=0.8
+            Probability that it is found.
+
+        Returns
+        -------
+        effect : float
+            NaN if there is no interval.
+        """
+        if not 0 < power < 1:
+            raise InputError("{power} must be between 0 and 1; got {seen!r}.", seen=power)
+        _, low, high = self.judged
+        return smallest_effect(low, high, power=power, confidence_level=self.confidence_level)
 
     def group_name(self, group: Any) -> str:
         """Return a group as text: "sex = Female, race = Black" if the columns are known.

@@ -58,10 +58,10 @@ def pair_names(groups: Names, tasks: Names) -> dict[str, Any]:
 
 
 def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
-    """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`."""
+    """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`; others last."""
     data = pair_names(groups, tasks)
     n_pairs = len(groups) * len(tasks)
-    for name in COLUMNS[2:]:
+    for name in dict.fromkeys((*COLUMNS[2:], *columns)):
         column = columns.get(name)
         data[name] = np.full(n_pairs, np.nan) if column is None else np.ravel(column)
     counts = data["n"]

@@ -109,7 +109,8 @@ class Precision(Check):
             return None
         return (
             f"No clear effect does not mean no effect: values from {number(low)} to {number(high)} "
-            f"agree with these rows ({report.primary}).",
+            f"agree with these rows ({report.primary}). With a probability of 80 %, this audit "
+            f"finds an amplification of {primary.smallest_effect():.4f} or more.",
             "Audit more rows if a value in this range would matter.",
         )
 

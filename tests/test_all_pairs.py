@@ -1,0 +1,209 @@
+"""Intervals that hold for all pairs at once, and the number of rows an audit needs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, LeakageAuditor, MALSAuditor
+from skbiasamp.cli import main
+from skbiasamp.inference import required_rows
+from skbiasamp.metrics import MultiAttributeAuditor
+
+ENDS = ["low_simultaneous", "high_simultaneous"]
+
+
+def rows(n=800, n_tasks=4, seed=0, shift=0.0):
+    """Return groups, labels and predictions that change a tenth of the labels."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["f", "m"], n)
+    share = np.where(group == "f", 0.4, 0.6)[:, None]
+    labels = (rng.random((n, n_tasks)) < share).astype(int)
+    change = rng.random(labels.shape) < 0.1
+    guesses = np.where(
+        change, rng.random(labels.shape) < share + shift * (share - 0.5) / 0.1, labels
+    )
+    return group, labels, guesses.astype(int)
+
+
+def test_all_pairs_at_once_are_the_largest_deviation_of_the_resamples():
+    """By hand, with the resamples that the contingency itself draws."""
+    group, labels, guesses = rows()
+    cells = Contingency.from_labels(labels, guesses, sensitive_features=group)
+    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    table = auditor.audit(cells).table
+    drawn = cells.resample(999, random_state=1)
+    moved = drawn.rate("task_pred", given="group") - drawn.rate("task", given="group")
+    error = moved.std(axis=0, ddof=1)
+    largest = (np.abs(moved - moved.mean(axis=0)) / error).max(axis=(1, 2))
+    # Other resamples than the auditor's: a quantile of 999 has an error of its own.
+    half = (table[ENDS[1]] - table[ENDS[0]]).to_numpy() / 2
+    np.testing.assert_allclose(half, np.quantile(largest, 0.95) * error.ravel(), rtol=0.15)
+    np.testing.assert_allclose(table[ENDS].mean(axis=1), table["amplification"], atol=1e-12)
+    # Bonferroni's bound is the widest that it can be.
+    assert (half < 1.1 * stats.norm.isf(0.025 / 4) * error.ravel()).all()
+    assert (half > stats.norm.isf(0.025) * error.ravel()).all()
+
+
+def test_one_pair_at_once_is_that_pair():
+    group, labels, guesses = rows(3_000, 1)
+    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    chosen = group == "f"
+    group = np.where(np.arange(3_000) % 2, "only", group)[chosen]
+    table = auditor.audit(
+        labels[chosen, 0], guesses[chosen, 0], sensitive_features=["a", "b"] * (chosen.sum() // 2)
+    ).table
+    widths = (table["high"] - table["low"], table[ENDS[1]] - table[ENDS[0]])
+    assert (widths[1] > widths[0]).all()
+    assert (widths[1] < 1.25 * widths[0]).all()
+
+
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+def test_pairs_of_few_changes_stay_as_wide_as_exact_bounds():
+    """No row of 50 changes: a change of up to 1 − (α/2)^(1/50) is not ruled out, and α is smaller."""
+    labels = [1] * 30 + [0] * 20 + [1] * 20 + [0] * 30
+    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    table = auditor.audit(labels, labels, sensitive_features=["f"] * 50 + ["m"] * 50).table
+    assert (table[ENDS[1]] >= 1 - 0.025 ** (1 / 50) - 1e-12).all()
+    assert (table[ENDS[0]] <= table["low"]).all()
+
+
+def test_the_worst_of_nothing_is_not_found():
+    """Of 40 pairs without an effect, an ordinary interval is above 0 in most data sets."""
+    found = {"ordinary": 0, "worst": 0}
+    for seed in range(60):
+        group, labels, guesses = rows(1_500, 20, seed)
+        auditor = DirectionalAuditor(n_resamples=199, simultaneous=True, random_state=seed)
+        auditor.fit(labels=None) if False else auditor.set_params(reference="test")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = auditor.audit(labels, guesses, sensitive_features=group)
+        found["ordinary"] += (result.table["low"] > 0).any()
+        found["worst"] += result.worst()["low"] > 0
+    assert found["ordinary"] > 20
+    assert found["worst"] <= 7
+
+
+def test_worst_names_the_pair_and_covers_the_largest():
+    group, labels, guesses = rows(4_000, 3)
+    planted = (group == "f") & (labels[:, 1] == 1)
+    guesses[planted, 1] = 0
+    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    worst = auditor.audit(labels, guesses, sensitive_features=group).worst()
+    assert (worst["group"], worst["task"]) == ("f", 1)
+    assert 0 < worst["low"] < worst["amplification"] < worst["high"]
+    assert worst["n_above"] == 1
+
+
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+def test_sizes_have_no_sign():
+    group, labels, guesses = rows()
+    auditor = MultiAttributeAuditor(reference="test", simultaneous=True, random_state=0)
+    table = auditor.audit(labels, guesses, sensitive_features=group).table
+    assert (table[ENDS[0]] >= 0).all()
+    assert (table[ENDS[0]] <= table["amplification"]).all()
+    assert (table["amplification"] <= table[ENDS[1]]).all()
+
+
+def test_what_cannot_be_simultaneous_says_so():
+    group, labels, guesses = rows()
+    how = {"sensitive_features": group}
+    with pytest.raises(ValueError, match="simultaneous=True needs interval='bootstrap'"):
+        DirectionalAuditor(reference="test", simultaneous=True, interval="analytic").audit(
+            labels, guesses, **how
+        )
+    with pytest.raises(ValueError, match="one model's pairs"):
+        MALSAuditor(reference="test", simultaneous=True).compare(
+            labels, {"one": guesses, "two": labels}, **how
+        )
+    for auditor in (DirectionalAuditor(reference="test"), LeakageAuditor(n_draws=2)):
+        result = auditor.audit(labels[:, 0], guesses[:, 0], **how)
+        with pytest.raises(ValueError, match="audit with simultaneous=True"):
+            result.worst()
+
+
+def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
+    group, labels, guesses = rows(4_000, 1)
+    guesses[(group == "f") & (np.arange(4_000) % 3 == 0)] = 0
+    report = skbiasamp.audit(labels[:, 0], guesses[:, 0], sensitive_features=group, random_state=0)
+    result = report["directional A->T"]
+    page = report.to_html()
+    assert "also if all pairs are considered at once" in page
+    read = skbiasamp.AuditReport.from_json(report.to_json())
+    assert read["directional A->T"].worst() == result.worst()
+    import pandas as pd
+
+    frame = pd.DataFrame({"sex": group, "hired": labels[:, 0], "guess": guesses[:, 0]})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "guess"]
+    call += ["--sensitive", "sex", "--on", "worst", "--fail-above"]
+    low = result.worst()["low"]
+    assert main([*call, f"{low - 0.01:.4f}"]) == 1
+    said = " ".join(capsys.readouterr().out.split())
+    assert "worst pair of directional A->T (sex = f, 1)" in said
+    assert main([*call, f"{low + 0.01:.4f}"]) == 0
+
+
+# --------------------------------------------------------------------------- rows needed
+
+
+@pytest.mark.parametrize(
+    ("effect", "changed", "shares"), [(0.05, 0.2, (0.5, 0.5)), (0.06, 0.1, (0.8, 0.2))]
+)
+def test_an_audit_of_the_required_rows_finds_the_effect_as_often_as_it_says(
+    effect, changed, shares
+):
+    n, found, n_data = required_rows(effect, changed=changed, groups=shares), 0, 200
+    rng = np.random.default_rng(0)
+    auditor = DirectionalAuditor(interval="analytic", n_resamples=199, random_state=0)
+    auditor.fit([1, 1, 0, 1, 0, 0], sensitive_features=list("aaabbb"))
+    for _ in range(n_data):
+        group = rng.choice(2, size=n, p=shares)
+        label = (rng.random(n) < 0.5).astype(int)
+        sign = np.where(group == 0, 1, -1)
+        change = rng.random(n) < changed + np.where(label == 1, -1, 1) * sign * effect
+        result = auditor.audit(
+            label, label ^ change, sensitive_features=np.array(["a", "b"])[group]
+        )
+        found += result.verdict == "amplifies"
+    assert abs(found / n_data - 0.8) < 3.5 * (0.8 * 0.2 / n_data) ** 0.5
+
+
+def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
+    group, labels, guesses = rows(1_000, 1)
+    result = DirectionalAuditor(reference="test", interval="analytic", random_state=0).audit(
+        labels[:, 0], guesses[:, 0], sensitive_features=group
+    )
+    least = result.smallest_effect()
+    error = result.statistics["standard_error"]
+    assert least == pytest.approx((stats.norm.isf(0.025) + stats.norm.ppf(0.8)) * error, rel=1e-9)
+    assert required_rows(least * (1 + 1e-9), result=result) == 1_000
+    assert required_rows(least / 2, result=result) == pytest.approx(4_000, abs=1)
+    assert result.smallest_effect(0.5) < least < result.smallest_effect(0.95)
+    assert required_rows(0.02, 0.9, changed=0.2) > required_rows(0.02, changed=0.2)
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"effect": 0.0, "changed": 0.2}, "effect must be a positive number"),
+        ({"effect": 0.1, "changed": 0.05}, "changed must be a share"),
+        ({"effect": 0.1}, "either changed, or the result"),
+        ({"effect": 0.1, "changed": 0.2, "power": 1.0}, "power must be between 0 and 1"),
+        ({"effect": 0.1, "changed": 0.2, "groups": (0.5, 0.4)}, "groups must be positive shares"),
+    ],
+)
+def test_bad_plans_are_refused_by_name(how, text):
+    with pytest.raises(ValueError, match=text):
+        required_rows(**how)
+
+
+def test_no_clear_effect_says_what_it_could_have_found():
+    group, labels, _ = rows(300, 1)
+    guesses = np.random.default_rng(1).permutation(labels[:, 0])
+    report = skbiasamp.audit(labels[:, 0], guesses, sensitive_features=group, random_state=0)
+    result = report[report.primary]
+    if result.verdict == "no clear effect":
+        assert f"an amplification of {result.smallest_effect():.4f} or more" in report.to_html()
