@@ -32,10 +32,10 @@ TEXT = """# Coverage of all pairs at once, and power
 
 {n_rows} rows of three groups (50, 30 and 20 %). How often do the 95 % intervals of *all* pairs
 contain their true amplification, and how often is the largest true amplification in the interval
-of `result.worst()`? "Above" is how often the interval of the worst pair is above 0. Without an effect,
-the model's errors do not depend on the group and change as many rows up as down: then "above" is the
-share of false alarms. The column "ordinary" does the same with `low`, the interval of each pair
-by itself.
+of `result.worst()`? "Above" is how often an interval of some pair is above 0. Without an effect,
+the model changes as many rows up as down in each group; "above" is then the share of false alarms.
+(MALS compares with the training rows, whose shares differ a little from the true ones.) The column
+"ordinary" is about `low` and `high`, the interval of each pair by itself.
 
 {n} data sets a row; a share of 95 % has a standard error of {error:.1f} percentage points.
 
@@ -44,8 +44,9 @@ by itself.
 ## Required rows
 
 Rows that `required_rows(effect, changed=...)` asks for, and how often an audit of so many rows has
-the verdict "amplifies". The aim is 80 %, with a standard error of {power_error:.1f} points in {n} data
-sets. "Smallest effect" is the median of `result.smallest_effect()` in these audits.
+the verdict "amplifies". The aim is 80 %; in {n} data sets it has a standard error of
+{power_error:.1f} percentage points. "Smallest effect" is the median of `result.smallest_effect()`
+in these audits.
 
 {power}
 

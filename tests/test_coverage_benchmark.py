@@ -54,3 +54,13 @@ def test_the_short_run_compares_learners_over_folds():
     assert len(rows) == 4
     assert {row.count("|") for row in rows} == {header.count("|")}
     assert "nan" not in "".join(rows)
+
+
+def test_the_short_runs_of_clusters_and_of_all_pairs_show_their_tables():
+    for name, sizes in (("coverage_clusters", [6]), ("coverage_pairs", [6, 4])):
+        command = [sys.executable, "-X", "utf8", BENCHMARKS / f"{name}.py", "--short"]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+        assert done.returncode == 0, done.stderr
+        tables = [part.split("|---|")[1:] for part in done.stdout.split("\n\n") if "|---|" in part]
+        assert [part[-1].count("\n| ") for part in tables] == sizes
+        assert "nan" not in done.stdout
