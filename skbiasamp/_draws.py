@@ -22,7 +22,7 @@ from skbiasamp._cells import (
     with_weight,
 )
 from skbiasamp._compat import Interval, validate_parameter_constraints
-from skbiasamp._input import Array, Side, stack
+from skbiasamp._input import Array, InputError, Side, stack
 from skbiasamp._sums import generator
 
 _RESAMPLE: dict[str, Any] = {
@@ -137,6 +137,7 @@ def divided(before: C, part: C, n_draws: int, rng: np.random.Generator) -> C:
     rows of a group are exchangeable. The first contingency is `part` itself. Both must have the
     same groups and tasks.
     """
+    _require_no_clusters(before, part)
     mine, theirs = sides_of(before), sides_of(part)
     sides = {
         name: replace(side, labels=stack([side.labels, theirs[name].labels]))
@@ -163,8 +164,18 @@ def divided(before: C, part: C, n_draws: int, rng: np.random.Generator) -> C:
     return with_weight(both, drawn * weight)
 
 
+def _require_no_clusters(*every: Cells) -> None:
+    """Raise if rows of a cluster would be drawn one by one."""
+    if any(cells.clusters is not None for cells in every):
+        raise InputError(
+            "{clusters} cannot be taken into account if rows of two periods are compared: single "
+            "rows are drawn. Count both without {clusters}, and read intervals as too narrow."
+        )
+
+
 def resampled_like(cells: C, part: Cells, n_draws: int, rng: np.random.Generator) -> C:
     """Draw rows with replacement, as many of each group as `part` has."""
+    _require_no_clusters(cells, part)
     cells = ordered(cells)
     keys = [side_of(one, "group").labels.keys() for one in (cells, part)]
     _, stratum = np.unique(np.vstack(keys), axis=0, return_inverse=True)
