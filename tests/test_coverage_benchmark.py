@@ -64,3 +64,12 @@ def test_the_short_runs_of_clusters_and_of_all_pairs_show_their_tables():
         tables = [part.split("|---|")[1:] for part in done.stdout.split("\n\n") if "|---|" in part]
         assert [part[-1].count("\n| ") for part in tables] == sizes
         assert "nan" not in done.stdout
+
+
+def test_the_short_run_measures_intervals_of_texts():
+    command = [sys.executable, "-X", "utf8", BENCHMARKS / "coverage_text.py", "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    header, _, *rows = [line for line in done.stdout.splitlines() if line[:1] == "|"]
+    assert len(rows) == 4
+    assert {row.count("|") for row in rows} == {header.count("|")}

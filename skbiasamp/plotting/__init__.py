@@ -7,6 +7,7 @@ from skbiasamp.plotting._forest import AmplificationDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
 from skbiasamp.plotting._timeline import TimelineDisplay
 from skbiasamp.plotting._tradeoff import MitigationDisplay
+from skbiasamp.plotting._words import WordsDisplay
 
 __all__ = [
     "AmplificationCurveDisplay",
@@ -16,4 +17,5 @@ __all__ = [
     "FeedbackDisplay",
     "MitigationDisplay",
     "TimelineDisplay",
+    "WordsDisplay",
 ]

@@ -86,7 +86,7 @@ class PairsDisplay:
         level = result.confidence_level
         display = cls(
             result.table,
-            title=_title(result, model_name),
+            title=title_of(result, model_name),
             confidence_level=0.95 if level is None else level,
             group_columns=result.group_columns,
             kind=result.kind,
@@ -234,7 +234,7 @@ def _feature(columns: Sequence[Hashable]) -> str:
     return _cut(" ".join(names.split()), 40).replace("$", r"\$") or "group"
 
 
-def _title(result: AuditResult, model_name: str | None) -> str:
+def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
     feature = _feature(result.group_columns)
     directions = {"A->T": f"{feature} → task", "T->A": f"task → {feature}"}
