@@ -219,6 +219,13 @@ def test_three_groups(quick):
     assert all(name in word for name, word in top.items())
 
 
+def test_intervals_hold_that_attackers_learn_from_rows_too():
+    """Nadeau and Bengio: with five folds the variance is 1 + 5/4 times that of resampled rows."""
+    drawn = np.array([[0.0], [2.0]])
+    np.testing.assert_allclose(LICAuditor()._spread(drawn), [[-0.5], [2.5]])
+    np.testing.assert_allclose(LICAuditor(holdout=True)._spread(drawn), drawn)
+
+
 # --------------------------------------------------------------------------- why
 
 

@@ -175,6 +175,10 @@ class AttackAuditor(BaseAuditor):
         """Return what else a result's statistics hold."""
         return {}
 
+    def _spread(self, redrawn: Array) -> Array:
+        """Return values of resamples, spread as those of other training rows would be."""
+        return redrawn
+
     def _evidence(self, done: AttackRun) -> dict[str, Any]:
         """Return what else a result holds, by the names of its fields."""
         return {}
@@ -277,7 +281,7 @@ class AttackAuditor(BaseAuditor):
                 again = found.redrawn(
                     self.n_resamples, np.random.default_rng(seeds[1]), perturb=False
                 )
-                redrawn[model] = self._amplified(again)
+                redrawn[model] = self._spread(self._amplified(again))
                 both = [one.mean(axis=1)[:, None] for one in (amplified[model], redrawn[model])]
                 ends = of_draws(*both, confidence_level=self.confidence_level)
                 rows[-1]["low"], rows[-1]["high"], _ = (float(end[0]) for end in ends)
@@ -345,10 +349,10 @@ class AttackAuditor(BaseAuditor):
         columns: dict[str, Any] = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
         if self.interval is not None:
             qualities = done.redrawn(self.n_resamples, rng)
-            redrawn = self._amplified(qualities)
+            redrawn = self._spread(self._amplified(qualities))
             values = redrawn.mean(axis=1)
             tails = self._tails
-            above = np.quantile(above_chance(qualities).mean(axis=1), tails)
+            above = np.quantile(self._spread(above_chance(qualities)).mean(axis=1), tails)
             statistics["above_chance_low"], statistics["above_chance_high"] = map(float, above)
             statistics["standard_error"] = float(values.std(ddof=1))
             found["low"], found["high"] = (float(end) for end in np.quantile(values, tails))

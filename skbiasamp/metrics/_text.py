@@ -66,6 +66,7 @@ class TextAuditor(AttackAuditor):
     reads_texts = True
     baseline = "the human texts"
     balanced: bool
+    cv: int
     columns: ClassVar[dict[str, str]] = {
         "quality_data": "From human texts",
         "quality_model": "From model texts",
@@ -165,6 +166,18 @@ class TextAuditor(AttackAuditor):
         return masked
 
     # ------------------------------------------------------------------ what a result says
+
+    def _spread(self, redrawn: Array) -> Array:
+        """Return values of resamples, spread as those of other training rows would be.
+
+        Resamples score attackers that stay as they are. What else varies is that they learn from
+        the other folds: the correction of Nadeau and Bengio for K folds. A single split has far
+        fewer rows than the mean over splits, so that its spread is large enough.
+        """
+        if self.holdout:
+            return redrawn
+        centre = redrawn.mean(axis=0)
+        return centre + (redrawn - centre) * np.sqrt(1 + self.cv / (self.cv - 1))
 
     def _evidence(self, done: AttackRun) -> dict[str, Any]:
         attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker

@@ -91,6 +91,9 @@ class LICAuditor(TextAuditor):
     in this group (`share`) and in the others (`share_others`). It is None if the attacker is not
     linear in words.
 
+    Intervals resample rows, and have Nadeau and Bengio's correction, since attackers would differ
+    if they had learned from other rows.
+
     ``statistics`` of a result holds `chance_data` and `chance_model`, the quality of a guess that
     ignores the text; `unknown_words`, the share of human words that the model never uses; and
     `empty_data` and `empty_model`, the number of rows whose text has no word. Training texts are
