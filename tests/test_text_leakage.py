@@ -1,7 +1,9 @@
 """Leakage in texts: LIC against scikit-learn by hand, published values and cases that are known."""
 
 import json
+import os
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,6 +22,11 @@ from skbiasamp.attackers._texts import counted, default_attacker
 from skbiasamp.metrics import lic_amplification
 from skbiasamp.text import WordMasker
 
+DATA = os.environ.get("SKBIASAMP_DATA", Path(__file__).parents[2] / "shared" / "data")
+CAPTIONS = Path(DATA) / "captions_models.csv.gz"
+needs_captions = pytest.mark.skipif(
+    not CAPTIONS.is_file(), reason="SKBIASAMP_DATA lacks captions_models.csv.gz"
+)
 PLACES = ["kitchen", "street", "park", "office", "beach", "garden"]
 THINGS = ["bike", "ball", "phone", "book", "dog", "cup"]
 
@@ -167,6 +174,18 @@ def test_words_that_the_model_never_uses_become_one_token():
     plain = lic_amplification(human, model, equalize=None, **how)
     assert plain < -0.5  # kitchen and yard give the group away
     assert abs(equalized) < 0.05  # of both only the unknown token is left
+
+
+@needs_captions
+@pytest.mark.parametrize(
+    ("model", "published"),
+    [("fc", 0.464), ("att2in", 0.459), ("nic_plus", 0.467), ("nic_equalizer", 0.513)],
+)
+def test_lic_m_is_near_the_published_value(model, published):
+    frame = pd.read_csv(CAPTIONS)
+    auditor = LICAuditor(n_draws=1, interval=None, random_state=0)
+    result = auditor.audit(frame[model], frame[model], sensitive_features=frame["gender"])
+    assert result.table["quality_model"].item() == pytest.approx(published, abs=0.01)
 
 
 def test_a_holdout_trains_one_attacker_a_draw(world):
