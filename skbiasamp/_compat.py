@@ -1,6 +1,7 @@
 """Everything taken from scikit-learn that is not part of its public API."""
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, TypeVar
 
 from sklearn.utils import _safe_indexing as take_rows
@@ -16,6 +17,7 @@ from sklearn.utils.validation import _check_method_params as check_method_params
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
 __all__ = [
+    "N_JOBS",
     "HasMethods",
     "Interval",
     "Options",
@@ -53,14 +55,27 @@ def has_method(estimator: object, name: str) -> bool:
 
 
 class Interval(_Interval):
-    """Constraint of a number. A fraction, or a number too large for a float, is in no interval."""
+    """Constraint of a number.
+
+    A fraction, a number too large for a float, and True or False are in no interval.
+    """
 
     def __contains__(self, val: Any) -> bool:
         """Return whether a number is inside."""
+        if isinstance(val, bool):
+            return False
         try:
             return bool(super().__contains__(val))
         except (TypeError, OverflowError):
             return False
+
+
+# joblib knows no 0, and a system no more workers than fit into its numbers.
+N_JOBS = [
+    Interval(Integral, None, -1, closed="right"),
+    Interval(Integral, 1, 2**15 - 1, closed="both"),
+    None,
+]
 
 
 class HasMethods(_HasMethods):

@@ -22,6 +22,7 @@ from skbiasamp._cells import (
 )
 from skbiasamp._clusters import Clusters, of_single_rows, stacked
 from skbiasamp._input import (
+    MISSING,
     InputError,
     InputTypeError,
     Names,
@@ -255,6 +256,7 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
                 role=name,
             )
         _check_group_columns(mine, theirs)
+        _check_missing(mine.names, theirs.names)
         if mine.names == theirs.names:
             continue
         check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
@@ -299,6 +301,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
         mine, trained = side_of(cells, role), side_of(like, role)
         known = whole_classes(trained.names) if trained.one_label else trained.names
         check_kinds(known, mine.names, "the training labels", f"the audited {role}")
+        _check_missing(known, mine.names)
         check_known(mine.names, known, role=role)
         lacking = [] if mine.open else [name for name in known if name not in mine.names]
         if lacking:
@@ -321,6 +324,21 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             "labels is {trained!r}. Make both contingencies with the same {pos_label}.",
             chosen=chosen,
             trained=trained_class,
+        )
+
+
+def _check_missing(mine: Names, theirs: Names) -> None:
+    """Raise if one has a real group that is called as missing values are in the other."""
+    kinds: dict[int, set[type]] = {}
+    for name in (*mine, *theirs):
+        for column, part in enumerate(name if isinstance(name, tuple) else (name,)):
+            if part == MISSING:
+                kinds.setdefault(column, set()).add(type(part))
+    if any(len(types) > 1 for types in kinds.values()):
+        raise InputError(
+            "One contingency has missing values ({missing='group'}) and the other a group named "
+            "{seen!r}: both would be one group. Rename that group.",
+            seen=MISSING,
         )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array, InputError, InputTypeError, speaking
+from skbiasamp._input import MISSING, Array, InputError, InputTypeError, NamedMissing, speaking
 
 Check = Callable[[Any, str], Any]
 
@@ -122,8 +122,14 @@ def _range(least: float, most: float, *, whole: bool) -> str:
     return f"{kind} of {least:g} or more" if math.isinf(most) else f"{kind} {least:g} to {most:g}"
 
 
+# The key of a name that is real, although missing values have it.
+TEXT_OF = "text"
+
+
 def name(held: Any, field: str) -> Any:
     """Check for the name of a group, a task or a class: a list is a combination, a tuple."""
+    if held == {TEXT_OF: MISSING}:
+        return NamedMissing(MISSING)
     if isinstance(held, list):
         return tuple(name(one, f"{field}[{i}]") for i, one in enumerate(held))
     if held is None or isinstance(held, str | bool | int | float):

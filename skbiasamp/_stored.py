@@ -19,6 +19,7 @@ from skbiasamp._input import (
     InputTypeError,
     Labels,
     Members,
+    NamedMissing,
     Side,
     column_of_name,
     plain,
@@ -126,6 +127,8 @@ def _write_name(name: Hashable) -> Any:
     name = plain(name)
     if isinstance(name, tuple):
         return [_write_name(part) for part in name]
+    if isinstance(name, NamedMissing):
+        return {schema.TEXT_OF: str(name)}
     if name is None or isinstance(name, str | bool | int | float):
         return name
     raise InputTypeError(
@@ -168,7 +171,7 @@ _CLUSTERS = schema.record(
 _CELLS = schema.record(
     {
         "format": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
-        "weight": schema.array(0),
+        "weight": schema.array(0, 2.0**53),
         "sides": schema.record({"group": _SIDE, "task": _SIDE}, rest=_SIDE),
         "n_dropped": schema.number(0),
         "repeats": schema.optional(schema.array(0, whole=True)),

@@ -182,7 +182,8 @@ class TaskSums(Cells):
 
     def both(self, role: str) -> TaskSums:
         """Return sums whose prediction is what label and prediction have in common."""
-        if role != "task":
+        check_option("role", role, ("task", "group"))
+        if role == "group":
             return shared(self, role)
         self.require("task_pred")
         sides: dict[Any, Side] = {**self._sides, "task_pred": self._sides[BOTH]}  # type: ignore[index]

@@ -419,7 +419,8 @@ class Contingency(Cells):
         Indicator columns are named ``task[name]``, ``group[name]`` and so on; text that reads as
         a number is quoted, as in ``task["3"]``. Cells of fractional weights have a column `rows`
         as well, how many rows they are, those of sums a column `summed`, and those of labels whose
-        positive class was chosen a column `pos_label`. `from_counts` reads it all back.
+        positive class was chosen a column `pos_label`. `from_counts` reads it all back; a group
+        named "(missing)" is read as missing values.
         """
         return write_table(self)
 

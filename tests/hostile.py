@@ -37,6 +37,13 @@ X = pd.DataFrame({"sex": [0, 1] * (N // 2), "a": np.arange(N) % 5, "b": np.array
 COUNTED = Contingency.from_labels(HIRED, PREDICTED, sensitive_features=SEX)
 
 
+def sums_of_tasks():
+    """Return what an engine gives that summed each task by itself."""
+    frame = pl.from_pandas(FRAME.assign(w=PREDICTED[::-1], other=HIRED[::-1])).lazy()
+    how = {"target": ["hired", "w"], "prediction": ["pred", "other"], "sensitive": "sex"}
+    return Contingency.from_frame(frame, **how, joint=False)
+
+
 class Colour(enum.Enum):
     RED = 1
 

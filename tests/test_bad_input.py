@@ -770,7 +770,7 @@ def test_probabilities_for_sets_of_tasks(direction):
         ),
         ([0] * 8, "is 0 in every row: there is nothing to audit"),
         ([np.inf] + [1] * 7, "is not finite in 1 row, at position 0"),
-        ([1e308] * 8, "adds up to more than a float can hold"),
+        ([1e308] * 8, "adds up to inf, which cannot be counted with"),
         ([NAN] + [1] * 7, "has missing values in 1 row, at position 0"),
         ([None] + [1] * 7, "has missing values in 1 row, at position 0"),
         (pd.array([None] + [1] * 7), "has missing values in 1 row, at position 0"),

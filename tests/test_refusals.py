@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hostile import FRAME, HIRED, PREDICTED, SEX, TAGS, N, X
+from hostile import FRAME, HIRED, PREDICTED, SEX, TAGS, N, Odd, Unequal, X, sums_of_tasks
 from scipy import sparse
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -13,8 +14,14 @@ from skbiasamp import AuditResult, ComparisonResult, Contingency, DirectionalAud
 from skbiasamp._input import InputError
 from skbiasamp.attackers import MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
+from skbiasamp.inference import paired_p_values
 from skbiasamp.metrics import directional_amplification
-from skbiasamp.mitigation import AdversarialClassifier
+from skbiasamp.mitigation import (
+    AdversarialClassifier,
+    DomainIndependentClassifier,
+    RatioBalancer,
+    compare_mitigations,
+)
 
 BY = {"sensitive_features": SEX}
 AGES = [i / 2 for i in range(N)]
@@ -127,12 +134,107 @@ def changed(kind, **values):
             ),
             "scores by predict, which Pipeline does not have",
         ),
+        (
+            lambda: Contingency.from_labels(HIRED, **BY, sample_weight=[2**70] * N),
+            r"sample_weight adds up to 2.83e\+22, which cannot be counted with: divide it",
+        ),
+        (
+            lambda: Contingency.from_labels(HIRED, **BY, sample_weight=[5e-324] * N),
+            "sample_weight adds up to 1.19e-322, which cannot be counted with: divide it",
+        ),
+        (
+            lambda: leakage(n_jobs=0).audit(HIRED, PREDICTED, **BY),
+            r"'n_jobs' parameter .* int in the range \[1, 32767\] or None. Got 0 instead",
+        ),
+        (
+            lambda: LeakageAuditor(attacker=Odd()).audit(HIRED, PREDICTED, **BY),
+            r"attacker must predict one of the classes .*; Odd predicted \['text'\]",
+        ),
+        (
+            lambda: LeakageAuditor(attacker=Odd(1.5)).audit(HIRED, PREDICTED, **BY),
+            r"attacker must predict one of the classes .*; Odd predicted \[1.5\]",
+        ),
+        (lambda: make_biased_classification(True), "range .1, inf.. Got True instead"),
+        (
+            lambda: DomainIndependentClassifier(LogisticRegression()).fit(
+                X, HIRED, sensitive_features=SEX, sample_weight=[np.zeros(2), *SEX[1:]]
+            ),
+            "sample_weight is a list of rows of different lengths",
+        ),
+        (
+            lambda: MLPAttacker(hidden_layer_sizes=np.array(0)).fit(X, HIRED),
+            r"hidden_layer_sizes must be whole numbers from 1 on; got array\(0\)",
+        ),
+        (
+            lambda: MLPAttacker().fit(X, HIRED, [1e308] * N),
+            "sample_weight adds up to more than a float can hold",
+        ),
+        (
+            lambda: compare_mitigations(
+                X, HIRED, SEX, {"plain": LogisticRegression()}, cv=(), noise=()
+            ),
+            "cv has no splits",
+        ),
+        (
+            lambda: Contingency.from_labels(HIRED, **BY).select(groups=np.array(0)),
+            "groups must be some of 'f' and 'm', each once",
+        ),
+        (
+            lambda: Contingency.from_counts(
+                Contingency.from_labels(HIRED, **BY).to_frame(), count=pd.NA
+            ),
+            "count must name a column; there is no column <NA>",
+        ),
+        (
+            lambda: Contingency.from_counts(
+                Contingency.from_labels(HIRED, **BY).to_frame().assign(summed="weights")
+            ),
+            "frame holds sums of weights .* and has no column 'rows'",
+        ),
+        (
+            lambda: sums_of_tasks().both(Unequal()),
+            "role must be one of 'task', 'group'",
+        ),
     ],
 )
 def test_what_was_wrong_is_said(call, message):
     with pytest.raises((ValueError, TypeError), match=message) as caught:
         call()
     assert type(caught.value).__name__ in ("InputError", "InputTypeError", "InvalidParameterError")
+
+
+def test_a_mapping_of_columns_is_resampled():
+    labels = {"cook": HIRED, "clean": PREDICTED}
+    found, chosen = RatioBalancer(random_state=0).fit_resample(X, labels, sensitive_features=SEX)
+    expected = RatioBalancer(random_state=0).fit_resample(
+        X, pd.DataFrame(labels), sensitive_features=SEX
+    )
+    pd.testing.assert_frame_equal(found, expected[0])
+    pd.testing.assert_frame_equal(chosen, expected[1])
+
+
+def test_tensors_that_need_a_gradient_are_counts_and_weights():
+    torch = pytest.importorskip("torch")
+    gained = torch.tensor([3.0, 5.0], requires_grad=True)
+    assert paired_p_values(gained, [0, 0]).tolist() == [0.25, 0.0625]
+    with pytest.raises(InputError, match="gained must hold numbers"):
+        paired_p_values([*gained], [0, 0])
+    weight = torch.tensor([1.0, 2.0] * (N // 2), dtype=torch.bfloat16, requires_grad=True)
+    made = [
+        DomainIndependentClassifier(LogisticRegression()).fit(
+            X, HIRED, sensitive_features=SEX, sample_weight=one
+        )
+        for one in (weight, [1, 2] * (N // 2))
+    ]
+    np.testing.assert_array_equal(*[one.predict_proba(X) for one in made])
+
+
+def test_labels_that_hold_themselves_end_no_process():
+    pytest.importorskip("torch")
+    held = [1]
+    held.append(held)
+    with pytest.raises((TypeError, ValueError)):
+        MLPAttacker(max_epochs=1).fit(X, HIRED).score(X, [held] * N)
 
 
 def test_weights_that_stand_for_too_many_rows():

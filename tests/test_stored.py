@@ -94,7 +94,7 @@ def changed(content, path, value):
 @pytest.mark.parametrize(
     ("kind", "path", "value", "said"),
     [
-        (labels, ["weight", 1], "3", r"weight\[1\] must be a number of 0 or more; got '3'"),
+        (labels, ["weight", 1], "3", r"weight\[1\] must be a number 0 to 9.0072e.15; got '3'"),
         (labels, ["weight", 1], -1.0, r"weight\[1\] .* got -1.0"),
         (labels, ["weight", 1], True, r"weight\[1\] .* got True"),
         (labels, ["weight", 1], float("nan"), r"weight\[1\] .* got nan"),
@@ -507,3 +507,41 @@ def test_sums_of_tasks_leave_predictions_out():
     assert not alone.has("task_pred")
     np.testing.assert_array_equal(alone.joint("group", "task"), cells.joint("group", "task"))
     assert Contingency.from_json(alone.to_json()) == alone
+
+
+def test_a_real_group_called_missing_stays_one_in_json():
+    sex = ["(missing)", "a", "b", "a"]
+    real = Contingency.from_labels([1, 0, 1, 0], sensitive_features=sex)
+    gap = Contingency.from_labels([1, 0, 1], sensitive_features=[None, "a", "b"], missing="group")
+    audited = {"sensitive_features": [None, "a", "b"], "missing": "group"}
+    for known in (real, Contingency.from_json(real.to_json())):
+        with pytest.raises(InputError, match="the training data a group named"):
+            Contingency.from_labels([1, 0, 1], **audited, like=known)
+        with pytest.raises(InputError, match="both would be one group"):
+            known + gap
+        with pytest.raises(InputError, match="both would be one group"):
+            gap.conform(known)
+        assert (known + real).count("group").tolist() == [2, 4, 2]
+    for known in (
+        gap,
+        Contingency.from_json(gap.to_json()),
+        Contingency.from_counts(gap.to_frame()),
+    ):
+        assert Contingency.from_labels([1, 0, 1], **audited, like=known).groups == gap.groups
+        assert (known + gap).count("group").tolist() == [2, 2, 2]
+        with pytest.raises(InputError, match="has missing values and a group named"):
+            Contingency.from_labels(
+                [1, 0], sensitive_features=["(missing)", None], missing="group", like=known
+            )
+
+
+def test_a_real_value_called_missing_stays_one_in_combinations():
+    people = pd.DataFrame({"sex": ["(missing)", "b"], "race": ["x", None]})
+    held = Contingency.from_labels([1, 0], sensitive_features=people, missing="group")
+    known = Contingency.from_json(held.to_json())
+    assert known == held
+    assert (known + held).total == 4
+    with pytest.raises(InputError, match="the training data a group named"):
+        Contingency.from_labels(
+            [1, 0], sensitive_features=people.assign(sex=[None, "b"]), missing="group", like=known
+        )

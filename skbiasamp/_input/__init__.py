@@ -17,6 +17,7 @@ from skbiasamp._input._checks import (
     MISSING_POLICIES,
     MOST_GROUPS,
     Array,
+    NamedMissing,
     Names,
     check_auditor,
     check_call,
@@ -39,7 +40,7 @@ from skbiasamp._input._checks import (
     require_labels,
     require_task_pred,
 )
-from skbiasamp._input._coding import as_numbers, numbers_of, probabilities
+from skbiasamp._input._coding import as_numbers, numbers_of, probabilities, read_weight
 from skbiasamp._input._containers import check_lengths, columns_of, is_tensor, to_native
 from skbiasamp._input._errors import (
     OPTION_OF,
@@ -94,6 +95,7 @@ __all__ = [
     "InputTypeError",
     "Labels",
     "Members",
+    "NamedMissing",
     "Names",
     "Role",
     "Rows",
@@ -135,6 +137,7 @@ __all__ = [
     "quote",
     "read_counts",
     "read_rows",
+    "read_weight",
     "recode",
     "require_group_pred",
     "require_groups",

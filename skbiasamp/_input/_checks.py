@@ -28,6 +28,12 @@ Names = tuple[Hashable, ...]
 Array = np.ndarray[Any, Any]
 
 MISSING = "(missing)"
+
+
+class NamedMissing(str):
+    """Name of a real group or class that is called as missing values are."""
+
+
 GROUPS = ("intersection", "marginal", "indicator")
 MISSING_POLICIES = ("error", "drop", "group")
 DIRECTIONS = ("A->T", "T->A")
@@ -379,7 +385,8 @@ def check_selection(wanted: Any, known: Names, role: str) -> Names:
     """Return the chosen groups or tasks."""
     names: Names = (wanted,)
     if isinstance(wanted, Iterable) and not isinstance(wanted, str):
-        names = tuple(wanted)
+        scalar = isinstance(wanted, np.ndarray) and wanted.ndim == 0
+        names = (wanted.item(),) if scalar else tuple(wanted)  # type: ignore[attr-defined]
     unknown = [name for name in names if not isinstance(name, Hashable) or name not in set(known)]
     if unknown or not names or len(set(names)) < len(names):
         raise InputError(

@@ -351,6 +351,10 @@ def probabilities(value: Array, name: Name) -> Array:
     return np.clip(value, 0.0, 1.0)  # float32 softmax may end at 1.0000001
 
 
+# Sums of more than 2**53 rows are not whole, and squares of tiny weights are 0.
+_LEAST, _MOST = 1e-100, 2.0**53
+
+
 def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Array:
     """Return the checked weights of `n` rows."""
     value = one_column(sample_weight, name)
@@ -370,7 +374,7 @@ def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Arr
         total = weight.sum()
     if not total:
         raise InputError("{name} is 0 in every row: there is nothing to audit.", name=name)
-    if np.isinf(total):
-        text = "{name} adds up to more than a float can hold: divide it by its mean."
-        raise InputError(text, name=name)
+    if not _LEAST <= total <= _MOST:
+        text = "{name} adds up to {total:.3g}, which cannot be counted with: divide it by its mean."
+        raise InputError(text, name=name, total=total)
     return weight

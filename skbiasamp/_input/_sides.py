@@ -11,6 +11,7 @@ import numpy as np
 from skbiasamp._input._checks import (
     MISSING,
     Array,
+    NamedMissing,
     Names,
     check_columns,
     check_distinct,
@@ -82,7 +83,7 @@ class Sides:
                 held.setdefault(column, set()).update(self.columns[key].values[i] for i in used)
         for i, values in enumerate(held.values()):
             trained = self.like is not None and any(
-                isinstance(_part(name, i), _Real) for name in self.like[0].names
+                isinstance(_part(name, i), NamedMissing) for name in self.like[0].names
             )
             if None not in values or not (trained or MISSING in values):
                 continue
@@ -98,10 +99,8 @@ class Sides:
         """Return codes into the values that occur, and these values."""
         values = self.columns[key].values
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
-        names = tuple(
-            MISSING if values[i] is None else _Real(MISSING) if values[i] == MISSING else values[i]
-            for i in used
-        )
+        named = {None: MISSING, MISSING: NamedMissing(MISSING)}
+        names = tuple(named.get(values[i], values[i]) for i in used)
         gaps = used[-1] - used[0] >= len(used)
         return np.searchsorted(used, codes) if gaps else codes - used[0], names
 
@@ -342,10 +341,6 @@ class Sides:
                     rows[name] = max(rows.get(name, 0.0), float(n))
             check_known(union, known, role=role, rows=rows)
         return known, {key: recode(codes, values, known) for key, (codes, values) in found.items()}
-
-
-class _Real(str):
-    """Name of a group that is called as missing values are, and is none."""
 
 
 def _part(name: Any, column: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input._checks import check_names, is_one, no_column
+from skbiasamp._input._checks import MISSING, check_names, is_one, no_column
 from skbiasamp._input._coding import odd_values, read_weight
 from skbiasamp._input._errors import OPTION_OF, InputError, InputTypeError, plain, quote
 
@@ -36,10 +36,10 @@ def read_counts(
     }
     named = {OPTION_OF[side]: name for side, name in given.items()}
     check_names(named | {"count": count}, table=True)
-    if count not in frame.columns:
+    if not is_one(count, frame.columns):
         if (
             any(name is not None for name in given.values())
-            or count != "n"
+            or not is_one(count, ["n"])
             or {"task", "group"} <= set(frame.columns)
         ):
             raise no_column(count, frame.columns, "count")
@@ -63,11 +63,22 @@ def read_counts(
             if isinstance(columns, list) and name is None:
                 names = [_name(one[len(side) + 1 : -1]) for one in columns]
                 read[side] = read[side].set_axis(pd.Index(names, tupleize_cols=False), axis=1)
+    missing = "error"
+    for side in ("group", "group_pred"):
+        held = read.get(side)
+        if isinstance(held, pd.Series) and not held.isna().any() and (held == MISSING).any():
+            # What `to_frame` calls missing values.
+            read[side], missing = held.astype(object).where(held != MISSING, None), "group"
     indicator = isinstance(read["group"], pd.DataFrame) and sensitive is None
     summed = sorted(set(frame["summed"])) if "summed" in frame.columns else [None]
     if summed not in ([None], ["scores"], ["weights"]):
         text = "column 'summed' must hold one of 'scores', 'weights'; got {seen}."
         raise InputError(text, seen=quote(summed))
+    if summed == ["weights"] and "rows" not in frame.columns:
+        raise InputError(
+            "{frame} holds sums of weights (column 'summed') and has no column 'rows', which says "
+            "of how many rows: pass what to_frame wrote."
+        )
     return {
         "y_true": read["task"],
         "y_pred": read.get("task_pred"),
@@ -75,6 +86,7 @@ def read_counts(
         "sensitive_pred": read.get("group_pred"),
         "sample_weight": read_weight(frame[count], len(frame), where),
         "groups": "indicator" if indicator else "intersection",
+        "missing": missing,
         "repeats": frame["rows"].to_numpy() if summed == ["weights"] else None,
         "summed": summed[0],
         "pos_label": frame["pos_label"].iloc[0] if "pos_label" in frame.columns else None,

@@ -190,7 +190,7 @@ def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -
     if not n_classes:
         return np.asarray(attacker.predict(query), dtype=float).reshape(len(query))
     if not probabilities:
-        return np.eye(n_classes)[np.asarray(attacker.predict(query)).astype(int).reshape(-1)]
+        return np.eye(n_classes)[_classes(attacker, query, n_classes)]
     if not hasattr(attacker, "predict_proba"):
         raise InputTypeError(
             "quality='inverse_log_loss' and 'confidence' need the probability of each class, and "
@@ -201,6 +201,21 @@ def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -
     found = np.zeros((query.shape[0], n_classes))
     found[:, np.asarray(attacker.classes_).astype(int)] = attacker.predict_proba(query)
     return found
+
+
+def _classes(attacker: Any, query: Array, n_classes: int) -> Array:
+    """Return the predicted classes, which are numbers from 0 on."""
+    predicted = np.asarray(attacker.predict(query)).reshape(-1)
+    if len(predicted) != len(query) or not np.isin(predicted, np.arange(n_classes)).all():
+        raise InputError(
+            "{attacker} must predict one of the classes it was trained on for each row; {kind} "
+            "predicted {seen!r}, ..., for {n} of {m} rows.",
+            kind=type(_last(attacker)).__name__,
+            seen=predicted[:1].tolist(),
+            n=len(predicted),
+            m=len(query),
+        )
+    return predicted.astype(int)
 
 
 def _weight_name(attacker: Any) -> str | None:

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight
-from skbiasamp._input import Array, InputError, is_one
+from skbiasamp._input import Array, InputError, is_one, to_native
 from skbiasamp._torch import find_device
 from skbiasamp.attackers._bundle import MLPBundle
 from skbiasamp.attackers._networks import (
@@ -294,10 +294,11 @@ class MLPAttacker(BaseEstimator):
         networks : MLPBundle
         """
         self._validate_params()
-        hidden = tuple(self.hidden_layer_sizes)
+        sizes = self.hidden_layer_sizes
+        hidden = tuple(sizes) if np.ndim(sizes) else (None,)
         if not all(isinstance(width, int | np.integer) and width >= 1 for width in hidden):
             raise InputError(
-                "{hidden_layer_sizes} must be whole numbers from 1 on; got {hidden}.", hidden=hidden
+                "{hidden_layer_sizes} must be whole numbers from 1 on; got {sizes!r}.", sizes=sizes
             )
         device = find_device(self.device, needed=True)
         classifies = _classifies(self)
@@ -309,6 +310,11 @@ class MLPAttacker(BaseEstimator):
         weight = np.ones(len(X)) if sample_weight is None else sample_weight
         options = {"ensure_2d": False, "ensure_non_negative": True, "input_name": "sample_weight"}
         weight = check_array(weight, dtype=np.float64, **options)
+        with np.errstate(over="ignore"):
+            if np.isinf(weight.sum(axis=-1)).any():
+                raise InputError(
+                    "{sample_weight} adds up to more than a float can hold: divide it by its mean."
+                )
         seeds = self.random_state if random_state is None else random_state
         n = _n_networks(len(X), y, weight, seeds)
         y, weight = (np.broadcast_to(one, (n, len(X))) for one in (y, weight))
@@ -369,6 +375,7 @@ class MLPAttacker(BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of a classifier or R² of a regressor, over rows and true targets."""
         mixin = ClassifierMixin if _classifies(self) else RegressorMixin
+        y = np.asarray(to_native(y, "y"))  # NumPy ends the process over lists that hold themselves
         return float(mixin.score(self, X, y, sample_weight))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skbiasamp._compat import HasMethods, Interval, StrOptions
+from skbiasamp._compat import N_JOBS, HasMethods, Interval, StrOptions
 from skbiasamp._texts import filling
 from skbiasamp._warnings import warn
 from skbiasamp.attackers._attack import Settings
@@ -104,7 +104,7 @@ callable, default="accuracy"
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(

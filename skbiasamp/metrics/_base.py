@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from skbiasamp import _cells
-from skbiasamp._compat import Interval, StrOptions
+from skbiasamp._compat import N_JOBS, Interval, StrOptions
 from skbiasamp._input import (
     GROUPS,
     MISSING_POLICIES,
@@ -43,7 +43,7 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "confidence_level": [Interval(Real, 0, 1, closed="neither")],
     "n_resamples": [Interval(Integral, 2, None, closed="left")],
     "random_state": ["random_state", np.random.Generator],
-    "n_jobs": [Integral, None],
+    "n_jobs": N_JOBS,
 }
 
 

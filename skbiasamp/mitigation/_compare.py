@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,14 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
 
-from skbiasamp._compat import Interval, StrOptions, has_method, take_rows, validate_params
+from skbiasamp._compat import (
+    N_JOBS,
+    Interval,
+    StrOptions,
+    has_method,
+    take_rows,
+    validate_params,
+)
 from skbiasamp._input import (
     InputError,
     InputTypeError,
@@ -142,7 +149,7 @@ class MitigationComparison:
         "noise": ["array-like"],
         "stratify": [StrOptions(set(STRATIFY))],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
         "verbose": ["verbose"],
         "random_state": ["random_state"],
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +15,8 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import HasMethods, StrOptions, check_method_params, take_rows
-from skbiasamp._input import Array, InputError, quote, to_native
+from skbiasamp._compat import N_JOBS, HasMethods, StrOptions, check_method_params, take_rows
+from skbiasamp._input import Array, InputError, quote, read_weight, to_native
 from skbiasamp._jobs import side_by_side
 from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import SENSITIVE
@@ -121,7 +120,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
         "calibration": [StrOptions({"sigmoid", "isotonic"}), None],
         "combine": [StrOptions({"score", "probability"})],
         "group_prior": [StrOptions({"uniform", "training"}), dict],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(
@@ -155,13 +154,9 @@ class DomainIndependentClassifier(SensitiveClassifier):
         _require_both(pairs)
         self.groups_, self._one_label = pairs.groups, pairs.one_label
         weight = inner.get("sample_weight")
-        if weight is not None and np.asarray(weight).shape != (len(pairs.group),):
-            raise InputError(
-                "{sample_weight} must have one number for each row, {n}; got shape {shape}.",
-                n=len(pairs.group),
-                shape=np.asarray(weight).shape,
-            )
-        self._prior_of_groups = self._prior(pairs, inner.get("sample_weight"))
+        if weight is not None:
+            inner["sample_weight"] = weight = read_weight(weight, len(pairs.group))
+        self._prior_of_groups = self._prior(pairs, weight)
         members = [np.flatnonzero(one) for one in pairs.within(pairs.group)]
         training = (
             (

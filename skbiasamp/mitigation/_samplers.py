@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from skbiasamp._compat import take_rows
-from skbiasamp._input import Array
+from skbiasamp._input import Array, to_native
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._pairs import Pairs, check_rows, read_pairs
 
@@ -70,7 +71,8 @@ class Sampler(SensitiveColumns, BaseEstimator):
         X, y : the same, with the chosen rows
         """
         self.fit(X, y, sensitive_features=sensitive_features)
-        return take_rows(X, self.sample_indices_), take_rows(y, self.sample_indices_)
+        labels = to_native(y, "y") if isinstance(y, Mapping) else y
+        return take_rows(X, self.sample_indices_), take_rows(labels, self.sample_indices_)
 
     def get_metadata_routing(self) -> Any:
         """Return which metadata is requested.

@@ -175,6 +175,10 @@ def cross_audit(
     strata = y if stratify == "task" else joint_strata(y, attribute)
     rng = check_random_state(random_state)
     splits = [list(splitter(cv, strata, rng).split(X, strata, groups)) for _ in range(n_repeats)]
+    if not splits[0]:
+        raise InputError(
+            "{cv} has no splits: pass a number of folds, or a list with a split or more."
+        )
     named = next(iter(models.values()))._auditors()
     auditors = [[seeded(one, rng) for one in named.values()] for _ in splits]
     runs = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from skbiasamp._compat import HasMethods, StrOptions, check_sample_weight
+from skbiasamp._compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._input import Array, InputError, to_native
 from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params, ready
 from skbiasamp.model_selection._responses import task_scores
@@ -92,7 +91,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             HasMethods(["fit", "predict", "decision_function"]),
         ],
         "cv": ["cv_object", StrOptions({"prefit"})],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 
     def __init__(self, estimator: Any, *, cv: Any = 5, n_jobs: int | None = None) -> None:
@@ -124,7 +123,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             raise InputError(
                 "BaseRateThresholdClassifier requires y to be passed, but the target y is None."
             )
-        labels = np.asarray(to_native(y, "y"))
+        y = labels = np.asarray(to_native(y, "y"))
         assert_all_finite(labels, input_name="y")
         kind = type_of_target(labels, input_name="y", raise_unknown=True)
         if kind not in ("binary", "multilabel-indicator"):
