@@ -25,6 +25,7 @@ from skbiasamp._dialects import (
     read_objects,
 )
 from skbiasamp._input import InputError, meant, quote
+from skbiasamp._progress import interruptible, progress
 from skbiasamp._words import printable
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -62,22 +63,23 @@ def opened(
     paths = find(patterns)
     sources: list[_Source] = []
     try:
-        for path in paths:
-            sources.append(_described(path, needed, delimiter, encoding))
-            _check_columns(needed, sources[-1])
-        frame, rows = _scanner(sources)(sources, needed)
-        yield (
-            frame,
-            [
-                {
-                    "path": printable(str(one.path)),
-                    "rows": n,
-                    "sha256": _sha256(one.path),
-                    "format": str(one),
-                }
-                for one, n in zip(sources, rows, strict=True)
-            ],
-        )
+        with progress("reading files", len(paths)) as step, interruptible():
+            for path in paths:
+                sources.append(_described(path, needed, delimiter, encoding))
+                _check_columns(needed, sources[-1])
+            frame, rows = _scanner(sources)(sources, needed)
+            files = []
+            for one, n in zip(sources, rows, strict=True):
+                step.advance()
+                files.append(
+                    {
+                        "path": printable(str(one.path)),
+                        "rows": n,
+                        "sha256": _sha256(one.path),
+                        "format": str(one),
+                    }
+                )
+        yield frame, files
     except Exception as error:
         foreign = type(error).__module__.partition(".")[0] in _READERS
         if not foreign and not isinstance(error, _UNREADABLE):

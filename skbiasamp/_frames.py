@@ -42,6 +42,7 @@ from skbiasamp._input import (
 )
 from skbiasamp._merging import require_cells
 from skbiasamp._models import check_models, of_the_model, side_of_model
+from skbiasamp._progress import interruptible, progress
 from skbiasamp._task_sums import TaskSums
 
 
@@ -57,7 +58,8 @@ def read_labels(y_true: Any, y_pred: Any, *, like: Any = None, **labels: Any) ->
     if like is not None:
         require_cells("like", like)
     sides = None if like is None else (side_of(like, "group"), side_of(like, "task"))
-    return read_rows(y_true, y_pred, like=sides, **labels)
+    with progress("counting rows"):
+        return read_rows(y_true, y_pred, like=sides, **labels)
 
 
 def read_frame(
@@ -73,6 +75,17 @@ def read_frame(
     `named` says by their options where labels, predictions and weights are, `how` holds the
     options of labels. Rows of several models come back by model.
     """
+    with progress("counting rows"), interruptible():
+        return _read_frame(frame, named, joint, moments, how)
+
+
+def _read_frame(
+    frame: Any,
+    named: dict[str, Any],
+    joint: bool | None,
+    moments: tuple[Array, bool] | None,
+    how: dict[str, Any],
+) -> Read | TaskSums | dict[str, Rows]:
     check_names(named)
     _check_moments(moments, how["like"])
     check_option("joint", joint, (True, False, None))

@@ -11,7 +11,7 @@ import numpy as np
 
 from skbiasamp._cells import Cells, SideName, Summed, shared
 from skbiasamp._engines import Moments, two_values
-from skbiasamp._input import Array, Members, Side, as_bytes, check_option
+from skbiasamp._input import Array, InputError, Members, Side, as_bytes, check_option
 from skbiasamp._merging import conformed, merged, with_positive_class
 from skbiasamp._stored import BOTH, BOTH_SQUARE, SQUARE, write_cells
 from skbiasamp._writing import written
@@ -190,6 +190,15 @@ class TaskSums(Cells):
         if SQUARE in self._sides:
             sides[SQUARE] = sides[BOTH_SQUARE]
         return self._like(sides)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """No names: an engine sums the predictions of one model only."""
+        return ()
+
+    def model(self, name: str) -> NoReturn:
+        """Raise: these are the predictions of one model."""
+        raise InputError("These are sums of the predictions of one model, which has no name.")
 
     def resample(self, n_resamples: int | None = None, *, random_state: Any = None) -> NoReturn:
         """Raise: rows are drawn, and these are not known."""

@@ -76,7 +76,8 @@ sensitive : str, int, list, tuple or callable, default=None
     (list or tuple); or a function of `X`, such as ``lambda X: X["age"] > 40``. None: pass
     ``sensitive_features``.
 verbose : int, default=0
-    1 shows a progress bar while attackers are trained. 0 shows nothing.
+    1 shows progress from the start, also in a log. 0 shows it after two seconds, and only on a
+    terminal or in a notebook (not with the environment variable ``SKBIASAMP_PROGRESS=0``).
 y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
     Labels of the audited rows: one column of classes, or a 0/1 column for each task. Or a
     `Contingency`, or a data frame or query whose columns are named (see `columns`).

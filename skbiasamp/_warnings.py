@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skbiasamp._progress import clear
 from skbiasamp._words import printable
 
 _PACKAGE = str(Path(__file__).parent / "_")[:-1]  # with the separator at its end
@@ -53,6 +54,7 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
+    clear()
     warnings.warn(printable(message), category, stacklevel=level)
 
 

@@ -17,6 +17,7 @@ LAYERS = [
     "_compat",
     "_words",
     "_texts",
+    "_progress",
     "_warnings",
     "_jobs",
     "_input",

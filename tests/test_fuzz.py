@@ -139,6 +139,7 @@ SIZES = [
 ]
 WEIGHTS = np.array(SIZES) / sum(SIZES)
 UNBOUNDED = ("label_amplification", "bias_disparity", "differential", "dpa", "DPA", "leakage")
+UNBOUNDED += ("AuditedClassifier", "MLPAttacker")  # the score of the estimator inside, and R²
 
 
 def prepared(kind, method, rng, form):

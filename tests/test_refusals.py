@@ -5,12 +5,21 @@ import pandas as pd
 import pytest
 from hostile import FRAME, HIRED, PREDICTED, SEX, TAGS, N, Odd, Unequal, X, sums_of_tasks
 from scipy import sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skbiasamp
-from skbiasamp import AuditResult, ComparisonResult, Contingency, DirectionalAuditor, LeakageAuditor
+from skbiasamp import (
+    AuditResult,
+    BaseRateThresholdClassifier,
+    ComparisonResult,
+    Contingency,
+    DirectionalAuditor,
+    LeakageAuditor,
+)
 from skbiasamp._input import InputError
 from skbiasamp.attackers import MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
@@ -192,6 +201,11 @@ def changed(kind, **values):
             "frame holds sums of weights .* and has no column 'rows'",
         ),
         (
+            lambda: Contingency.from_labels(HIRED, {"a": [-(10**400)] * N, "b": HIRED}, **BY),
+            "y_pred holds a number that is too large for a float",
+        ),
+        (lambda: sums_of_tasks().model("a"), "predictions of one model, which has no name"),
+        (
             lambda: sums_of_tasks().both(Unequal()),
             "role must be one of 'task', 'group'",
         ),
@@ -227,6 +241,30 @@ def test_tensors_that_need_a_gradient_are_counts_and_weights():
         for one in (weight, [1, 2] * (N // 2))
     ]
     np.testing.assert_array_equal(*[one.predict_proba(X) for one in made])
+
+
+def test_thresholds_of_what_is_no_classifier():
+    with pytest.raises(NotFittedError):
+        BaseRateThresholdClassifier(KMeans(2)).predict(X)
+
+
+def test_sparse_tensors_are_resampled():
+    torch = pytest.importorskip("torch")
+    expected = RatioBalancer(random_state=0).fit_resample(X, TAGS, sensitive_features=SEX)[1]
+    sparse_labels = torch.tensor(TAGS).to_sparse()
+    found = RatioBalancer(random_state=0).fit_resample(X, sparse_labels, sensitive_features=SEX)[1]
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_hidden_layers_that_are_no_list():
+    pytest.importorskip("torch")
+    with pytest.raises(InputError, match="hidden_layer_sizes must be whole numbers from 1 on"):
+        AdversarialClassifier(hidden_layer_sizes=np.array(0)).fit(X, HIRED, sensitive_features=SEX)
+
+
+def test_a_distance_too_large_for_whole_numbers():
+    data = make_biased_classification(20, class_sep=-(10**30), random_state=0)
+    assert np.isfinite(data.data.to_numpy()).all()
 
 
 def test_labels_that_hold_themselves_end_no_process():

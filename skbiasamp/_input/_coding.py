@@ -242,7 +242,11 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
         # Not whatever float() can read: the text '1' is no membership.
         if all(isinstance(v, int | float | Decimal) for v in held):
             value = np.full(value.shape, np.nan)
-            value[~missing] = held
+            try:
+                value[~missing] = held
+            except OverflowError as error:
+                text = "{name} holds a number that is too large for a float."
+                raise InputError(text, name=name) from error
     if value.dtype.kind == "b":
         return value
     if value.dtype.kind not in "iuf":

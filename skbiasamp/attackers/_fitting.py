@@ -13,7 +13,8 @@ from sklearn import config_context
 from sklearn.base import clone, is_regressor
 
 from skbiasamp._input import Array, InputError, InputTypeError, check_instance
-from skbiasamp._jobs import side_by_side, with_progress
+from skbiasamp._jobs import side_by_side
+from skbiasamp._progress import Step, progress
 from skbiasamp._torch import seeded
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._networks import draw_rows
@@ -99,19 +100,20 @@ def predictions_of(
     With `probabilities` these are those of the classes, else 1 for the predicted class.
     """
     if hasattr(attacker, "fit_many"):
-        return _train_at_once(attacker, tasks, probabilities)
-    # A generator only if progress is shown: not every back end of joblib has one (Ray has not).
-    found = side_by_side(
+        with progress("attackers", len(tasks), verbose=verbose) as step:
+            return _train_at_once(attacker, tasks, probabilities, step)
+    return side_by_side(
         _fit_predict,
         ((attacker, task, probabilities) for task in tasks),
         n_jobs=n_jobs,
-        return_as="generator" if verbose else "list",
+        what="attackers",
+        total=len(tasks),
+        verbose=verbose,
     )
-    return list(with_progress(found, "attackers", len(tasks)) if verbose else found)
 
 
 def _train_at_once(
-    attacker: Any, tasks: Sequence[TrainingTask], probabilities: bool
+    attacker: Any, tasks: Sequence[TrainingTask], probabilities: bool, step: Step
 ) -> list[Array]:
     """Train all networks that share inputs as one batch."""
     found: dict[int, Array] = {}
@@ -137,6 +139,7 @@ def _train_at_once(
             predicted = networks.predict(first.query)
             predicted = np.eye(first.n_classes)[predicted] if first.n_classes else predicted
         found.update(zip(batch, predicted, strict=True))
+        step.advance(len(batch))
     return [found[i] for i in range(len(tasks))]
 
 

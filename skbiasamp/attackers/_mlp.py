@@ -87,7 +87,8 @@ class MLPAttacker(BaseEstimator):
         call and on each device. None gives other numbers in each call. The state of torch's own
         random numbers does not change.
     verbose : int, default=0
-        1 shows a progress bar, 0 shows nothing.
+        1 shows progress from the start, also in a log. 0 shows it after two seconds, and only on
+        a terminal or in a notebook.
 
     Attributes
     ----------

@@ -10,7 +10,7 @@ or sorting rows gives the same network, to the last digit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise, repeat
 from math import ceil
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from skbiasamp._input import Array, InputError
-from skbiasamp._jobs import with_progress
+from skbiasamp._progress import progress
 from skbiasamp._torch import import_torch
 
 if TYPE_CHECKING:
@@ -329,34 +329,33 @@ def _train_together(
         # Copies, since training goes on after the best epoch.
         kept = {name: tensor.clone() for name, tensor in kept.items()}
     curves = np.zeros((2, len(data), attacker.max_epochs))
-    epochs: Iterable[int] = range(attacker.max_epochs)
-    if attacker.verbose:
-        epochs = with_progress(epochs, f"{len(data)} networks", attacker.max_epochs)
-    for epoch in epochs:
-        total = torch.zeros(len(data), device=device)
-        for inputs, target, weight, n_rows in islice(steps, n_steps):
-            weights.grad.zero_()
-            outputs = _forward(activation, tensors, inputs, weight, n_rows)
-            losses = _losses(loss, outputs, target, weight)
-            # Networks share no weight: the gradient of the sum holds the gradient of each.
-            losses.sum().backward()
-            adam.step()
-            total += losses.detach()
-        curves[0, :, epoch] = (total / n_steps).cpu().numpy()
-        if held_out:
+    with progress("epochs", attacker.max_epochs, verbose=attacker.verbose) as step:
+        for epoch in range(attacker.max_epochs):
             total = torch.zeros(len(data), device=device)
-            with torch.no_grad():
-                for part in _parts(validation[0].shape[1], len(data) * _widest(tensors)):
-                    index, target, weight = (one[:, part] for one in validation)
-                    outputs = _forward(activation, tensors, pool[index])
-                    total += _losses(loss, outputs, target, weight)
-            # A loss that is not a number must not count as the smallest.
-            total = total.nan_to_num(nan=torch.inf, posinf=torch.inf)
-            better = total < least
-            least = torch.where(better, total, least)
-            for name, tensor in tensors.items():
-                kept[name][better] = tensor.detach()[better]
-            curves[1, :, epoch] = total.cpu().numpy()
+            for inputs, target, weight, n_rows in islice(steps, n_steps):
+                weights.grad.zero_()
+                outputs = _forward(activation, tensors, inputs, weight, n_rows)
+                losses = _losses(loss, outputs, target, weight)
+                # Networks share no weight: the gradient of the sum holds the gradient of each.
+                losses.sum().backward()
+                adam.step()
+                total += losses.detach()
+            curves[0, :, epoch] = (total / n_steps).cpu().numpy()
+            if held_out:
+                total = torch.zeros(len(data), device=device)
+                with torch.no_grad():
+                    for part in _parts(validation[0].shape[1], len(data) * _widest(tensors)):
+                        index, target, weight = (one[:, part] for one in validation)
+                        outputs = _forward(activation, tensors, pool[index])
+                        total += _losses(loss, outputs, target, weight)
+                # A loss that is not a number must not count as the smallest.
+                total = total.nan_to_num(nan=torch.inf, posinf=torch.inf)
+                better = total < least
+                least = torch.where(better, total, least)
+                for name, tensor in tensors.items():
+                    kept[name][better] = tensor.detach()[better]
+                curves[1, :, epoch] = total.cpu().numpy()
+            step.advance()
     # Averaging equal inputs took this out of the loss.
     for curve, parts in zip(curves, (rows, held_out), strict=True):
         curve += np.array([[one.spread] for one in parts] or 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from skbiasamp._cells import positive_position, side_of
 from skbiasamp._input import Array, Codes, Members, Side
+from skbiasamp._progress import progress
 from skbiasamp.attackers._attack import Attack, Settings, as_numbers, hard
 from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.attackers._perturbation import flip_rates, perturb
@@ -287,7 +288,8 @@ class AttackPair:
         # Perturbations draw from a stream of their own, so that models with other errors still
         # get the same folds and resamples.
         noise = rng.spawn(1)[0] if rng is not None and perturb else None
-        parts = [self._exact(n, rng, noise, resample) for n in self.chunks(n_draws)]
+        with progress("resamples" if resample else "draws", n_draws) as step:
+            parts = [self._exact(n, rng, noise, resample) for n in step.parts(self.chunks(n_draws))]
         return Qualities(*(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _exact(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input import Array
+from skbiasamp._progress import progress
 from skbiasamp.attackers._attack import Attack
 from skbiasamp.attackers._draws import redraw, split, weighed
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
@@ -143,18 +144,21 @@ class TrainedPair:
         pair = self.pair
         noise = rng.spawn(1)[0] if perturb else None  # as for exact attackers
         found: list[Qualities] = []
-        for draw, counts in enumerate(self.folds):
-            share = len(range(draw, n_draws, len(self.folds)))
-            for n in pair.chunks(share, trained=True) if share else []:
-                folds = np.broadcast_to(counts, (n, *counts.shape))
-                weight = weighed(pair.cells, redraw(folds, rng) if resample else folds)
-                rates = pair.rates(pair.cells, weight.sum(axis=1))
-                scores = []
-                for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
-                    rate = pair.rate_of(attack, rates)
-                    held = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
-                    scores.append(self._score(attack, held, rate, predicted[draw], noise))
-                found.append(Qualities(scores[0][0], *scores[-1]))
+        with progress("resamples" if resample else "draws", n_draws) as step:
+            for draw, counts in enumerate(self.folds):
+                share = len(range(draw, n_draws, len(self.folds)))
+                for n in step.parts(pair.chunks(share, trained=True) if share else []):
+                    folds = np.broadcast_to(counts, (n, *counts.shape))
+                    weight = weighed(pair.cells, redraw(folds, rng) if resample else folds)
+                    rates = pair.rates(pair.cells, weight.sum(axis=1))
+                    scores = []
+                    for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
+                        rate = pair.rate_of(attack, rates)
+                        held = (
+                            weight if attack.training is None else weight.sum(axis=1, keepdims=True)
+                        )
+                        scores.append(self._score(attack, held, rate, predicted[draw], noise))
+                    found.append(Qualities(scores[0][0], *scores[-1]))
         return Qualities(*map(np.concatenate, zip(*found, strict=True)))
 
     def _score(

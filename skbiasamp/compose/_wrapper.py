@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skbiasamp._compat import has_method
 from skbiasamp._input import InputError, InputTypeError, check_instance, quote
+from skbiasamp._progress import advance, progress
 from skbiasamp.compose._sensitive import ROUTING, SensitiveColumns, own_request
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -179,7 +180,9 @@ class SensitiveClassifier(SensitiveColumns, MetaClassifier):
         self._refuse_two(sensitive_features)
         metadata = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         routed = fit_params(self, self._inside, metadata, params)
-        self._fit(X, y, sensitive_features, routed)
+        with progress(f"fitting {type(self).__name__}"):
+            self._fit(X, y, sensitive_features, routed)
+        advance("folds")
         return self
 
     @abstractmethod

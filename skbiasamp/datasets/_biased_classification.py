@@ -142,7 +142,8 @@ def make_biased_classification(
     joint["n"] = probability
 
     row = random_state.choice(len(joint), n_samples, p=probability)
-    shift = np.hstack([class_sep * labels[row], group_sep * np.eye(n_groups)[group[row]]])
+    seps = float(class_sep), float(group_sep)  # and not an int that no array holds
+    shift = np.hstack([seps[0] * labels[row], seps[1] * np.eye(n_groups)[group[row]]])
     features = [f"signal_{k}" for k in range(n_tasks)] + [f"proxy_{a}" for a in range(n_groups)]
     data = pd.DataFrame(shift + random_state.standard_normal(shift.shape), columns=features)
 

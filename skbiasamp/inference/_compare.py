@@ -12,6 +12,7 @@ from skbiasamp._cells import labels_of, ordered, sides_of, with_sides
 from skbiasamp._draws import exchanged
 from skbiasamp._input import Array, Codes, common
 from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
+from skbiasamp._progress import progress
 from skbiasamp._sums import chunks, generator, pair_sums
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._clustered import Changes, changes, units
@@ -335,11 +336,12 @@ def _p_value(
     held = with_sides(cells, {name: every[name] for name in turned})
     held._ordered = held  # what is turned is in the order of these cells
     seen, extreme, rng = abs(own.value - other.value), 0, generator(options["random_state"])
-    for size in chunks(options["n_draws"], 2 * cells.n_cells):
-        drawn = _views(exchanged(held, turned, size, rng))
-        values = [np.asarray(signed(measure(drawn[name])).value) for name in names]
-        # A draw that ties with what was seen counts, whatever the rounding.
-        extreme += int((np.abs(values[0] - values[1]) >= seen - 1e-9).sum())
+    with progress("draws", options["n_draws"]) as step:
+        for size in step.parts(chunks(options["n_draws"], 2 * cells.n_cells)):
+            drawn = _views(exchanged(held, turned, size, rng))
+            values = [np.asarray(signed(measure(drawn[name])).value) for name in names]
+            # A draw that ties with what was seen counts, whatever the rounding.
+            extreme += int((np.abs(values[0] - values[1]) >= seen - 1e-9).sum())
     return (1 + extreme) / (1 + options["n_draws"])
 
 

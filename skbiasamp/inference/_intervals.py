@@ -119,7 +119,14 @@ def resampled(
     def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Drawn, ...]:
         return measured(cells.resample(n_draws, random_state=np.random.default_rng(stream)))
 
-    parts = side_by_side(draw, zip(sizes, seed.spawn(len(sizes)), strict=True), n_jobs=n_jobs)
+    parts = side_by_side(
+        draw,
+        zip(sizes, seed.spawn(len(sizes)), strict=True),
+        n_jobs=n_jobs,
+        what="resamples",
+        total=n_resamples,
+        each=max(sizes),
+    )
     return tuple(
         Drawn(*(np.concatenate(part) for part in zip(*every, strict=True)))
         for every in zip(*parts, strict=True)

@@ -11,6 +11,7 @@ from scipy import stats
 from skbiasamp._cells import labels_of, ordered, take
 from skbiasamp._draws import flips, swapped
 from skbiasamp._input import Array, InputError, check_option, numbers_of
+from skbiasamp._progress import progress
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._clustered import Changes, changes
@@ -222,14 +223,15 @@ def swap_p_values(
     from 0.
     """
     n_pairs, value, rng = np.zeros(seen.delta.shape), 0, generator(random_state)
-    for size in chunks(n_draws, 2 * test.n_cells):
-        drawn = paired(swapped(test, sides, size, rng))
-        # A draw that ties with what was seen counts, whatever the rounding.
-        n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
-        moved, here = np.asarray(drawn.value), seen.value
-        if not seen.size:
-            moved, here = np.abs(moved), abs(here)
-        value += int((moved >= here - 1e-9).sum())
+    with progress("draws", n_draws) as step:
+        for size in step.parts(chunks(n_draws, 2 * test.n_cells)):
+            drawn = paired(swapped(test, sides, size, rng))
+            # A draw that ties with what was seen counts, whatever the rounding.
+            n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
+            moved, here = np.asarray(drawn.value), seen.value
+            if not seen.size:
+                moved, here = np.abs(moved), abs(here)
+            value += int((moved >= here - 1e-9).sum())
     p_values = np.where(np.isnan(seen.delta), np.nan, (1 + n_pairs) / (1 + n_draws))
     return p_values, (1 + value) / (1 + n_draws)
 
@@ -255,11 +257,12 @@ def flip_p_value(cells: Contingency, scores: Array, *, n_draws: int, random_stat
     # Rows that predictions leave alone stay what they are, and need not be drawn.
     drawn_from, rng = take(cells, moved, cells.weight[moved]), generator(random_state)
     extreme, noise = 0, 1e-11 * float(cells.weight @ np.abs(scores))
-    for size in chunks(n_draws, len(moved)):
-        picked = flips(drawn_from, size, rng)
-        sums = observed - 2 * (picked @ scores[moved])
-        # A draw that ties with what was seen counts, whatever the rounding.
-        extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
+    with progress("draws", n_draws) as step:
+        for size in step.parts(chunks(n_draws, len(moved))):
+            picked = flips(drawn_from, size, rng)
+            sums = observed - 2 * (picked @ scores[moved])
+            # A draw that ties with what was seen counts, whatever the rounding.
+            extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
     return (1 + extreme) / (1 + n_draws)
 
 

@@ -6,6 +6,7 @@ import copy
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -26,6 +27,7 @@ from skbiasamp._input import (
     require_groups,
     speaking,
 )
+from skbiasamp._progress import Step, progress
 from skbiasamp._texts import documented, filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, SideName
@@ -167,7 +169,8 @@ class BaseAuditor(ABC, BaseEstimator):
         """
         predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-        return self._value(self._count_audited(y_true, **predicted, **labels, **columns))
+        with self._progress():
+            return self._value(self._count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
     @filling
@@ -201,7 +204,8 @@ class BaseAuditor(ABC, BaseEstimator):
         predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         labels["clusters"] = clusters
-        return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
+        with self._progress():
+            return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
     @filling
@@ -252,7 +256,8 @@ class BaseAuditor(ABC, BaseEstimator):
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
-        return compared(self, y_true, labels, columns, reference)
+        with self._progress():
+            return compared(self, y_true, labels, columns, reference)
 
     def audit_runs(
         self,
@@ -312,6 +317,10 @@ class BaseAuditor(ABC, BaseEstimator):
                 )
         found.issue()  # all runs have the same rows: what they share is said once
         return over_runs(self, runs, method)
+
+    def _progress(self) -> AbstractContextManager[Step]:
+        """Show that this metric is being measured, if it takes long."""
+        return progress(" ".join(filter(None, (self.metric, self.direction))))
 
     # ------------------------------------------------------------------ labels in
 

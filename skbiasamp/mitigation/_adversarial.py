@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
 from skbiasamp._input import Array, InputError, check_lengths, to_native
+from skbiasamp._progress import progress
 from skbiasamp._texts import filling
 from skbiasamp._torch import find_device, import_torch, seeded
 from skbiasamp.attackers._networks import check_total
@@ -303,7 +304,9 @@ class AdversarialClassifier(
                     networks.adversaries = build_adversaries(
                         n_seen, rows.n_groups, self.adversary, device
                     )
-            epochs = list(Training(networks, rows, self, order).epochs())
+            training = Training(networks, rows, self, order)
+            with progress("epochs", training.n_epochs) as step:
+                epochs = [step.past(one) for one in training.epochs()]
         self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
         trained = [*networks.learners, *networks.adversaries]

@@ -88,7 +88,8 @@ def build(inputs: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[in
     """
     shape, device = tuple(inputs.shape[1:]), inputs.device
     if settings.module is None:
-        hidden = tuple(settings.hidden_layer_sizes)
+        sizes = settings.hidden_layer_sizes
+        hidden = tuple(sizes) if np.ndim(sizes) else ()
         whole = all(isinstance(one, int | np.integer) and one >= 1 for one in hidden)
         if not hidden or not whole:
             # Without a hidden layer there is no representation.

@@ -86,6 +86,13 @@ class Training:
             self.balance = rows.balanced(within_classes=settings.balance == "class")
             self.factor = self._tensor(self.balance)
 
+    @property
+    def n_epochs(self) -> int:
+        """How many epochs `epochs` trains."""
+        settings = self.settings
+        adversarial = settings.adversary_epochs if self.networks.adversaries else 0
+        return int(settings.pretrain_epochs + adversarial + settings.max_epochs)
+
     def epochs(self) -> Iterator[tuple[str, float, float]]:
         """Train, and yield (phase, loss, adversaries' mean loss) of every epoch."""
         settings, nan = self.settings, float("nan")

@@ -35,6 +35,7 @@ from skbiasamp._input import (
     speaking,
     to_native,
 )
+from skbiasamp._progress import clear, progress
 from skbiasamp._words import printable
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.mitigation._noise import NoiseRandomizer
@@ -318,50 +319,54 @@ def compare_mitigations(
     audits: dict[str, dict[str, CrossAuditResult]] = {}
     errors: dict[str, str] = {}
     # The baseline first: if it fails there is nothing to compare with.
-    for step, name in enumerate(dict.fromkeys([baseline, *entries])):
-        start = time.perf_counter()
-        sampler, estimator = parts[name]
-        try:
-            with speaking(auditor="auditors"):
-                found = cross_audit(
-                    RowClassifier(estimator, data=data, sampler=sampler),
-                    np.arange(_n_rows(X))[:, None],
-                    y,
-                    sensitive_features=sensitive_features,
-                    # Folds have no intervals; folds together give one.
-                    auditor=[clone(one).set_params(interval=None) for one in auditors],
-                    cv=splits,
-                    scoring=scoring,
-                    n_jobs=n_jobs,
-                    random_state=seed,  # the same draws for all
+    with progress("mitigations", len(entries)) as step:
+        for i, name in enumerate(dict.fromkeys([baseline, *entries])):
+            start = time.perf_counter()
+            sampler, estimator = parts[name]
+            try:
+                with speaking(auditor="auditors"):
+                    found = cross_audit(
+                        RowClassifier(estimator, data=data, sampler=sampler),
+                        np.arange(_n_rows(X))[:, None],
+                        y,
+                        sensitive_features=sensitive_features,
+                        # Folds have no intervals; folds together give one.
+                        auditor=[clone(one).set_params(interval=None) for one in auditors],
+                        cv=splits,
+                        scoring=scoring,
+                        n_jobs=n_jobs,
+                        random_state=seed,  # the same draws for all
+                    )
+                assert isinstance(found, dict)
+                audits[name] = found
+            except Exception as error:
+                if name == baseline:
+                    raise
+                errors[name] = f"{type(error).__name__}: {error}"
+                warnings.warn(
+                    f"{name!r} failed and is left out of the comparison. {errors[name]}",
+                    FitFailedWarning,
+                    stacklevel=2,
                 )
-            assert isinstance(found, dict)
-            audits[name] = found
-        except Exception as error:
-            if name == baseline:
-                raise
-            errors[name] = f"{type(error).__name__}: {error}"
-            warnings.warn(
-                f"{name!r} failed and is left out of the comparison. {errors[name]}",
-                FitFailedWarning,
-                stacklevel=2,
-            )
-        if verbose:
-            took = f"{'failed, ' * (name in errors)}{time.perf_counter() - start:.1f} s"
-            print(printable(f"[compare_mitigations] ({step + 1} of {len(entries)}) {name}: {took}"))
-    scores, amplifications = list(scoring), list(audits[baseline])
-    comparisons = {}
-    for name, auditor in zip(amplifications, auditors, strict=True):
-        if len(audits) > 1:
-            with speaking(auditor="auditors"):
-                comparisons[name] = _paired(
-                    seeded(clone(auditor).set_params(confidence_level=confidence_level), rng),
-                    y,
-                    sensitive_features,
-                    splits,
-                    {one: audits[one][name] for one in entries if one in audits},
-                    baseline,
-                )
+            step.advance()
+            if verbose:
+                clear()
+                took = f"{'failed, ' * (name in errors)}{time.perf_counter() - start:.1f} s"
+                shown = f"[compare_mitigations] ({i + 1} of {len(entries)}) {name}: {took}"
+                print(printable(shown))
+        scores, amplifications = list(scoring), list(audits[baseline])
+        comparisons = {}
+        for name, auditor in zip(amplifications, auditors, strict=True):
+            if len(audits) > 1:
+                with speaking(auditor="auditors"):
+                    comparisons[name] = _paired(
+                        seeded(clone(auditor).set_params(confidence_level=confidence_level), rng),
+                        y,
+                        sensitive_features,
+                        splits,
+                        {one: audits[one][name] for one in entries if one in audits},
+                        baseline,
+                    )
     folds = {name: _of_folds(found, scores) for name, found in audits.items()}
     over: dict[str, Any] = {"confidence_level": confidence_level, "corrected": tested_twice(splits)}
     rows = []

@@ -167,7 +167,9 @@ class DomainIndependentClassifier(SensitiveClassifier):
             )
             for rows in members
         )
-        self.estimators_ = side_by_side(_fit_group, training, n_jobs=self.n_jobs)
+        self.estimators_ = side_by_side(
+            _fit_group, training, n_jobs=self.n_jobs, what="groups", total=len(members)
+        )
 
     def predict_proba(self, X: Any) -> Array:
         """Predict probabilities.

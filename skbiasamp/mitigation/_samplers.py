@@ -11,7 +11,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from skbiasamp._compat import take_rows
-from skbiasamp._input import Array, to_native
+from skbiasamp._input import Array, is_tensor, to_native
+from skbiasamp._progress import progress
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._pairs import Pairs, check_rows, read_pairs
 
@@ -51,7 +52,8 @@ class Sampler(SensitiveColumns, BaseEstimator):
         check_rows(self, X, y)
         attribute = self._sensitive(X, sensitive_features, "fit_resample")
         rng = check_random_state(self.random_state)
-        self.sample_indices_ = self._choose(read_pairs(y, attribute), rng)
+        with progress("choosing rows"):
+            self.sample_indices_ = self._choose(read_pairs(y, attribute), rng)
         return self
 
     def fit_resample(self, X: Any, y: Any, *, sensitive_features: Any = None) -> tuple[Any, Any]:
@@ -71,7 +73,7 @@ class Sampler(SensitiveColumns, BaseEstimator):
         X, y : the same, with the chosen rows
         """
         self.fit(X, y, sensitive_features=sensitive_features)
-        labels = to_native(y, "y") if isinstance(y, Mapping) else y
+        labels = to_native(y, "y") if isinstance(y, Mapping) or is_tensor(y) else y
         return take_rows(X, self.sample_indices_), take_rows(labels, self.sample_indices_)
 
     def get_metadata_routing(self) -> Any:

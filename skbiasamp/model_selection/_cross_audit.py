@@ -19,6 +19,7 @@ from sklearn.utils import check_random_state
 from skbiasamp._compat import Interval, StrOptions, has_method, take_rows, validate_params
 from skbiasamp._input import Array, InputError, InputTypeError, of_auditor, speaking
 from skbiasamp._models import check_model, check_models
+from skbiasamp._progress import progress
 from skbiasamp._warnings import collected
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._sensitive import requests, without
@@ -181,31 +182,35 @@ def cross_audit(
         )
     named = next(iter(models.values()))._auditors()
     auditors = [[seeded(one, rng) for one in named.values()] for _ in splits]
-    runs = {}
-    for name, model in models.items():
-        with _naming(name):
-            runs[name] = _run(
-                model,
-                *(X, y, attribute, sample_weight),
-                splits=splits,
-                auditors=auditors,
-                rng=copy.deepcopy(rng),  # the same draws for all
-                options={"scoring": scoring, "n_jobs": n_jobs},
-                params=params,
-            )
-    results: dict[str, Any] = {}
-    for name, one in named.items():
-        with speaking(of_auditor(one)):
-            whole = seeded(one, rng).fit(
-                y, sensitive_features=attribute, sample_weight=sample_weight
-            )
-        audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
-        if reference is None:
-            results[name] = audits[""]
-            continue
-        held_out = {model: [given for _, given in run[0].held_out] for model, run in runs.items()}
-        pooled = pooled_comparison(of_each_row_once(whole, splits[0]), held_out, reference)
-        results[name] = _comparison(audits, pooled, whole, reference)
+    with progress("cross-validation of models", len(models)) as step:
+        runs = {}
+        for name, model in models.items():
+            with _naming(name):
+                runs[name] = _run(
+                    model,
+                    *(X, y, attribute, sample_weight),
+                    splits=splits,
+                    auditors=auditors,
+                    rng=copy.deepcopy(rng),  # the same draws for all
+                    options={"scoring": scoring, "n_jobs": n_jobs},
+                    params=params,
+                )
+            step.advance()
+        results: dict[str, Any] = {}
+        for name, one in named.items():
+            with speaking(of_auditor(one)):
+                whole = seeded(one, rng).fit(
+                    y, sensitive_features=attribute, sample_weight=sample_weight
+                )
+            audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
+            if reference is None:
+                results[name] = audits[""]
+                continue
+            held_out = {
+                model: [given for _, given in run[0].held_out] for model, run in runs.items()
+            }
+            pooled = pooled_comparison(of_each_row_once(whole, splits[0]), held_out, reference)
+            results[name] = _comparison(audits, pooled, whole, reference)
     listed = isinstance(next(iter(models.values())).auditor, list)
     return results if listed else next(iter(results.values()))
 
@@ -295,22 +300,30 @@ def _run(
     metadata = {key: value for key, value in metadata.items() if value is not None}
     rows = (data, y, passed, sample_weight)
     repeats = []
-    for folds, own in zip(splits, auditors, strict=True):
-        fitted = cross_validate(
-            seeded(clone(model).set_params(auditor=own), rng),
-            data,
-            y,
-            cv=folds,
-            params={**metadata, **(params or {})} or None,
-            return_estimator=True,
-            error_score="raise",
-            **options,
-        )
-        held_out = [
-            (one, one._labels(*(None if part is None else take_rows(part, test) for part in rows)))
-            for (_, test), one in zip(folds, fitted["estimator"], strict=True)
-        ]
-        repeats.append(Repeat(fitted, held_out))
+    # Folds in other processes are not seen to be done.
+    seen = options["n_jobs"] in (None, 1)
+    with progress("folds", sum(map(len, splits)) if seen else None):
+        for folds, own in zip(splits, auditors, strict=True):
+            fitted = cross_validate(
+                seeded(clone(model).set_params(auditor=own), rng),
+                data,
+                y,
+                cv=folds,
+                params={**metadata, **(params or {})} or None,
+                return_estimator=True,
+                error_score="raise",
+                **options,
+            )
+            held_out = [
+                (
+                    one,
+                    one._labels(
+                        *(None if part is None else take_rows(part, test) for part in rows)
+                    ),
+                )
+                for (_, test), one in zip(folds, fitted["estimator"], strict=True)
+            ]
+            repeats.append(Repeat(fitted, held_out))
     return repeats
 
 

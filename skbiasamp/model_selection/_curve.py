@@ -24,6 +24,7 @@ from skbiasamp._input import (
     speaking,
     to_native,
 )
+from skbiasamp._progress import progress
 from skbiasamp._texts import filling
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._pairs import Pairs
@@ -208,19 +209,20 @@ def amplification_curve(
         ties=ties, groups=groups, missing=missing, pos_label=pos_label, interval=None
     )
     fit_if_given(auditor, y_train, sensitive_train)
-    with speaking(y_pred="y_score"):
-        test = auditor._count_audited(
-            y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
-        )
-    pairs = auditor._measured(test)[-1]
-    low, high = _limits(levels, limits)
-    thresholds = np.append(-np.inf, levels)
-    values = _above(test, pairs, len(levels)) - np.nansum(pairs.gradient * pairs.base)
-    widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
-    ends: list[Array] = []
-    if interval is not None:
-        reach = stats.norm.isf((1 - confidence_level) / 2) * _errors(test, pairs, len(levels))
-        ends = [values - reach, values + reach]
+    with progress("thresholds"):
+        with speaking(y_pred="y_score"):
+            test = auditor._count_audited(
+                y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
+            )
+        pairs = auditor._measured(test)[-1]
+        low, high = _limits(levels, limits)
+        thresholds = np.append(-np.inf, levels)
+        values = _above(test, pairs, len(levels)) - np.nansum(pairs.gradient * pairs.base)
+        widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
+        ends: list[Array] = []
+        if interval is not None:
+            reach = stats.norm.isf((1 - confidence_level) / 2) * _errors(test, pairs, len(levels))
+            ends = [values - reach, values + reach]
     return AmplificationCurve(
         thresholds, values, (low, high), float(values @ widths / (high - low)), *ends
     )

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skbiasamp._compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
 from skbiasamp._input import Array, InputError, to_native
+from skbiasamp._progress import progress
 from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params, ready
 from skbiasamp.model_selection._responses import task_scores
 
@@ -143,16 +144,17 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
             scores = self._scores(X)
         else:
             model = ready(self.estimator)
-            output = cross_val_predict(
-                model,
-                X,
-                y,
-                cv=check_cv(self.cv, y, classifier=True),
-                method=_method(model),
-                params=inner,
-                n_jobs=self.n_jobs,
-            )
-            self.estimator_ = clone(model).fit(X, y, **inner)
+            with progress(f"fitting {type(self).__name__}"):
+                output = cross_val_predict(
+                    model,
+                    X,
+                    y,
+                    cv=check_cv(self.cv, y, classifier=True),
+                    method=_method(model),
+                    params=inner,
+                    n_jobs=self.n_jobs,
+                )
+                self.estimator_ = clone(model).fit(X, y, **inner)
             scores = self._columns(output, self.estimator_.classes_)
         if self._one_label:
             labels = (labels == self.estimator_.classes_[1])[:, None]
@@ -182,7 +184,8 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
+        if tags.classifier_tags is not None:  # None where the estimator is no classifier
+            tags.classifier_tags.multi_class = False
         return tags
 
     def _scores(self, X: Any) -> Array:

@@ -10,6 +10,7 @@ from skbiasamp._input import (
     require_groups,
     speaking,
 )
+from skbiasamp._progress import progress
 from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
@@ -183,11 +184,13 @@ def audit(
             "audit. Pass predictions as {y_pred}, or leave {clusters} out."
         )
     results: dict[str, AuditResult] = {}
-    for auditor, learned, rows, suffix in chosen:
-        # Of warnings the tables flag these pairs, and the findings name them once.
-        with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
-            result = readied(auditor, learned, random_state).audit(rows)
-        results[named(results, result.name + suffix)] = result
+    with progress("audit", len(chosen)) as step:
+        for auditor, learned, rows, suffix in chosen:
+            # Of warnings the tables flag these pairs, and the findings name them once.
+            with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
+                result = readied(auditor, learned, random_state).audit(rows)
+            results[named(results, result.name + suffix)] = result
+            step.advance()
     by_group, rates = describe_groups(test, labels=not texts)
     names = {"model_name": model_name, "data_name": data_name}
     context = context_of(test, train, names, call, texts=texts)

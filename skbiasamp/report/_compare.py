@@ -10,6 +10,7 @@ import pandas as pd
 from skbiasamp._cells import ordered
 from skbiasamp._input import InputError, check_frame_columns, require_groups, speaking
 from skbiasamp._models import check_model, check_models, models_of, of_model
+from skbiasamp._progress import progress
 from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
@@ -159,12 +160,14 @@ def compare(
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
     chosen = allowed(one) if own is None else own
     results: dict[str, ComparisonResult] = {}
-    for auditor in chosen:
-        # What is uncertain about a pair stands in the tables.
-        with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
-            ready = readied(auditor, train, random_state)
-            result = ready.compare(cells, reference=first)
-        results[named(results, result.name)] = result
+    with progress("comparison", len(chosen)) as step:
+        for auditor in chosen:
+            # What is uncertain about a pair stands in the tables.
+            with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
+                ready = readied(auditor, train, random_state)
+                result = ready.compare(cells, reference=first)
+            results[named(results, result.name)] = result
+            step.advance()
     accuracy, rates = _described(cells, first, labels=not texts)
     context = context_of(cells, train, {"data_name": data_name}, call, texts=texts)
     files = described_files(audited_files, training_files)

@@ -1,0 +1,250 @@
+"""The command line: ``audit`` and ``compare`` of files, ``watch`` over time, and a ``demo``."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import shlex
+import sys
+from ast import literal_eval
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import skbiasamp
+from skbiasamp._files import columns_of_files, find, opened
+from skbiasamp._input import PARAMETER_OF, InputError, Said, Spoken, speaking
+from skbiasamp._progress import progress
+from skbiasamp._words import printable
+from skbiasamp.cli._demo import demo
+from skbiasamp.cli._files import (
+    Named,
+    as_arguments,
+    check_gaps,
+    check_outputs,
+    labels_of,
+    named_columns,
+)
+from skbiasamp.cli._gate import check
+from skbiasamp.cli._parser import parser
+from skbiasamp.cli._terminal import say, say_audit, say_comparison, say_files, say_unread
+from skbiasamp.cli._texts import Texts
+from skbiasamp.cli._watch import watch
+from skbiasamp.contingency import Contingency
+from skbiasamp.metrics._reading import read_train
+from skbiasamp.report import count_rows, described_files
+from skbiasamp.results import AuditReport, ComparisonReport
+
+_FEW_ROWS = 1_000_000
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """Do what a command line says, and return the exit code."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started the process
+            setattr(sys, name, io.StringIO())
+        elif isinstance(stream, io.TextIOWrapper):
+            # A name that the terminal cannot show is printed as its code.
+            stream.reconfigure(errors="backslashreplace")
+    command_line = parser()
+    options = command_line.parse_args(arguments)
+    reports = options.command in ("audit", "compare")
+    if reports and options.fail_above is None:
+        for option, given in (("--on", options.on), ("--allow-undefined", options.allow_undefined)):
+            if given:
+                command_line.error(
+                    f"{option} has no effect without --fail-above: pass --fail-above too"
+                )
+    if reports and options.text is None:
+        lacking = [one for one in ("target", "prediction") if getattr(options, one) is None]
+        if lacking:
+            flags = ", ".join(f"--{one}" for one in lacking)
+            command_line.error(
+                f"the following arguments are required: {flags} (or --text and --labels)"
+            )
+    try:
+        call = sys.argv[1:] if arguments is None else arguments
+        if options.command == "watch":
+            code = watch(options, call, _names_of)
+        else:
+            code = demo(options.folder) if options.command == "demo" else _report(options, call)
+        say(end="", flush=True)
+        return code
+    except (InputError, OSError, ImportError) as error:  # anything else is a bug, and shows where
+        print(printable(f"skbiasamp: {' '.join(str(error).split())}"), file=sys.stderr)
+        return 2
+
+
+def _names_of(named: list[Named]) -> dict[str, Spoken]:
+    """Return the names that roles have on the command line: --target income, --missing drop."""
+    names: dict[str, Spoken] = {
+        "y_train and sensitive_train": "--train",
+        "the training data": "--train",
+    }
+    for option, parameter in PARAMETER_OF.items():
+        mine = [one for one in named if one.side == option]
+        flag = f"--{option.replace('_', '-')}"
+        for role in (option, parameter, f"{parameter}s"):  # y_preds are those of several models
+            names[role] = flag
+            for one in mine:
+                whole = one.said(*one.columns)
+                names[role if one.model is None else f"{role}[{one.model!r}]"] = whole
+                names |= {f"{role} column {each!r}": one.said(each) for each in one.columns}
+    roles = ("missing", "groups", "delimiter", "encoding", "max_groups", "reference")
+    flags = {role: f"--{role.replace('_', '-')}" for role in roles} | {"pos_label": "--positive"}
+    for role, flag in flags.items():
+        names[role] = partial(_option_named, flag)
+    return names
+
+
+def _option_named(flag: str, rest: str) -> str:
+    """Return an option and its value as on the command line; `rest` is as in Python: ='drop'."""
+    value = rest.removeprefix("=")
+    if value.startswith(("'", '"')):
+        value = shlex.quote(literal_eval(value))
+    return f"{flag} {value}".rstrip()
+
+
+def _named(text: str, names: dict[str, Spoken]) -> str:
+    return text.named(names) if isinstance(text, Said) else text
+
+
+def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
+    """Make the report that a command asks for, print it, write it, and check its limit."""
+    wanted = {"html": options.html, "json": options.json, "markdown": options.markdown}
+    outputs = {kind: Path(path) for kind, path in wanted.items() if path is not None}
+    inputs = find(options.test) + find(options.train or [])
+    inputs += [Path(options.labels)] if options.labels else []
+    check_outputs(outputs, inputs)
+    texts = Texts.of(options)
+    named = named_columns(options)
+    if texts is not None:
+        named = [one for one in named if one.side != "target"]
+    commands: dict[str, Any] = {
+        "audit": (_audited, say_audit),
+        "compare": (_compared, say_comparison),
+    }
+    make, tell = commands[options.command]
+    names = _names_of(named if texts is None else [*named, *texts.named()])
+    with (
+        speaking(names | {"labels": f"--labels {options.labels}"}),
+        progress(", ".join(options.test)),
+    ):
+        report = make(options, named, texts)
+    report.context["call"] = shlex.join(["skbiasamp", *call])
+    for kind, path in outputs.items():
+        getattr(report, f"to_{kind}")(path)
+    tell(report, f"{', '.join(options.test)}: {report.context['rows']}")
+    say_files(report.data_files)
+    if texts is not None:
+        say_unread(texts.unread)
+    for path in outputs.values():
+        say(f"\nWritten: {path}")
+    if options.fail_above is None:
+        return 0
+    return check(report, options.fail_above, options.on, allow_undefined=options.allow_undefined)
+
+
+def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | None) -> AuditReport:
+    how = _how(options)
+
+    def read(
+        rows: Any, n_rows: int, train: Contingency | None, named: list[Named]
+    ) -> dict[str, Any]:
+        labels = labels_of(named)
+        if {"score", "weight"} & labels.keys():
+            # Scores and weights belong to single rows: these are read, not counted.
+            return how | as_arguments(rows, labels)
+        # Of few rows all is kept; of more, what may not fit into memory is summed.
+        joint = True if n_rows <= _FEW_ROWS or "cluster" in labels else None
+        return {"y_true": count_rows(rows, {}, labels, train, joint, **how)}
+
+    arguments, files = _read(options, named, texts, read)
+    report = skbiasamp.audit(**arguments, model_name=options.model_name)
+    report.data_files.extend(files)
+    if texts is not None:
+        report.findings.extend(texts.findings)
+    # Findings name the options of this command, on the page and in files too.
+    names = _names_of(named if texts is None else [*named, *texts.named()])
+    report.findings[:] = [
+        replace(one, text=_named(one.text, names), action=_named(one.action, names))
+        for one in report.findings
+    ]
+    return report
+
+
+def _compared(
+    options: argparse.Namespace, named: list[Named], texts: Texts | None
+) -> ComparisonReport:
+    def read(rows: Any, _: int, train: Contingency | None, named: list[Named]) -> dict[str, Any]:
+        several = any(len(one.columns) > 1 for one in named if one.model is not None)
+        # What an engine could only sum is read; one column of labels a model is counted.
+        types = rows.collect_schema()
+        predicted = [types[name] for one in named if one.model for name in one.columns]
+        soft = any(kind.is_float() or kind.is_decimal() for kind in predicted)
+        held = rows.collect() if several or soft else rows
+        return {"y_true": count_rows(held, {}, labels_of(named), train, True, **_how(options))}
+
+    arguments, files = _read(options, named, texts, read)
+    report = skbiasamp.compare(**arguments, reference=options.reference)
+    report.data_files.extend(files)
+    return report
+
+
+def _how(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "groups": options.groups,
+        "missing": options.missing,
+        "pos_label": options.positive,
+        "max_groups": options.max_groups,
+    }
+
+
+def _read(
+    options: argparse.Namespace,
+    named: list[Named],
+    texts: Texts | None,
+    read: Callable[[Any, int, Contingency | None, list[Named]], dict[str, Any]],
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the arguments of a report, for which `read` reads the test rows, and the files."""
+    written = {"delimiter": options.delimiter, "encoding": options.encoding}
+    labelled, n_rows, files = None, 0, list[dict[str, Any]]()
+    if texts is not None:
+        # Labels are read from the test rows first: these decide which classes there are.
+        texts.check(columns_of_files(options.test, **written), named)
+        held = [*named, *texts.given()]
+        with opened(options.test, [*_together(held), *texts.texts()], **written) as (rows, files):
+            n_rows = check_gaps(rows, held, files, options.missing)
+            groups = _together([one for one in named if one.side == "sensitive"])
+            labelled = texts.labelled(rows, groups)
+        named = [*named, *texts.named()]
+    train, training_files = None, list[dict[str, Any]]()
+    if options.train is not None:
+        on = [one for one in named if one.side in ("target", "sensitive")]
+        held = on if texts is None else [*texts.given(), *(o for o in on if o.side == "sensitive")]
+        needed = _together(held) + ([] if texts is None else texts.texts(train=True))
+        with opened(options.train, needed, **written) as (rows, training_files):
+            check_gaps(rows, held, training_files, options.missing)
+            rows = rows if texts is None else texts.labelled(rows, [], train=True)
+            train = read_train(rows, None, labels_of(on), **_how(options))
+    if labelled is not None:
+        arguments = read(labelled, n_rows, train, named)
+    else:
+        with opened(options.test, _together(named), **written) as (rows, files):
+            n_rows = check_gaps(rows, named, files, options.missing)
+            arguments = read(rows, n_rows, train, named)
+    arguments |= {
+        "y_train": train,
+        "auditors": options.auditor,
+        "random_state": options.seed,
+        "data_name": options.data_name or ", ".join(options.test),
+    }
+    return arguments, described_files(files, training_files)
+
+
+def _together(named: list[Named]) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(one.columns for one in named)))

@@ -1,0 +1,359 @@
+"""Progress of what takes long, and interruption: on a terminal, in notebooks, and nowhere else."""
+
+import contextlib
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import types
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import skbiasamp
+from skbiasamp import LeakageAuditor, _progress
+from skbiasamp._files import opened
+from skbiasamp._warnings import warn
+from skbiasamp.attackers import MLPAttacker
+from skbiasamp.mitigation import DomainIndependentClassifier, compare_mitigations
+
+pty = pytest.importorskip("pty")
+
+rng = np.random.default_rng(0)
+SEX = np.repeat(["f", "m"], 100)
+SKILL = rng.normal(size=200)
+HIRED = (SKILL + (SEX == "m") > 0).astype(int)
+PREDICTED = (SKILL > 0).astype(int)
+BY = {"sensitive_features": SEX}
+X = SKILL[:, None]
+
+
+class Slow(LogisticRegression):
+    """An attacker that gives the line time to be drawn."""
+
+    def fit(self, X, y, sample_weight=None):
+        time.sleep(0.01)
+        return super().fit(X, y, sample_weight)
+
+
+class Interrupted(LogisticRegression):
+    """An attacker during whose training somebody presses Ctrl-C."""
+
+    def fit(self, X, y, sample_weight=None):
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """Return the lines that are shown, which are drawn at once and often."""
+    lines = []
+
+    class Screen:
+        def show(self, text):
+            lines.append(text)
+
+        def erase(self):
+            lines.append("")
+
+    monkeypatch.setattr(_progress, "_screen", lambda **_: Screen())
+    monkeypatch.setattr(_progress, "WAIT", 0.0)
+    monkeypatch.setattr(_progress, "EVERY", 0.001)
+    return lines
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    stream = Terminal()
+    # Not sys.stderr itself: pytest puts its own there before each test.
+    here = types.SimpleNamespace(stderr=stream, modules=sys.modules)
+    monkeypatch.setattr(_progress, "sys", here)
+    monkeypatch.setattr(_progress, "WAIT", 0.02)
+    monkeypatch.setattr(_progress, "EVERY", 0.01)
+    return stream
+
+
+# --------------------------------------------------------------------------- what it says
+
+
+def test_an_audit_says_which_metric_and_how_many_attackers(drawn):
+    leakage = LeakageAuditor(attacker=Slow(), n_draws=3, cv=2, n_resamples=50, random_state=0)
+    skbiasamp.audit(HIRED, PREDICTED, **BY, auditors=[leakage])
+    assert drawn[-1] == ""
+    assert any("audit, leakage, attackers 7 of 12 (0 s)" in one for one in drawn)
+
+
+CALLS = {
+    "resamples": lambda: LeakageAuditor(attacker="exact", random_state=0).audit(
+        HIRED, PREDICTED, **BY
+    ),
+    "epochs": lambda: MLPAttacker(max_epochs=20, hidden_layer_sizes=(64,)).fit(X, HIRED),
+    "folds": lambda: skbiasamp.cross_audit(Slow(), X, HIRED, **BY, random_state=0),
+    "mitigations": lambda: compare_mitigations(
+        X, HIRED, SEX, {"plain": Slow(), "other": Slow()}, noise=(), cv=2, random_state=0
+    ),
+    "comparison": lambda: skbiasamp.compare(
+        HIRED, {"a": HIRED, "b": PREDICTED}, **BY, random_state=0
+    ),
+    "thresholds": lambda: skbiasamp.amplification_curve(HIRED, SKILL, **BY, interval="analytic"),
+    "groups": lambda: DomainIndependentClassifier(Slow()).fit(X, HIRED, **BY),
+    "counting rows": lambda: skbiasamp.Contingency.from_labels(
+        [*map(str, HIRED)] * 500, sensitive_features=[*SEX] * 500
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("what", CALLS)
+def test_what_takes_long_is_named(what, drawn):
+    if what == "epochs":
+        pytest.importorskip("torch")
+    CALLS[what]()
+    assert any(f"{what} " in one for one in drawn), drawn[:5]
+    assert _progress._steps == []
+
+
+def test_files_are_read_with_progress(drawn, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("sex,y,p\n" + "f,1,0\nm,0,0\nf,0,1\nm,1,1\n" * 20_000)
+    with opened([str(path)], ["sex"]):
+        pass
+    assert any("reading files" in one for one in drawn)
+
+
+def test_a_fold_counts_when_its_model_is_fitted(drawn):
+    skbiasamp.cross_audit(Slow(), X, HIRED, **BY, random_state=0)
+    assert any("folds 4 of 5" in one for one in drawn)
+
+
+# --------------------------------------------------------------------------- where
+
+
+def busy(seconds=0.2):
+    with _progress.progress("work", 9, verbose=0) as step:
+        step.advance(4)
+        time.sleep(seconds)
+
+
+def test_a_terminal_has_one_line_which_is_erased(terminal):
+    busy()
+    lines = terminal.getvalue().split("\r")
+    assert "skbiasamp: work 4 of 9 (0 s)" in lines
+    assert "\n" not in terminal.getvalue()
+    assert terminal.getvalue().endswith(f"\r{' ' * len('skbiasamp: work 4 of 9 (0 s)')}\r")
+
+
+def test_what_is_quick_shows_nothing(terminal):
+    busy(0)
+    assert terminal.getvalue() == ""
+
+
+def test_nothing_is_shown_in_a_file_a_thread_or_when_turned_off(terminal, monkeypatch):
+    thread = threading.Thread(target=busy)
+    thread.start()
+    thread.join()
+    monkeypatch.setenv("SKBIASAMP_PROGRESS", "0")
+    busy()
+    monkeypatch.delenv("SKBIASAMP_PROGRESS")
+    monkeypatch.setattr(terminal, "isatty", lambda: False, raising=False)
+    busy()
+    monkeypatch.setattr("multiprocessing.parent_process", lambda: "a worker has one")
+    busy()
+    assert terminal.getvalue() == ""
+
+
+def test_an_error_or_a_warning_takes_the_line_away(terminal):
+    with contextlib.suppress(RuntimeError), _progress.progress("outer"):
+        inner = _progress.progress("inner")
+        inner.__enter__()  # as a generator that a traceback keeps alive
+        time.sleep(0.1)
+        raise RuntimeError
+    assert _progress._steps == []
+    assert terminal.getvalue().endswith(" \r")
+    with _progress.progress("outer"):
+        time.sleep(0.1)
+        with pytest.warns(UserWarning, match="said"):
+            warn("said")
+        assert terminal.getvalue().endswith(" \r")
+
+
+def test_names_drive_no_terminal_and_fit_its_width(terminal):
+    with _progress.progress("\x1b[31m\x07" + "長" * 200):
+        time.sleep(0.1)
+    assert "\x1b" not in terminal.getvalue()
+    assert "\x07" not in terminal.getvalue()
+    widest = max(terminal.getvalue().split("\r"), key=len)
+    assert len(widest) <= 79
+    assert len(widest.encode("utf-16-le")) // 2 + widest.count("長") <= 79
+
+
+def test_a_notebook_has_an_output_that_is_empty_in_the_end(monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, held, raw):
+            shown.append(held["text/plain"])
+
+    def display(held, raw, display_id):
+        shown.append(held["text/plain"])
+        return Handle()
+
+    shell = types.SimpleNamespace(kernel=object())
+    ipython = types.SimpleNamespace(
+        get_ipython=lambda: shell, display=types.SimpleNamespace(display=display)
+    )
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setattr(_progress, "WAIT", 0.02)
+    busy()
+    assert "skbiasamp: work 4 of 9 (0 s)" in shown
+    assert shown[-1] == ""
+    shell.kernel = None  # IPython in a terminal
+    before = len(shown)
+    busy()
+    assert len(shown) == before
+
+
+def test_verbose_writes_few_lines_into_a_log(monkeypatch, capsys):
+    auditor = LeakageAuditor(attacker=Slow(), cv=2, interval=None, verbose=1)
+    auditor.audit(HIRED, PREDICTED, **BY)
+    said = capsys.readouterr().err
+    assert said.startswith("skbiasamp: leakage, attackers 0 of 40") or "attackers" in said
+    assert said.count("\n") == 1
+
+
+# --------------------------------------------------------------------------- Ctrl-C
+
+
+def test_an_interrupted_auditor_is_usable(terminal):
+    auditor = LeakageAuditor(cv=2, n_draws=2, n_resamples=20, random_state=0)
+    expected = auditor.audit(HIRED, PREDICTED, **BY)
+    auditor.set_params(attacker=Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        auditor.audit(HIRED, PREDICTED, **BY)
+    assert _progress._steps == []
+    assert _progress._line is None
+    auditor.set_params(attacker="auto")
+    again = auditor.audit(HIRED, PREDICTED, **BY)
+    assert (again.value, again.low, again.high) == (expected.value, expected.low, expected.high)
+
+
+def test_an_interrupted_query_is_an_interruption():
+    with pytest.raises(KeyboardInterrupt), _progress.interruptible():
+        raise RuntimeError("Query interrupted")
+    with pytest.raises(RuntimeError, match="other"), _progress.interruptible():
+        raise RuntimeError("other")
+
+
+SLOW = """
+import time
+from sklearn.linear_model import LogisticRegression
+from skbiasamp import LeakageAuditor
+
+class Slow(LogisticRegression):
+    def fit(self, X, y, sample_weight=None):
+        time.sleep(0.05)
+        return super().fit(X, y, sample_weight)
+
+class Mine(LeakageAuditor):
+    def __init__(self):
+        super().__init__(attacker=Slow(), n_draws=400, n_jobs=N_JOBS)
+"""
+
+
+AUDIT = ["-m", "skbiasamp", "audit", "rows.csv"]
+AUDIT += ["--target", "y", "--prediction", "p", "--sensitive", "sex"]
+ROWS = "sex,y,p\n" + "f,1,0\nm,0,0\nf,0,1\nm,1,1\n" * 20
+
+
+def on_a_terminal(arguments, folder, stop_at=None):
+    """Return the exit code and output of a process on a terminal; Ctrl-C after some text."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=folder,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+    )
+    os.close(theirs)
+    said, stopped = b"", False
+    with contextlib.suppress(OSError):  # how a terminal ends whose processes have ended
+        while part := os.read(ours, 65536):
+            said += part
+            if stop_at is not None and not stopped and re.search(stop_at, said):
+                os.killpg(process.pid, signal.SIGINT)
+                stopped = True
+    os.close(ours)
+    code = process.wait(timeout=60)
+    end = time.monotonic() + 20
+    while is_alive(process.pid) and time.monotonic() < end:
+        time.sleep(0.1)
+    assert not is_alive(process.pid)  # nor any worker
+    return code, said.decode()
+
+
+def is_alive(group):
+    """Return whether a group has a process."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_ends_the_command_with_one_line(n_jobs, tmp_path):
+    (tmp_path / "mine.py").write_text(SLOW.replace("N_JOBS", str(n_jobs)))
+    (tmp_path / "rows.csv").write_text(ROWS)
+    options = ["--auditor", "mine:Mine", "--html", "page.html", "--json", "page.json"]
+    code, said = on_a_terminal([*AUDIT, *options], tmp_path, stop_at=rb"attackers [1-9]")
+    assert code == 130
+    assert "\rskbiasamp: rows.csv, audit, leakage, attackers " in said
+    assert said.endswith(" \rskbiasamp: interrupted\r\n")
+    assert "Traceback" not in said
+    left = {one.name for one in tmp_path.iterdir()} - {"__pycache__"}
+    assert left == {"mine.py", "rows.csv"}
+
+
+def test_ctrl_c_while_the_command_starts(tmp_path):
+    code = textwrap.dedent(
+        """
+        import sys, _thread
+        class Finder:
+            def find_spec(self, name, *_):
+                if name == "sklearn":
+                    raise KeyboardInterrupt
+        sys.meta_path.insert(0, Finder())
+        from skbiasamp.cli import main
+        sys.exit(main(["audit", "x.csv"]))
+        """
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (found.returncode, found.stderr) == (130, "skbiasamp: interrupted\n")
+
+
+def test_a_pipe_gets_no_progress(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        SLOW.replace("N_JOBS", "1")
+        .replace("400", "3")
+        .replace("LeakageAuditor)", "LeakageAuditor)")
+    )
+    (tmp_path / "rows.csv").write_text(ROWS)
+    found = subprocess.run(
+        [sys.executable, *AUDIT, "--auditor", "mine:Mine"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (found.returncode, found.stderr) == (0, "")
