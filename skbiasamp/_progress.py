@@ -1,4 +1,4 @@
-"""Progress: what takes longer than two seconds says how far it is, where somebody is looking.
+"""Progress: what takes longer than two seconds says how far it is, to a person at a terminal.
 
 A thread draws one line, and only on a terminal or in a notebook: in a script whose output goes to
 a file, in a thread or in a worker process there is none. ``SKBIASAMP_PROGRESS=0`` turns it off.
@@ -125,7 +125,7 @@ class _Screen(Protocol):
 
 
 def _screen(*, verbose: bool) -> _Screen | None:
-    """Return where somebody is looking, if somebody is."""
+    """Return the terminal or notebook that a person looks at, or None."""
     if os.environ.get(_SWITCH) == "0" or multiprocessing.parent_process() is not None:
         return None
     ipython = sys.modules.get("IPython")

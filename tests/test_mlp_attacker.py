@@ -455,13 +455,12 @@ def test_a_pickle_holds_arrays_of_numpy_only():
     np.testing.assert_array_equal(pickle.loads(dumped).predict_proba(X), attacker.predict_proba(X))
 
 
-def test_a_progress_bar_is_shown_when_asked_for(capsys):
+def test_progress_is_shown_when_asked_for(capsys):
     X, y = gaussian_rows()
     MLPAttacker(max_epochs=2).fit(X, y)
-    assert capsys.readouterr().out == ""
-    pytest.importorskip("rich")
+    assert capsys.readouterr() == ("", "")
     MLPAttacker(max_epochs=2, verbose=1).fit_many(X, [y, y])
-    assert "2 networks" in capsys.readouterr().out
+    assert "skbiasamp: epochs " in capsys.readouterr().err
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
