@@ -158,7 +158,11 @@ def feedback_audit(
     with collected():
         found = np.array(
             side_by_side(
-                _run, [(estimator, chosen, rows, settings, rng) for rng in rngs], n_jobs=n_jobs
+                _run,
+                [(estimator, chosen, rows, settings, rng) for rng in rngs],
+                n_jobs=n_jobs,
+                what="runs",
+                total=n_runs,
             )
         )
     values, accuracy = found[..., 0], found[..., 1]
