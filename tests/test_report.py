@@ -416,7 +416,7 @@ def test_an_audit_runs_what_its_inputs_allow(amplified, everything):
 
 def test_results_are_those_of_the_auditors(amplified):
     y, y_pred, group = counted(AMPLIFIED)
-    auditor = DirectionalAuditor(reference="test", random_state=0)
+    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
     alone = auditor.audit(y, y_pred, sensitive_features=group)
     pd.testing.assert_frame_equal(amplified["directional A->T"].table, alone.table)
     assert amplified["directional A->T"].low == alone.low

@@ -336,7 +336,8 @@ class AuditResult(OfMetric):
         flags = ("sign_certain", "reliable")
         counted = table[~apart]
         lowered = [flag for flag in flags if flag in table and counted[flag].all()]
-        return table.drop(columns=["p_adjusted", *lowered], errors="ignore")
+        again = ("p_adjusted", "low_simultaneous", "high_simultaneous")
+        return table.drop(columns=[*again, *lowered], errors="ignore")
 
     def _remarks(self) -> list[str]:
         """Return how many pairs are not shown, and how many are flagged."""
