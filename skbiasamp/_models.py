@@ -190,7 +190,7 @@ def merged_cells(cells: C) -> C:
 
 
 def decided(side: Side) -> Side:
-    """Return predictions as labels: of probabilities the likeliest class, or those of 0.5 or more.
+    """Return predictions as labels: the class of the largest score, or those above the middle.
 
     What counts as a changed prediction must not depend on the last digit of a probability.
     """
@@ -201,8 +201,14 @@ def decided(side: Side) -> Side:
         return replace(side, labels=Codes(matrix.argmax(axis=1), matrix.shape[1]))
     if side.one_label:  # one column, of the class that sorts last
         last = len(side.names) - 1
-        return replace(side, labels=Codes(last - (matrix[:, 0] < 0.5), len(side.names)))
-    return replace(side, labels=Members(matrix >= 0.5))
+        below = matrix[:, 0] < middle_of(matrix)
+        return replace(side, labels=Codes(last - below, len(side.names)))
+    return replace(side, labels=Members(matrix >= middle_of(matrix)))
+
+
+def middle_of(scores: Array) -> float:
+    """Return the score from which a label is predicted: 1/2 of probabilities, 0 of logits."""
+    return 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
 
 
 def differ(cells: Cells, side: str, model: str, other: str) -> Array:

@@ -104,9 +104,9 @@ clusters : array-like of shape (n_samples,), default=None
 # What attack metrics say in place of that.
 _OF_ATTACKS = parameters_of("""
 interval : {"bootstrap", None}, default="bootstrap"
-    How `audit` computes confidence intervals. "bootstrap": percentiles over draws of folds,
-    random errors and resampled rows; trained attackers are not trained again. None: neither
-    intervals nor p-values.
+    How `audit` computes confidence intervals. "bootstrap": from how much resampled rows, and
+    draws of folds and random errors, differ; trained attackers are not trained again. None:
+    neither intervals nor p-values.
 y_pred : array-like, default=None
     Predicted labels, probabilities, or any scores such as logits.
 y_train, sensitive_train : array-like, default=None

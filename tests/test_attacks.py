@@ -349,7 +349,7 @@ def test_attackers_of_scikit_learn_find_what_is_plain_to_see(attacker):
     rng = np.random.default_rng(3)
     group = rng.choice(["f", "m"], 300)
     world = {"y_true": rng.choice(["no", "yes"], 300), "sensitive_features": group}
-    auditor = LeakageAuditor(attacker=attacker, n_draws=2, n_resamples=19, random_state=0)
+    auditor = LeakageAuditor(attacker=attacker, n_draws=5, n_resamples=19, random_state=0)
     result = auditor.audit(**world, y_pred=np.where(group == "f", "yes", "no"))
     assert result.table["quality_model"].item() == 1
     assert result.table["quality_data"].item() == pytest.approx(0.5, abs=0.12)

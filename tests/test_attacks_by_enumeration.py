@@ -185,7 +185,7 @@ def test_cross_fitted_qualities_are_those_of_rows(quality, metric):
         auditor = LeakageAuditor(balanced=balanced, **options)
     result = auditor.audit(task, predicted, sensitive_features=group)
     cells = ordered(Contingency.from_labels(task, predicted, sensitive_features=group))
-    folds = split(cells, 5, 3, own_generator(4))
+    folds = split(cells, 5, 3, own_generator(4)).astype(int)
     sides = [side_of(cells, name).labels.codes for name in ("group", "task", "task_pred")]
     expected = np.empty((3, 2))
     for draw in range(3):

@@ -63,7 +63,8 @@ def test_a_coin_as_the_group_raises_no_alarm(auditor, model, n, balance):
         group = rng.integers(2, size=n)
         task = (rng.random(n) < balance).astype(int)
         labels = given_as(auditor, group, task, model(task, rng.random(n)))
-        result = auditor.audit(**labels)
+        # With one seed, all data sets would have the same luck with folds and random errors.
+        result = auditor.set_params(random_state=int(rng.integers(2**31))).audit(**labels)
         alarms += not result.low <= 0 <= result.high
         significant += result.p_value < 0.05
     assert max(alarms, significant) < 10

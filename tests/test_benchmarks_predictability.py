@@ -8,11 +8,12 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 
-# Rows of each table, all for n = 500: two joint distributions (in the last one) with three
-# accuracies and three metrics.
+# Rows of each table, all for n = 500: two joint distributions with three accuracies and three
+# metrics; trained attackers of two metrics, with and without an effect.
 TABLES = {
     "## Random errors": 2 * 3 * 3,
     "## Simulated amplification": 2 * 3 * 3,
+    "## Trained attackers": 2 * 2,
     "## Bias of the closed form (`cv=None`)": 2 * 3 * 3,
 }
 AUDITS = {
@@ -50,3 +51,21 @@ def test_the_short_run_of_speed_shows_every_audit():
     found = tables_of("predictability.py")
     assert list(found) == ["## Audits with confidence intervals"]
     assert {row[0]: row[1] for row in found["## Audits with confidence intervals"]} == AUDITS
+
+
+def test_the_short_run_says_when_equally_accurate_labels_exist():
+    """A model that is worse than pure noise has none; of one label all others are equal."""
+    command = [sys.executable, "-X", "utf8", FOLDER / "equalisation.py", "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.split("\n\n**Exact**")[0].splitlines() if line[:1] == "|"]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:]]
+    assert len(rows) == 2 * 8 + 1
+    for labels, score, model, *_, equal in rows:
+        worse = model in ("60 % errors", "75 % errors") or (model, score) == (
+            "never positive",
+            "F1",
+        )
+        several = labels == "4 labels, leakage"
+        assert (equal == "impossible") == worse
+        assert (equal == "on average") == several

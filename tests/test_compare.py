@@ -414,3 +414,20 @@ def test_an_audit_of_several_models_says_what_to_do(rows):
     auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
     with pytest.raises(ValueError, match="several models"):
         auditor.audit(cells)
+
+
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_a_logit_changes_a_prediction_if_its_sign_does(n_labels):
+    """Of 200 rows 20 cross 0, in one label, and 30 others cross 0.5, which is no change."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=200)
+    labels = rng.integers(2, size=(200, n_labels))
+    old = np.where(labels, 2.0, -2.0) + rng.normal(size=labels.shape) / 9
+    new = old.copy()
+    old[:20, 0], new[:20, 0] = 0.3, -0.3
+    old[20:50, 0], new[20:50, 0] = 0.7, 0.4
+    if n_labels == 1:
+        labels, old, new = labels[:, 0], old[:, 0], new[:, 0]
+    auditor = LeakageAuditor(n_draws=1, cv=2, interval=None, random_state=0)
+    result = auditor.compare(labels, {"old": old, "new": new}, sensitive_features=group)
+    assert result.table["changed"].tolist()[1] == pytest.approx(20 / 200)

@@ -11,12 +11,15 @@ import numpy as np
 
 from skbiasamp._cells import positive_position, side_of
 from skbiasamp._input import Array, Codes, InputError, Labels, Members, Names, Side, codes_of
+from skbiasamp._models import middle_of
 from skbiasamp._sums import everywhere, pair_sums
 from skbiasamp.attackers._qualities import Quality
 from skbiasamp.contingency import Contingency, SideName
 
 # At most so many 0/1 labels are held as all their patterns, so that flips move counts.
 MOST_BITS = 12
+# Tables of fewer inputs x classes x cells are one dense product.
+SMALL = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,13 @@ class Attack:
         flat = weight.reshape(-1, weight.shape[-1])
         n_inputs, width = self.n_inputs, self.target.width
         inputs = Codes(self.input_codes, n_inputs)
-        if isinstance(self.target, Codes):
+        if isinstance(self.target, Codes) and n_inputs * width * len(self.input_codes) < SMALL:
+            # Draws are the last axis in memory, along which everything that follows runs.
+            pairs = self.input_codes * width + self.target.codes
+            pairs[(self.input_codes < 0) | (self.target.codes < 0)] = -1
+            one_hot = Codes(pairs, n_inputs * width).dense(slice(None), float)
+            sums = (one_hot.T @ flat.T).T.reshape(len(flat), 1, n_inputs, width)
+        elif isinstance(self.target, Codes):
             sums = pair_sums(inputs, self.target, flat)[:, None]
         elif self.single:
             sums = np.zeros((len(flat), width, n_inputs, 2))
@@ -231,7 +240,7 @@ def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
     if truth.soft or not side.is_matrix or (truth.is_matrix and not side.soft):
         return side
     scores = side.labels.dense(slice(None), float)
-    middle = 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
+    middle = middle_of(scores)
     if truth.is_matrix:
         return replace(side, labels=Members(scores >= middle))
     if scores.shape[1] > 1:

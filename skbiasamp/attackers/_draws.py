@@ -21,41 +21,49 @@ def own_generator(random_state: Any) -> np.random.Generator:
 
 
 def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator) -> Array:
-    """Put every row into one of the folds at random: (draws, folds, cells), counts of rows."""
-    counts = cells.weight.astype(np.int64) if cells.whole else np.ones(cells.n_cells, np.int64)
+    """Put every row into one of the folds at random: (draws, folds, cells), weights."""
+    counts = _counts(cells)
     if 8 * cells.n_cells < counts.sum():
         shares = np.full(n_folds, 1 / n_folds)
-        folds = rng.multinomial(counts, shares, size=(n_draws, cells.n_cells))
-        return np.moveaxis(folds, -1, 1)
-    # With few rows a cell, drawing rows is faster than drawing counts.
-    owner = np.repeat(np.arange(cells.n_cells), counts)
-    folds = np.empty((n_draws, n_folds, cells.n_cells), dtype=np.int64)
-    for one in folds:
-        code = rng.integers(n_folds, size=len(owner)) * cells.n_cells + owner
+        drawn = rng.multinomial(counts, shares, size=(n_draws, cells.n_cells))
+        folds = np.moveaxis(drawn, -1, 1)
+    else:
+        # With few rows a cell, drawing rows is faster than drawing counts.
+        owner = np.repeat(np.arange(cells.n_cells), counts)
+        folds = np.empty((n_draws, n_folds, cells.n_cells), dtype=np.int64)
+        for one in folds:
+            code = rng.integers(n_folds, size=len(owner)) * cells.n_cells + owner
+            one[:] = np.bincount(code, minlength=one.size).reshape(one.shape)
+    return folds.astype(float) if cells.whole else folds * cells.weight
+
+
+def resample(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator) -> Array:
+    """Draw rows with replacement, each into a fold at random: (draws, folds, cells), weights.
+
+    Every draw is a sample of its own from the rows, as these are one from the population. Equal
+    rows may come into several folds, as equal rows of the population may.
+    """
+    counts = _counts(cells)
+    n = int(counts.sum())
+    sizes = rng.multinomial(n, np.full(n_folds, 1 / n_folds), size=n_draws)
+    if 8 * cells.n_cells < n:
+        folds = rng.multinomial(sizes, counts / n)
+        return folds.astype(float) if cells.whole else folds * cells.weight
+    owner = None if (counts == 1).all() else np.repeat(np.arange(cells.n_cells), counts)
+    starts = np.arange(n_folds) * cells.n_cells
+    # Single precision is exact up to 2**24, and halves what the products have to read.
+    single = cells.whole and n < 2**24
+    drawn = np.empty((n_draws, n_folds, cells.n_cells), np.float32 if single else np.float64)
+    for one, size in zip(drawn, sizes, strict=True):
+        rows = rng.integers(n, size=n)
+        code = np.repeat(starts, size) + (rows if owner is None else owner[rows])
         one[:] = np.bincount(code, minlength=one.size).reshape(one.shape)
-    return folds
+    return drawn if cells.whole else drawn * cells.weight
 
 
-def redraw(folds: Array, rng: np.random.Generator) -> Array:
-    """Resample the rows of each fold with replacement: a row's duplicates stay in its fold."""
-    sizes = folds.sum(axis=-1)
-    n_cells = folds.shape[-1]
-    if 8 * n_cells < sizes.max(initial=0):
-        shares = folds / np.maximum(sizes, 1)[..., None]
-        shares[sizes == 0] = 1 / n_cells  # of an empty fold nothing is drawn
-        return rng.multinomial(sizes, shares)
-    drawn = np.zeros(folds.shape, dtype=np.int64)
-    for counts, out in zip(folds.reshape(-1, n_cells), drawn.reshape(-1, n_cells), strict=True):
-        owner = np.repeat(np.arange(n_cells), counts)
-        if len(owner):
-            rows = owner[rng.integers(len(owner), size=len(owner))]
-            out[:] = np.bincount(rows, minlength=n_cells)
-    return drawn
-
-
-def weighed(cells: Contingency, counts: Array) -> Array:
-    """Return counts of rows as weights."""
-    return counts.astype(float) if cells.whole else counts * cells.weight
+def _counts(cells: Contingency) -> Array:
+    """Return how many rows each cell is; with fractional weights each is one."""
+    return cells.weight.astype(np.int64) if cells.whole else np.ones(cells.n_cells, np.int64)
 
 
 def draw_folds(
@@ -64,10 +72,9 @@ def draw_folds(
     n_draws: int,
     rng: np.random.Generator | None,
     *,
-    resample: bool,
+    resampled: bool,
 ) -> Array:
     """Return the weight of each cell in each fold: (draws, folds, cells)."""
-    if rng is None or (n_folds == 1 and not resample):
+    if rng is None or (n_folds == 1 and not resampled):
         return np.broadcast_to(cells.weight, (n_draws, 1, cells.n_cells))
-    folds = split(cells, n_folds, n_draws, rng)
-    return weighed(cells, redraw(folds, rng) if resample else folds)
+    return (resample if resampled else split)(cells, n_folds, n_draws, rng)

@@ -13,17 +13,15 @@ from skbiasamp._input import Array, check_lengths, codes_of, columns_of, to_nati
 from skbiasamp.attackers._attack import Settings, Sides, make_attack
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair
-from skbiasamp.attackers._run import run, warn_constant
+from skbiasamp.attackers._run import redrawn, run, warn_constant
 from skbiasamp.contingency import Contingency
 
 
 class FeatureLeakage(NamedTuple):
-    """Quality of the attacker and of the best guess without features, and its interval."""
+    """Qualities of the attacker, in draws and resamples, and that of the best guess."""
 
-    quality: float
+    qualities: tuple[Array, Array, Array]
     chance: float
-    low: float
-    high: float
     attacker: str
 
 
@@ -34,7 +32,6 @@ def attack_features(
     *,
     missing: str,
     n_resamples: int,
-    confidence_level: float,
     random_state: Any,
 ) -> FeatureLeakage:
     """Cross-fit attackers that predict the sensitive feature from the rows of X."""
@@ -59,11 +56,9 @@ def attack_features(
     rng = own_generator(random_state)
     pair = AttackPair(attack, None, settings)
     found = run(pair, rng)
-    values = found.redrawn(n_resamples, rng).data.mean(axis=1)
-    tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-    low, high = (float(end) for end in np.quantile(values, tails))
-    quality, chance = (float(one.data.mean()) for one in (found.qualities, pair.chance()))
-    return FeatureLeakage(quality, chance, low, high, found.attacker_name)
+    ((draws, resamples),) = redrawn([found], n_resamples, rng)
+    qualities = found.qualities.data, draws.data, resamples.data
+    return FeatureLeakage(qualities, float(pair.chance().data.mean()), found.attacker_name)
 
 
 def as_matrix(X: Any) -> Array:

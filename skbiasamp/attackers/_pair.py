@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -10,15 +10,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from skbiasamp._cells import positive_position, side_of
-from skbiasamp._input import Array, Codes, Members, Side
+from skbiasamp._input import Array, Side
 from skbiasamp._progress import progress
 from skbiasamp.attackers._attack import Attack, Settings, as_numbers, hard
 from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.attackers._perturbation import flip_rates, perturb
 from skbiasamp.attackers._qualities import (
-    ADDITIVE,
     OF_PROBABILITIES,
-    confident,
+    divide,
     inverse_spread,
     of_sums,
     quality_of,
@@ -61,16 +60,15 @@ def class_shares(train: Array) -> Array:
 
 def _with_every_input(train: Array) -> Array:
     """Give inputs without training rows the classes of all rows."""
-    overall = train.sum(axis=-2, keepdims=True)
-    return np.where(train.sum(axis=-1, keepdims=True) > 0, train, overall)
+    held = train.sum(axis=-1, keepdims=True) > 0
+    return train if held.all() else np.where(held, train, train.sum(axis=-2, keepdims=True))
 
 
 def balance(table: Array) -> Array:
     """Give every class the same weight, and the table its total."""
     total = table.sum(axis=-2, keepdims=True)
-    scale = np.divide(1.0, total, out=np.zeros(total.shape), where=total > 0)
     n = np.maximum((total > 0).sum(axis=-1, keepdims=True), 1)
-    return table * scale * total.sum(axis=-1, keepdims=True) / n
+    return table * divide(1.0, total) * total.sum(axis=-1, keepdims=True) / n
 
 
 def other_folds(table: Array) -> Array:
@@ -161,15 +159,35 @@ class AttackPair:
             shared=self.perturbed == "input",
         )
 
-    def rate_of(self, attack: Attack, rates: Array) -> Array | None:
+    def rate_of(self, attack: Attack, rates: Array | None) -> Array | None:
         """Return the rates of an attack whose labels are perturbed."""
         return rates if attack is self.data and self.perturbed is not None else None
 
     def tables(
-        self, attack: Attack, weight: Array, rate: Array | None, rng: np.random.Generator | None
+        self,
+        attack: Attack,
+        weight: Array,
+        rate: Array | None,
+        rng: np.random.Generator | None,
+        shared: Shared | None = None,
     ) -> Array:
-        """Return (draws, folds, targets, inputs, classes), perturbed at a rate."""
-        table = attack.tables(weight)
+        """Return (draws, folds, targets, inputs, classes), perturbed at a rate.
+
+        `shared` are tables of labels, which are those of all models.
+        """
+        if shared is None or attack not in (self.data, self.data.training):
+            table = attack.tables(weight)
+        else:
+            key = attack is self.data
+            if key not in shared:
+                shared[key] = attack.tables(weight)
+            table = shared[key]
+        return self.perturbed_tables(attack, table, rate, rng)
+
+    def perturbed_tables(
+        self, attack: Attack, table: Array, rate: Array | None, rng: np.random.Generator | None
+    ) -> Array:
+        """Return tables whose labels are perturbed at a rate; without `rng` the expected ones."""
         if rate is None or self.rowwise or not rate.any():
             return table
         on_input = self.perturbed == "input"
@@ -186,52 +204,20 @@ class AttackPair:
 
     def score(self, table: Array, predicted: Array) -> Array:
         """Return the qualities (draws, targets) of what attackers predict for each input."""
-        n_draws, _, n_targets, _, n_classes = table.shape
-        shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
-        table, predicted = (
-            np.moveaxis(one, 1, 2).reshape(shape)
-            for one in (table, np.broadcast_to(predicted, table.shape))
-        )
-        found = quality_of(
-            self.settings.quality,
-            table,
-            predicted,
-            balanced=self.settings.balanced,
-            n_classes=self._n_classes,
-        )
-        return 0.5 + np.abs(found - 0.5) if self.settings.fold else found
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether rows can be scored one by one: nothing in them is perturbed."""
-        return self.perturbed is None and self.settings.quality in ADDITIVE
-
-    def score_rows(self, attack: Attack, weight: Array, predicted: Array) -> tuple[Array, Array]:
-        """Return what `score` and `best_guess` do, without a table of inputs for each draw.
-
-        `weight` is (draws, folds, cells), `predicted` (1, folds, targets, inputs, classes).
-        """
-        if self.settings.quality == "confidence":
-            predicted = confident(predicted)
-        target = attack.target
-        assert isinstance(target, Codes | Members)
-        own = target.codes if isinstance(target, Codes) else target.matrix
-        # (cells, targets, classes): the class of each cell, and how sure of it its attacker is.
-        held = own.reshape(len(own), -1, 1).astype(int) == np.arange(attack.n_classes)
-        gain = np.moveaxis(predicted[0], 1, 2)[:, attack.input_codes] * held
-        n, size = len(weight), held[0].size
-        shape = (n, *held.shape[1:])
-        right = (weight.reshape(n, -1) @ gain.reshape(-1, size)).reshape(shape)
-        true = (weight.sum(axis=1) @ held.reshape(-1, size)).reshape(shape)
-        found = of_sums(
-            self.settings.quality,
-            right,
-            true,
-            balanced=self.settings.balanced,
-            n_classes=self._n_classes,
-        )
-        found = 0.5 + np.abs(found - 0.5) if self.settings.fold else found
-        return found, self.best_guess(true[:, None, :, None])
+        settings = self.settings
+        how: dict[str, Any] = {"balanced": settings.balanced, "n_classes": self._n_classes}
+        if settings.quality in ("accuracy", "balanced_accuracy"):
+            right, true = (one.sum(axis=(1, 3)) for one in (table * predicted, table))
+            found = of_sums(settings.quality, right, true, **how)
+        else:
+            n_draws, _, n_targets, _, n_classes = table.shape
+            shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
+            table, predicted = (
+                np.moveaxis(one, 1, 2).reshape(shape)
+                for one in (table, np.broadcast_to(predicted, table.shape))
+            )
+            found = quality_of(settings.quality, table, predicted, **how)
+        return 0.5 + np.abs(found - 0.5) if settings.fold else found
 
     @cached_property
     def _n_classes(self) -> Array:
@@ -275,56 +261,35 @@ class AttackPair:
 
     def exact(
         self,
-        n_draws: int,
-        rng: np.random.Generator | None,
-        *,
-        resample: bool,
-        perturb: bool = True,
-    ) -> Qualities:
-        """Return the qualities of the best tables, over draws of folds and perturbations.
-
-        In closed form (``cv=None``), or without `perturb`, the perturbation is the expected one.
-        """
-        # Perturbations draw from a stream of their own, so that models with other errors still
-        # get the same folds and resamples.
-        noise = rng.spawn(1)[0] if rng is not None and perturb else None
-        with progress("resamples" if resample else "draws", n_draws) as step:
-            parts = [self._exact(n, rng, noise, resample) for n in step.parts(self.chunks(n_draws))]
-        return Qualities(*(np.concatenate(part) for part in zip(*parts, strict=True)))
-
-    def _exact(
-        self,
-        n_draws: int,
-        rng: np.random.Generator | None,
+        folds: Array,
+        learnt: Array | None,
         noise: np.random.Generator | None,
-        resample: bool,
+        shared: Shared,
+        *,
+        guesses: bool,
     ) -> Qualities:
-        folds = draw_folds(self.cells, self.settings.cv or 1, n_draws, rng, resample=resample)
+        """Score tables on rows that they did not learn from, or of training rows `learnt`."""
         whole = folds.sum(axis=1, keepdims=True)
         rates = self.rates(self.cells, whole[:, 0])
         training = self.data.training
-        if training is not None:
-            drawn = draw_folds(training.cells, 1, n_draws, rng, resample=resample)
-            train_rates = self.rates(training.cells, drawn[:, 0])
-        perturbing = None if self.settings.cv is None else noise
         predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
         found = []
         for attack in self.attacks:
             rate = self.rate_of(attack, rates)
-            if attack.training is None:
-                table = train = self.tables(attack, folds, rate, perturbing)
+            if learnt is None or attack.training is None:
+                table = train = self.tables(attack, folds, rate, noise, shared)
             else:
-                table = self.tables(attack, whole, rate, perturbing)
-                rate = self.rate_of(attack, train_rates)
-                train = self.tables(attack.training, drawn, rate, perturbing)
+                assert training is not None
+                table = self.tables(attack, whole, rate, noise, shared)
+                rate = self.rate_of(attack, self.rates(training.cells, learnt[:, 0]))
+                train = self.tables(attack.training, learnt, rate, noise, shared)
             found.append(self.score(table, predict(self.training_tables(train))))
-        return Qualities(found[0], found[-1], self.best_guess(table))
+        chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
+        return Qualities(found[0], found[-1], chance)
 
-    def chunks(self, n_draws: int, *, trained: bool = False) -> list[int]:
+    def chunks(self, n_draws: int) -> list[int]:
         """Return how many draws to make at a time, so that they fit into memory."""
         n_folds = self.settings.cv or 1
-        if trained and self.adds_up:
-            return _divided(n_draws, n_folds * self.cells.n_cells)
         size = max(
             max(
                 n_folds * one.cells.n_cells,
@@ -334,9 +299,60 @@ class AttackPair:
             )
             for one in self.attacks
         )
-        return _divided(n_draws, size)
+        chunk = max(1, _HELD // size)
+        return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
 
 
-def _divided(n_draws: int, size: int) -> list[int]:
-    chunk = max(1, _HELD // size)
-    return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
+# Tables of the attack on labels, by whether they are of the rows that attackers are scored on.
+Shared = dict[bool, Array]
+
+
+def drawn_qualities(
+    pairs: Sequence[AttackPair], n_draws: int, rng: np.random.Generator, *, guesses: bool = True
+) -> list[Qualities]:
+    """Return the qualities of the best tables, over draws of folds and perturbations.
+
+    Pairs differ in their predictions only. In closed form (``cv=None``) the perturbation is the
+    expected one.
+    """
+    # Perturbations draw from a stream of their own, so that models with other errors still get
+    # the same folds.
+    (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
+    closed = pairs[0].settings.cv is None
+    noise = [None if closed else np.random.default_rng(stream) for _ in pairs]
+    return _exact_qualities(pairs, n_draws, rng, noise, resampled=False, guesses=guesses)
+
+
+def resampled_qualities(
+    pairs: Sequence[AttackPair], n_draws: int, rng: np.random.Generator, *, guesses: bool = True
+) -> list[Qualities]:
+    """Return the qualities of the best tables of resampled rows, with the expected perturbation.
+
+    Pairs differ in their predictions only.
+    """
+    noise = [None] * len(pairs)
+    return _exact_qualities(pairs, n_draws, rng, noise, resampled=True, guesses=guesses)
+
+
+def _exact_qualities(
+    pairs: Sequence[AttackPair],
+    n_draws: int,
+    rng: np.random.Generator,
+    noise: Sequence[np.random.Generator | None],
+    *,
+    resampled: bool,
+    guesses: bool,
+) -> list[Qualities]:
+    """Score exact attackers of all pairs on the same folds."""
+    first, n_folds = pairs[0], pairs[0].settings.cv or 1
+    sizes = min((pair.chunks(n_draws) for pair in pairs), key=max)
+    parts: list[list[Qualities]] = [[] for _ in pairs]
+    with progress("resamples" if resampled else "draws", n_draws) as step:
+        for n in step.parts(sizes):
+            folds = draw_folds(first.cells, n_folds, n, rng, resampled=resampled)
+            training, learnt, shared = first.data.training, None, Shared()
+            if training is not None:
+                learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
+            for pair, stream, part in zip(pairs, noise, parts, strict=True):
+                part.append(pair.exact(folds, learnt, stream, shared, guesses=guesses))
+    return [Qualities(*map(np.concatenate, zip(*part, strict=True))) for part in parts]

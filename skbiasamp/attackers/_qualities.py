@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +29,16 @@ OF_PROBABILITIES = ("confidence", "inverse_log_loss")
 # Qualities that add up over rows, class by class.
 ADDITIVE = ("accuracy", "balanced_accuracy", "confidence")
 
+# Probabilities of 0 and 1 have no finite logarithm.
+TINY = float(np.finfo(float).eps)
+
 Quality = str | Callable[..., float]
 
 
-def divide(left: Array, right: Array) -> Array:
+def divide(left: Any, right: Array) -> Array:
     """Divide; 0/0 is 0."""
+    if right.all():  # nothing has to be filled in, which keeps the order of axes in memory
+        return np.asarray(left / right)
     return np.divide(left, right, out=np.zeros(np.broadcast(left, right).shape), where=right != 0)
 
 
@@ -129,8 +135,7 @@ def _takes_weights(quality: Callable[..., float]) -> bool:
 
 def inverse_log_loss(table: Array, shares: Array) -> Array:
     """Return 1 / log loss of the probabilities (..., inputs, classes) that attackers predict."""
-    tiny = np.finfo(float).eps
-    loss = -(table * np.log(np.clip(shares, tiny, 1 - tiny))).sum(axis=(-2, -1))
+    loss = -(table * np.log(np.clip(shares, TINY, 1 - TINY))).sum(axis=(-2, -1))
     return table.sum(axis=(-2, -1)) / loss
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -22,9 +23,12 @@ from skbiasamp.attackers._attack import (
 )
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, choose, describe
-from skbiasamp.attackers._pair import AttackPair, Qualities
+from skbiasamp.attackers._pair import AttackPair, Qualities, drawn_qualities, resampled_qualities
 from skbiasamp.attackers._trained import TrainedPair, train
 from skbiasamp.contingency import Contingency, SideName
+
+# With exact attackers, so many draws tell how much folds and perturbations vary.
+ENOUGH_DRAWS = 50
 
 
 def make_pair(
@@ -132,7 +136,7 @@ def _warn_capped(pair: AttackPair) -> None:
 
 @dataclass(frozen=True, eq=False)
 class AttackRun:
-    """What a pair of attacks reached in every draw, and how to draw again."""
+    """What a pair of attacks reached in every draw, and the trained attackers, if any were."""
 
     pair: AttackPair
     attacker: Any
@@ -143,16 +147,52 @@ class AttackRun:
     def attacker_name(self) -> str:
         return describe(self.attacker)
 
-    def redrawn(self, n_draws: int, rng: np.random.Generator, *, perturb: bool = True) -> Qualities:
-        """Return qualities on resampled rows, with new folds and perturbations.
 
-        Exact attackers learn again each time. Trained attackers stay those of their draw, and are
-        scored on other rows; each of their draws has another fold, perturbation and seed. Without
-        `perturb` the perturbation is the expected one, so that only rows vary.
-        """
-        if self.trained is not None:
-            return self.trained.qualities(n_draws, rng, resample=True, perturb=perturb)
-        return self.pair.exact(n_draws, rng, resample=True, perturb=perturb)
+class Redrawn(NamedTuple):
+    """How qualities vary: over draws on the rows as they are, and over resamples of the rows.
+
+    Draws differ in folds, perturbations and training. In resamples the perturbation is the
+    expected one.
+    """
+
+    draws: Qualities
+    resamples: Qualities
+
+
+def redrawn(
+    runs: Sequence[AttackRun], n_resamples: int, rng: np.random.Generator, *, guesses: bool = True
+) -> list[Redrawn]:
+    """Draw again and resample rows, in the same way for all runs.
+
+    Exact attackers learn again each time. Trained attackers stay what they are. Without `guesses`
+    the quality of the best guess is left out where it takes time.
+    """
+    seeds = rng.integers(2**63, size=2)
+    found: dict[int, Redrawn] = {}
+    kinds = [(run.trained is None, run.pair.data.training is None) for run in runs]
+    for kind in dict.fromkeys(kinds):
+        members = [i for i, one in enumerate(kinds) if one == kind]
+        cv = runs[members[0]].pair.settings.cv
+        if kind[0]:
+            pairs = [runs[i].pair for i in members]
+            resamples = resampled_qualities(
+                pairs, n_resamples, np.random.default_rng(seeds[0]), guesses=guesses
+            )
+            draws = [runs[i].qualities for i in members]
+            if cv is not None and len(draws[0].data) < ENOUGH_DRAWS:
+                draws = drawn_qualities(
+                    pairs, ENOUGH_DRAWS, np.random.default_rng(seeds[1]), guesses=guesses
+                )
+            found.update(zip(members, map(Redrawn, draws, resamples), strict=True))
+            continue
+        for i in members:
+            trained = runs[i].trained
+            assert trained is not None
+            # Beside models with exact attackers the resamples must be theirs.
+            n_folds = (cv or 1) if len({*kinds}) > 1 else 1
+            again = trained.resampled(n_resamples, np.random.default_rng(seeds[0]), n_folds)
+            found[i] = Redrawn(runs[i].qualities, again)
+    return [found[i] for i in range(len(runs))]
 
 
 def run(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
@@ -174,12 +214,11 @@ def run(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
                 "attacker='auto' or an estimator."
             )
         n_draws = 1 if settings.cv is None else settings.n_draws
-        return AttackRun(pair, attacker, None, pair.exact(n_draws, rng, resample=False))
+        return AttackRun(pair, attacker, None, drawn_qualities([pair], n_draws, rng)[0])
     if settings.cv is None:
         _raise_no_closed_form(pair, attacker)
     trained = train(pair, attacker, rng)
-    qualities = trained.qualities(settings.n_draws, rng, resample=False)
-    return AttackRun(pair, attacker, trained, qualities)
+    return AttackRun(pair, attacker, trained, trained.qualities(rng))
 
 
 def _raise_no_closed_form(pair: AttackPair, attacker: Any) -> None:

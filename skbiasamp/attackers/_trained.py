@@ -7,21 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array
+from skbiasamp._input import Array, Codes, Members
 from skbiasamp._progress import progress
+from skbiasamp._sums import chunks
 from skbiasamp.attackers._attack import Attack
-from skbiasamp.attackers._draws import redraw, split, weighed
+from skbiasamp.attackers._draws import resample, split
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.attackers._pair import AttackPair, Qualities, other_folds
-from skbiasamp.attackers._qualities import OF_PROBABILITIES, inverse_spread
+from skbiasamp.attackers._qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
+
+# Numbers held at once for each cell by true and predicted class.
+_HELD = 1 << 26
 
 
 def train(pair: AttackPair, attacker: Any, rng: np.random.Generator) -> TrainedPair:
     """Train an attacker for every draw, fold and target."""
     settings = pair.settings
     n_folds = settings.cv or 1
-    folds = split(pair.cells, n_folds, settings.n_draws, rng)
-    weight = weighed(pair.cells, folds)
+    weight = split(pair.cells, n_folds, settings.n_draws, rng)
     training = pair.data.training
     if training is None:
         rates = pair.rates(pair.cells, weight.sum(axis=1))
@@ -54,7 +57,7 @@ def train(pair: AttackPair, attacker: Any, rng: np.random.Generator) -> TrainedP
         n = shape[1] * shape[2]
         draws = [np.stack([next(found) for _ in range(n)]) for _ in range(settings.n_draws)]
         predicted.append([one.reshape(*shape, *one.shape[1:]) for one in draws])
-    return TrainedPair(pair, folds[:, :n_scored] if training is None else folds, predicted)
+    return TrainedPair(pair, weight[:, :n_scored] if training is None else weight, predicted)
 
 
 def _tasks(
@@ -117,48 +120,42 @@ def _perturbed(pair: AttackPair, inputs: Array, rate: Array, rng: np.random.Gene
 
 
 def _numbers(
-    pair: AttackPair, attack: Attack, rate: Array | None, rng: np.random.Generator | None
+    pair: AttackPair, attack: Attack, rate: Array | None, rng: np.random.Generator
 ) -> Array:
     """Return numbers to be predicted, with noise if they are labels."""
     assert isinstance(attack.target, np.ndarray)
-    if rate is None or rng is None or pair.perturbed != "target":
+    if rate is None or pair.perturbed != "target":
         return attack.target
     return attack.target + float(rate[0, 0]) * rng.standard_normal(len(attack.target))
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedPair:
-    """Trained attackers: by attack and draw, what each predicts for every input."""
+    """Trained attackers: by attack and draw, what each predicts for every input.
+
+    `folds` are the weights of cells in each fold of each draw.
+    """
 
     pair: AttackPair
     folds: Array
     predicted: list[list[Array]]
 
-    def qualities(
-        self, n_draws: int, rng: np.random.Generator, *, resample: bool, perturb: bool = True
-    ) -> Qualities:
-        """Score the attackers of each draw on rows that they did not learn from.
+    # ------------------------------------------------------------------ the rows as they are
 
-        These rows can be resampled; `n_draws` is shared by the draws.
-        """
+    def qualities(self, rng: np.random.Generator) -> Qualities:
+        """Score the attackers of each draw on rows that they did not learn from."""
         pair = self.pair
-        noise = rng.spawn(1)[0] if perturb else None  # as for exact attackers
+        noise = rng.spawn(1)[0]  # as for exact attackers
         found: list[Qualities] = []
-        with progress("resamples" if resample else "draws", n_draws) as step:
-            for draw, counts in enumerate(self.folds):
-                share = len(range(draw, n_draws, len(self.folds)))
-                for n in step.parts(pair.chunks(share, trained=True) if share else []):
-                    folds = np.broadcast_to(counts, (n, *counts.shape))
-                    weight = weighed(pair.cells, redraw(folds, rng) if resample else folds)
-                    rates = pair.rates(pair.cells, weight.sum(axis=1))
-                    scores = []
-                    for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
-                        rate = pair.rate_of(attack, rates)
-                        held = (
-                            weight if attack.training is None else weight.sum(axis=1, keepdims=True)
-                        )
-                        scores.append(self._score(attack, held, rate, predicted[draw], noise))
-                    found.append(Qualities(scores[0][0], *scores[-1]))
+        for draw in range(len(self.folds)):
+            weight = self.folds[[draw]]
+            rates = pair.rates(pair.cells, weight.sum(axis=1))
+            scores = []
+            for attack, predicted in zip(pair.attacks, self.predicted, strict=True):
+                rate = pair.rate_of(attack, rates)
+                held = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
+                scores.append(self._score(attack, held, rate, predicted[draw], noise))
+            found.append(Qualities(scores[0][0], *scores[-1]))
         return Qualities(*map(np.concatenate, zip(*found, strict=True)))
 
     def _score(
@@ -167,20 +164,121 @@ class TrainedPair:
         weight: Array,
         rate: Array | None,
         predicted: Array,
-        rng: np.random.Generator | None,
+        rng: np.random.Generator,
     ) -> tuple[Array, Array]:
         """Return the qualities of predictions, and of the best guess that ignores its input."""
         pair = self.pair
         if attack.n_classes:
-            if pair.adds_up:
-                return pair.score_rows(attack, weight, predicted)
             table = pair.tables(attack, weight, rate, rng)
             return pair.score(table, predicted), pair.best_guess(table)
-        found, guess = np.empty((2, len(weight), 1))
-        for one, held in enumerate(weight):
-            target = _numbers(pair, attack, None if rate is None else rate[[one]], rng)
-            error = (target - predicted[0, :, 0][:, attack.input_codes]) ** 2
-            loss = np.sqrt((held * error).sum() / held.sum())
-            found[one] = 1 / loss if loss > 0 else np.inf
-            guess[one] = inverse_spread(target, held.sum(axis=0))
-        return found, guess
+        target = _numbers(pair, attack, rate, rng)
+        error = (target - predicted[0, :, 0][:, attack.input_codes]) ** 2
+        loss = np.sqrt((weight[0] * error).sum() / weight.sum())
+        found = np.full((1, 1), 1 / loss if loss > 0 else np.inf)
+        return found, inverse_spread(target, weight[0].sum(axis=0))
+
+    # ------------------------------------------------------------------ resampled rows
+
+    def resampled(self, n_draws: int, rng: np.random.Generator, n_folds: int = 1) -> Qualities:
+        """Score the attackers on resampled rows, with the expected perturbation.
+
+        A row counts as it does on average over the draws in which attackers were trained. `n_folds`
+        makes the resamples those of exact attackers.
+        """
+        pair, cells = self.pair, self.pair.cells
+        means = [self._mean(*both) for both in zip(pair.attacks, self.predicted, strict=True)]
+        # Of a single split only some rows are scored.
+        scored = divide(self.folds.sum(axis=1).mean(axis=0), cells.weight)
+        found: list[Qualities] = []
+        most = max(pair.chunks(n_draws))
+        with progress("resamples", n_draws) as step:
+            for size in step.parts(chunks(n_draws, n_folds * cells.n_cells)):
+                whole = resample(cells, n_folds, size, rng).sum(axis=1)
+                whole *= scored.astype(whole.dtype)
+                for low in range(0, size, most):
+                    weight = whole[low : low + most]
+                    # Perturbed rows stay perturbed as they are.
+                    rates = None if pair.rowwise else pair.rates(cells, weight)
+                    scores = [
+                        self._rescore(attack, weight, pair.rate_of(attack, rates), mean)
+                        for attack, mean in zip(pair.attacks, means, strict=True)
+                    ]
+                    found.append(Qualities(scores[0][0], *scores[-1]))
+        return Qualities(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:
+        """Return what attackers predict on average, for rows that they did not learn from.
+
+        Shares of classes (targets, inputs, classes), or squared errors of cells. The second array
+        holds the same for each cell by predicted and true class: (cells, targets x predicted x
+        true), unless tables of all inputs are smaller.
+        """
+        quality, codes = self.pair.settings.quality, attack.input_codes
+        folds = self.folds
+        if attack.training is not None:
+            folds = folds.sum(axis=1, keepdims=True)
+        folds = folds.reshape(-1, folds.shape[-1])  # of all draws
+        every = np.concatenate(predicted, axis=1)[0]  # those of all draws and folds
+        if not attack.n_classes:
+            errors = (np.asarray(attack.target) - every[:, 0][:, codes]) ** 2
+            return np.asarray((_shares(folds) * errors).sum(axis=0)), None
+        if quality == "inverse_log_loss":
+            every = np.log(np.clip(every, TINY, 1 - TINY))
+        # Perturbed counts of inputs need tables of inputs.
+        counted = self.pair.perturbed == "input" and not self.pair.rowwise
+        sure = quality == "confidence" and not (counted and attack is self.pair.data)
+        by_input = [np.bincount(codes, held, minlength=every.shape[2]) for held in folds]
+        share = _shares(np.array(by_input))
+        mean = np.einsum("fi,ftic->tic", share, confident(every) if sure else every)
+        if quality == "inverse_log_loss":
+            return np.exp(mean), None
+        if sure:  # what the attacker is not sure of is no class
+            mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
+        size = len(codes) * mean.shape[0] * mean.shape[2] * attack.n_classes
+        few = mean.shape[1] <= attack.n_classes or size > _HELD
+        if not sure and (few or (counted and attack is self.pair.data)):
+            return mean, None
+        assert isinstance(attack.target, Codes | Members)
+        classes = attack.target.dense(slice(None), np.float32)
+        one_hot = classes[:, None] if isinstance(attack.target, Codes) else _either(classes)
+        by_cell = np.moveaxis(mean, 0, 1)[codes][..., None] * one_hot[:, :, None]
+        return mean, by_cell.reshape(len(codes), -1)
+
+    def _rescore(
+        self,
+        attack: Attack,
+        weight: Array,
+        rate: Array | None,
+        means: tuple[Array, Array | None],
+    ) -> tuple[Array, Array]:
+        """Return the qualities of mean predictions, and of the best guess, on resampled rows."""
+        pair, (mean, by_cell) = self.pair, means
+        if not attack.n_classes:
+            total = weight.sum(axis=-1, keepdims=True)
+            noise = rate if rate is not None and pair.perturbed == "target" else 0.0
+            loss = weight @ mean[:, None] / total + noise**2
+            target = np.asarray(attack.target)
+            spread = weight @ (target**2)[:, None] / total - (weight @ target[:, None] / total) ** 2
+            with np.errstate(divide="ignore"):
+                return loss**-0.5, np.maximum(spread + noise**2, 0.0) ** -0.5
+        if by_cell is None:
+            table, predicted = attack.tables(weight[:, None]), mean[None, None]
+        else:
+            # What is predicted takes the place of the input.
+            shape = (len(weight), 1, len(mean), mean.shape[2], attack.n_classes)
+            table = (weight @ by_cell.astype(weight.dtype)).reshape(shape).astype(float)
+            predicted = np.eye(mean.shape[2], attack.n_classes)
+        table = pair.perturbed_tables(attack, table, rate, None)
+        return pair.score(table, predicted), pair.best_guess(table)
+
+
+def _shares(folds: Array) -> Array:
+    """Return the share of each fold (the first axis) in the weight; equal shares of nothing."""
+    total = folds.sum(axis=0)
+    even = np.full(folds.shape, 1 / len(folds))
+    return np.divide(folds, total, out=even, where=total > 0)
+
+
+def _either(held: Array) -> Array:
+    """Return 0/1 labels as two classes each."""
+    return np.stack([1 - held, held], axis=-1)

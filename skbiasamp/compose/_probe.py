@@ -16,6 +16,7 @@ from skbiasamp.attackers._attack import Settings
 from skbiasamp.attackers._features import attack_features
 from skbiasamp.attackers._qualities import QUALITIES
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
+from skbiasamp.inference._intervals import of_draws
 
 _MEASURED = ("leakage_", "chance_", "interval_", "attacker_")
 # Missing numbers and sparse matrices pass, as everything does.
@@ -175,11 +176,11 @@ callable, default="accuracy"
             ),
             missing=self.missing,
             n_resamples=self.n_resamples,
-            confidence_level=self.confidence_level,
             random_state=self.random_state,
         )
-        self.leakage_, self.chance_ = found.quality, found.chance
-        self.interval_, self.attacker_ = (found.low, found.high), found.attacker
+        low, high, *_ = of_draws(*found.qualities, confidence_level=self.confidence_level)
+        self.leakage_, self.chance_ = float(found.qualities[0].mean()), found.chance
+        self.interval_, self.attacker_ = (float(low[0]), float(high[0])), found.attacker
         return self
 
     def transform(self, X: Any) -> Any:

@@ -18,12 +18,10 @@ from skbiasamp.contingency import Contingency
 from skbiasamp.inference._clustered import Changes, changes, units
 from skbiasamp.inference._influence import pair_variances, value_scores, variance_of
 from skbiasamp.inference._intervals import (
-    FEW,
     Bounds,
     Drawn,
     Measure,
     analytic,
-    change_reach,
     percentiles,
     resampled,
     widen_degenerate,
@@ -35,7 +33,6 @@ from skbiasamp.inference._tests import (
     flip_p_value,
     normal_test,
     paired_p_values,
-    redrawn_p_values,
 )
 
 
@@ -343,48 +340,6 @@ def _p_value(
             # A draw that ties with what was seen counts, whatever the rounding.
             extreme += int((np.abs(values[0] - values[1]) >= seen - 1e-9).sum())
     return (1 + extreme) / (1 + options["n_draws"])
-
-
-# --------------------------------------------------------------------------- attackers
-
-
-def of_draws(
-    seen: Array,
-    drawn: Array,
-    *,
-    confidence_level: float,
-    n_changed: float | None = None,
-    n_rows: int = 0,
-) -> tuple[Array, Array, Array]:
-    """Return intervals of the means of draws (draws, targets), and p-values that they are 0.
-
-    `drawn` varies as rows do. What the draws of folds and perturbations add is known from `seen`.
-    Of two models `n_changed` of `n_rows` predictions differ.
-    """
-    value, n_draws = seen.mean(axis=0), len(seen)
-    tail = (1 - confidence_level) / 2
-    rows = drawn.var(axis=0, ddof=1)
-    noise = seen.var(axis=0, ddof=1) / n_draws if n_draws > 1 else np.zeros(value.shape)
-    scale = np.sqrt(1 + np.divide(noise, rows, out=np.zeros(rows.shape), where=rows > 0))
-    if n_draws > 1:
-        # Few draws know their own variance badly: Welch and Satterthwaite's degrees of freedom.
-        squared = noise**2 / (n_draws - 1)
-        most = np.full(rows.shape, 1e6)
-        df = np.divide((rows + noise) ** 2, squared, out=most, where=squared > 0)
-        scale *= stats.t.isf(tail, np.minimum(df, 1e6)) / stats.norm.isf(tail)
-    centred = value + (drawn - drawn.mean(axis=0)) * scale
-    low, high = np.quantile(centred, (tail, 1 - tail), axis=0)
-    p_values = redrawn_p_values(centred)
-    if n_changed is not None and n_changed < FEW:
-        # Resamples know of no other changes than were seen: bounds of their number instead.
-        unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)
-        reach = n_rows * change_reach(n_changed, 0.0, n_rows, confidence_level=confidence_level)
-        low = np.minimum(low, value - unit * reach.max())
-        high = np.maximum(high, value + unit * reach.max())
-    if n_changed is not None:
-        # If models are alike, each of these rows may as well be the other way round.
-        p_values = np.maximum(p_values, min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0))
-    return low, high, p_values
 
 
 # --------------------------------------------------------------------------- changed predictions

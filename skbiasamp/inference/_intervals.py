@@ -311,3 +311,46 @@ def across_runs(values: Array, confidence_level: float, *, method: str) -> tuple
     mean = values.mean(axis=0)
     reach = quantile * values.std(axis=0, ddof=1) / np.sqrt(n)
     return mean, mean - reach, mean + reach
+
+
+def of_draws(
+    seen: Array,
+    draws: Array,
+    resamples: Array,
+    *,
+    confidence_level: float,
+    n_changed: float | None = None,
+    n_rows: int = 0,
+) -> tuple[Array, Array, Array, Array]:
+    """Return intervals of the means of `seen`, p-values that they are 0, and standard errors.
+
+    All are (draws, targets). `draws` of folds, perturbations and training differ as those of
+    `seen` do, and `resamples` vary as rows do. Only their spread is used: resamples are biased as
+    estimates are, and their percentiles were measured to be too short where few rows are wrong.
+    Of two models `n_changed` of `n_rows` predictions differ.
+    """
+    value, n_draws = seen.mean(axis=0), len(draws)
+    tail = (1 - confidence_level) / 2
+    rows = resamples.var(axis=0, ddof=1)
+    noise = draws.var(axis=0, ddof=1) / len(seen) if n_draws > 1 else np.zeros(value.shape)
+    error = np.sqrt(rows + noise)
+    # Few draws know their own variance badly: Welch and Satterthwaite's degrees of freedom.
+    squared = noise**2 / max(n_draws - 1, 1)
+    most = np.full(rows.shape, 1e6)
+    df = np.minimum(np.divide(error**4, squared, out=most, where=squared > 0), 1e6)
+    reach = stats.t.isf(tail, df) * error
+    low, high = value - reach, value + reach
+    # So far in the tails resamples know nothing.
+    least = 2 / (1 + len(resamples))
+    away = np.divide(np.abs(value), error, out=np.full(value.shape, np.inf), where=error > 0)
+    p_values = np.where(value == 0, 1.0, np.maximum(2 * stats.t.sf(away, df), least))
+    if n_changed is not None and n_changed < FEW:
+        # Resamples know of no other changes than were seen: bounds of their number instead.
+        unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)
+        reach = n_rows * change_reach(n_changed, 0.0, n_rows, confidence_level=confidence_level)
+        low = np.minimum(low, value - unit * reach.max())
+        high = np.maximum(high, value + unit * reach.max())
+    if n_changed is not None:
+        # If models are alike, each of these rows may as well be the other way round.
+        p_values = np.maximum(p_values, min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0))
+    return low, high, p_values, error

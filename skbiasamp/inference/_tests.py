@@ -274,9 +274,3 @@ def significant(p_adjusted: Any, low: Any, high: Any, confidence_level: float) -
     p_adjusted, low, high = (np.asarray(one, dtype=float) for one in (p_adjusted, low, high))
     alpha = round(1 - confidence_level, 12)  # 1 - 0.95 is not 0.05
     return np.where(np.isnan(p_adjusted), (low > 0) | (high < 0), p_adjusted < alpha)
-
-
-def redrawn_p_values(redrawn: Array) -> Array:
-    """Return how rarely other samples fall on the other side of 0: two-sided, never 0."""
-    rarer = np.minimum((redrawn <= 0).sum(axis=0), (redrawn >= 0).sum(axis=0))
-    return np.minimum(2 * (1 + rarer) / (1 + len(redrawn)), 1.0)

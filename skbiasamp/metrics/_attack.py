@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -20,10 +21,11 @@ from skbiasamp.attackers._attack import Settings, Sides
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import Qualities
 from skbiasamp.attackers._qualities import ADDITIVE, QUALITIES
-from skbiasamp.attackers._run import AttackRun, make_pair, run
+from skbiasamp.attackers._run import AttackRun, Redrawn, make_pair, redrawn, run
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._compare import n_changed, of_draws
-from skbiasamp.inference._tests import adjust_p_values, redrawn_p_values
+from skbiasamp.inference._compare import n_changed
+from skbiasamp.inference._intervals import of_draws
+from skbiasamp.inference._tests import adjust_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, conclusion, label_index
 
@@ -175,9 +177,9 @@ class AttackAuditor(BaseAuditor):
         """Return what else a result's statistics hold."""
         return {}
 
-    def _spread(self, redrawn: Array) -> Array:
+    def _spread(self, resampled: Array) -> Array:
         """Return values of resamples, spread as those of other training rows would be."""
-        return redrawn
+        return resampled
 
     def _evidence(self, done: AttackRun) -> dict[str, Any]:
         """Return what else a result holds, by the names of its fields."""
@@ -261,6 +263,10 @@ class AttackAuditor(BaseAuditor):
     def _amplified(self, qualities: Qualities) -> Array:
         return np.asarray(self._amplification(qualities.data, qualities.model))
 
+    def _varied(self, of: Callable[[Qualities], Array], again: Redrawn) -> list[Array]:
+        """Return what is made of qualities, over draws and over resamples."""
+        return [of(again.draws), self._spread(of(again.resamples))]
+
     def _value(self, test: Contingency) -> float:
         done = self._run(test, own_generator(self.random_state))
         return float(self._amplified(done.qualities).mean())
@@ -268,61 +274,58 @@ class AttackAuditor(BaseAuditor):
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         # Every model gets the same folds, perturbations and resamples: only predictions differ.
         seeds = own_generator(self.random_state).integers(2**63, size=2)
-        done: dict[str, AttackRun] = {}
-        amplified: dict[str, Array] = {}
-        redrawn: dict[str, Array] = {}
+        done = {
+            model: self._run(of_model(cells, model), np.random.default_rng(seeds[0]))
+            for model in cells.models
+        }
+        amplified = {model: [self._amplified(one.qualities)] for model, one in done.items()}
+        if self.interval is not None:
+            rng = np.random.default_rng(seeds[1])
+            again = redrawn(list(done.values()), self.n_resamples, rng, guesses=False)
+            for model, both in zip(done, again, strict=True):
+                amplified[model] += self._varied(self._amplified, both)
         rows: list[dict[str, Any]] = []
-        for model in cells.models:
-            found = self._run(of_model(cells, model), np.random.default_rng(seeds[0]))
-            done[model], amplified[model] = found, self._amplified(found.qualities)
+        for model, values in amplified.items():
             nothing = dict.fromkeys(MODEL_COLUMNS[2:], np.nan)
-            rows.append({"model": model, "value": float(amplified[model].mean()), **nothing})
+            rows.append({"model": model, "value": float(values[0].mean()), **nothing})
             if self.interval is not None:
-                again = found.redrawn(
-                    self.n_resamples, np.random.default_rng(seeds[1]), perturb=False
-                )
-                redrawn[model] = self._spread(self._amplified(again))
-                both = [one.mean(axis=1)[:, None] for one in (amplified[model], redrawn[model])]
-                ends = of_draws(*both, confidence_level=self.confidence_level)
-                rows[-1]["low"], rows[-1]["high"], _ = (float(end[0]) for end in ends)
+                rows[-1]["low"], rows[-1]["high"], *_ = self._interval_of_mean(*values)
         tables = []
         for row in rows:
             model = row["model"]
             if model == reference:
                 continue
-            gap = amplified[model] - amplified[reference]
-            row["difference"] = row["value"] - float(amplified[reference].mean())
+            gaps = [a - b for a, b in zip(amplified[model], amplified[reference], strict=True)]
+            row["difference"] = row["value"] - float(amplified[reference][0].mean())
             before, after = (done[name].qualities.model.mean(axis=0) for name in (reference, model))
-            table = pd.DataFrame(
-                {
-                    "model": model,
-                    **self._targets(done[model], of_model(cells, model)),
-                    "n": float(done[model].pair.cells.total),
-                    "reference": before,
-                    "observed": after,
-                    "difference": after - before,
-                    "amplification": gap.mean(axis=0),
-                }
-            )
-            table[["low", "high", "p_value", "p_adjusted"]] = np.nan
+            columns = {
+                "model": model,
+                **self._targets(done[model], of_model(cells, model)),
+                "n": float(done[model].pair.cells.total),
+                "reference": before,
+                "observed": after,
+                "difference": after - before,
+                "amplification": gaps[0].mean(axis=0),
+                **dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan),
+            }
             if self.interval is not None:
-                drawn = redrawn[model] - redrawn[reference]
                 how: dict[str, Any] = {
-                    "confidence_level": self.confidence_level,
                     "n_changed": n_changed(cells, model, reference),
                     "n_rows": int(cells.rows.sum()),
                 }
                 names = ("difference_low", "difference_high", "p_value")
-                mean = of_draws(*(one.mean(axis=1)[:, None] for one in (gap, drawn)), **how)
-                row |= {name: float(one[0]) for name, one in zip(names, mean, strict=True)}
-                table["low"], table["high"], table["p_value"] = of_draws(gap, drawn, **how)
-                table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
-            tables.append(table)
+                row |= dict(zip(names, self._interval_of_mean(*gaps, **how), strict=False))
+                how["confidence_level"] = self.confidence_level
+                columns["low"], columns["high"], columns["p_value"], _ = of_draws(*gaps, **how)
+                columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
+            tables.append(pd.DataFrame(columns))
         return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
 
-    @property
-    def _tails(self) -> tuple[float, float]:
-        return (1 - self.confidence_level) / 2, (1 + self.confidence_level) / 2
+    def _interval_of_mean(self, *every: Array, **how: Any) -> tuple[float, ...]:
+        """Return the interval, p-value and standard error of the mean over targets."""
+        seen, draws, resamples = (one.mean(axis=1, keepdims=True) for one in every)
+        found = of_draws(seen, draws, resamples, confidence_level=self.confidence_level, **how)
+        return tuple(float(one[0]) for one in found)
 
     def _result(self, test: Contingency) -> AuditResult:
         with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
@@ -348,17 +351,19 @@ class AttackAuditor(BaseAuditor):
         found: dict[str, float] = {}
         columns: dict[str, Any] = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
         if self.interval is not None:
-            qualities = done.redrawn(self.n_resamples, rng)
-            redrawn = self._spread(self._amplified(qualities))
-            values = redrawn.mean(axis=1)
-            tails = self._tails
-            above = np.quantile(self._spread(above_chance(qualities)).mean(axis=1), tails)
-            statistics["above_chance_low"], statistics["above_chance_high"] = map(float, above)
-            statistics["standard_error"] = float(values.std(ddof=1))
-            found["low"], found["high"] = (float(end) for end in np.quantile(values, tails))
-            found["p_value"] = float(redrawn_p_values(values))
-            columns["low"], columns["high"] = np.quantile(redrawn, tails, axis=0)
-            columns["p_value"] = redrawn_p_values(redrawn)
+            (again,) = redrawn([done], self.n_resamples, rng)
+            above = self._interval_of_mean(
+                above_chance(done.qualities), *self._varied(above_chance, again)
+            )
+            statistics["above_chance_low"], statistics["above_chance_high"] = above[:2]
+            amplified = [self._amplified(done.qualities), *self._varied(self._amplified, again)]
+            found["low"], found["high"], found["p_value"], error = self._interval_of_mean(
+                *amplified
+            )
+            statistics["standard_error"] = error
+            columns["low"], columns["high"], columns["p_value"], _ = of_draws(
+                *amplified, confidence_level=self.confidence_level
+            )
             columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
         statistics |= self._more_statistics(done, test, rng)
         table = pd.DataFrame(

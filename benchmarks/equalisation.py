@@ -1,0 +1,185 @@
+"""Measure how equal equally accurate random labels are, for each kind of label and score.
+
+    python benchmarks/equalisation.py            # the table, seconds
+    python benchmarks/equalisation.py --short    # fewer rows: only checks that it runs
+    python benchmarks/equalisation.py --write docs/equalisation.md
+
+The rate of random errors is the library's. Labels get errors at this rate in NumPy, and
+scikit-learn scores them and the model's predictions against the true labels.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+# First: it limits the threads of NumPy.
+from coverage import markdown
+
+# isort: split
+import numpy as np
+from sklearn.metrics import accuracy_score, f1_score, root_mean_squared_error
+
+from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+
+ROWS, DRAWS = 20_000, 20
+
+
+class Case(NamedTuple):
+    """True labels, predictions, the auditor, and the score that it makes equal."""
+
+    labels: str
+    model: str
+    y_true: np.ndarray
+    y_pred: np.ndarray
+    auditor: LeakageAuditor | DPAAuditor
+    name: str
+
+
+def errors(rng, y, rate, classes=2):
+    """Return labels of which a share moves to another class, by class or by column."""
+    wrong = rng.random(y.shape) < rate
+    return np.where(wrong, (y + rng.integers(1, classes, size=y.shape)) % classes, y)
+
+
+def scores_of(name, y_true, y_pred):
+    """Return the score of each column of labels, or of the only one."""
+    true, pred = (np.reshape(one.T, (-1, len(one))) for one in (y_true, y_pred))
+    score = {"accuracy": accuracy_score, "RMSE": root_mean_squared_error}.get(name)
+    if score is None:
+        average = "binary" if y_true.max() == 1 else "macro"
+
+        def score(one, other):
+            return f1_score(one, other, average=average, zero_division=0)
+
+    return np.array([score(one, other) for one, other in zip(true, pred, strict=True)])
+
+
+def cases(n, rng):
+    """Return the cases of the table."""
+    half, rare = ((rng.random(n) < share).astype(int) for share in (0.5, 0.05))
+    three = rng.choice(3, n, p=[0.6, 0.3, 0.1])
+    many = (rng.random((n, 4)) < [0.5, 0.3, 0.2, 0.1]).astype(int)
+    uneven = errors(rng, many, [0.05, 0.1, 0.2, 0.3])
+    number = rng.normal(size=n)
+    offset = 0.5 + 0.9 * number + 0.3 * rng.normal(size=n)
+    leakage = {name: LeakageAuditor(equalize=name) for name in ("accuracy", "f1")}
+    dpa = {name: DPAAuditor(equalize=name) for name in ("accuracy", "f1")}
+    never, wrong = np.zeros_like(rare), errors(rng, half, 0.6)
+    found = []
+    for name, auditor in leakage.items():
+        score = {"accuracy": "accuracy", "f1": "F1"}[name]
+        even, few = "binary, 50 % positive", "binary, 5 % positive"
+        found += [
+            Case(labels, model, true, pred, one, score)
+            for labels, model, true, pred, one in (
+                (even, "15 % errors", half, errors(rng, half, 0.15), auditor),
+                (even, "60 % errors", half, wrong, auditor),
+                (few, "3 % errors", rare, errors(rng, rare, 0.03), auditor),
+                (few, "never positive", rare, never, auditor),
+                ("3 classes", "20 % errors", three, errors(rng, three, 0.2, 3), auditor),
+                ("3 classes", "75 % errors", three, errors(rng, three, 0.75, 3), auditor),
+                ("4 labels, leakage", "5 to 30 % errors", many, uneven, auditor),
+                ("4 labels, DPA", "5 to 30 % errors", many, uneven, dpa[name]),
+            )
+        ]
+    numbers = DPAAuditor(quality="inverse_rmse")
+    return [*found, Case("numbers", "offset of 0.5", number, offset, numbers, "RMSE")]
+
+
+def measured(case, draws, rng):
+    """Return the row of a case."""
+    group = rng.integers(2, size=len(case.y_true))
+    cells = Contingency.from_labels(
+        case.y_true, case.y_pred, sensitive_features=group, scores=case.name == "RMSE"
+    )
+    pair = case.auditor._run(cells, rng).pair
+    rate = pair.rates(pair.cells, pair.cells.weight[None])[0]
+    model = scores_of(case.name, case.y_true, case.y_pred)
+    drawn = []
+    for _ in range(draws):
+        if case.name == "RMSE":
+            labels = case.y_true + rate * rng.normal(size=len(case.y_true))
+        else:
+            classes = 2 if case.y_true.ndim > 1 else case.y_true.max() + 1
+            labels = errors(rng, case.y_true, rate, classes)
+        drawn.append(scores_of(case.name, case.y_true, labels))
+    random = np.mean(drawn, axis=0)
+    apart = np.abs(random - model).max()
+    capped = pair.capped is not None and pair.capped.any()
+    equal = "impossible" if capped else "exact" if apart < 0.01 else "on average"
+    return [
+        case.labels,
+        case.name,
+        case.model,
+        f"{rate.mean():.3f}",
+        f"{model.mean():.3f}",
+        f"{random.mean():.3f}",
+        f"{apart:.3f}",
+        equal,
+    ]
+
+
+def page(rows, n, draws):
+    header = ["labels", "score made equal", "model", "rate of errors", "score of the model"]
+    header += ["of random labels", "largest difference of a label", "equally accurate"]
+    return f"""# When equally accurate random labels exist
+
+Leakage and DPA compare predictions with labels that got random errors until they are as good as the
+predictions: [the definition](predictability.md#equally-accurate-random-labels). Here are {n:,}
+simulated rows of each kind of label. The library chooses the rate of errors. The table has the mean
+score of {draws} draws of labels with errors at this rate; for numbers the rate is the standard
+deviation of the noise.
+
+{markdown(header, rows)}
+
+**Exact** means: equal in expectation. The score of one draw still varies, in accuracy by
+√(r(1 − r)/n) at an error rate of r.
+
+| labels | score | equally accurate random labels exist |
+|---|---|---|
+| binary | accuracy | if the accuracy is ½ or more |
+| k classes | accuracy | if the accuracy is 1/k or more |
+| binary | F1 | if the F1 is p/(p + ½) or more, with p the share of positives |
+| k classes | F1 | if the mean F1 is that of pure noise or more; one rate for all classes |
+| several labels, leakage | either | on average over labels: they are one input, with one rate |
+| several labels, DPA | either | for each label: each is a target with a rate of its own |
+| numbers | RMSE | always: normal noise with the RMSE of the model |
+| probabilities, logits | either | for the labels that they stand for; the attacker sees scores |
+
+- **Impossible**: the model is worse than labels that are pure noise. More errors than that would
+  carry information again. The comparison takes pure noise, warns, and says `flip_rate_capped=True`.
+  The model is then also worse than chance, so do not read the value as amplification alone.
+- **Equal in one score is not equal in another.** A model that never predicts a rare class has an
+  accuracy that random labels can have, and an F1 of 0 that they cannot.
+- **Equally accurate is not equally frequent.** Random errors move a rare label towards one half,
+  whatever the model does. `quality="balanced_accuracy"`, the default of DPA, does not reward this;
+  `quality="accuracy"` does.
+- **Numbers**: a constant offset of the model counts as noise, although it hides nothing.
+- **Scores** say more than labels. A model with good probabilities may reveal more than any random
+  *labels* of its accuracy, without any bias. Compare two models by their scores, or pass labels.
+
+`python benchmarks/equalisation.py --write docs/equalisation.md` makes this page.
+"""
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\\n")[0])
+    parser.add_argument("--short", action="store_true", help="fewer rows: a check")
+    parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
+    arguments = parser.parse_args()
+    if arguments.short and arguments.write:
+        parser.error("--short measures nothing worth writing down.")
+    n, draws = (2_000, 5) if arguments.short else (ROWS, DRAWS)
+    rng = np.random.default_rng(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # models that are worse than chance are in the table
+        rows = [measured(case, draws, rng) for case in cases(n, rng)]
+    text = page(rows, n, draws)
+    print(text)
+    if arguments.write:
+        arguments.write.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
