@@ -31,8 +31,8 @@ export SKBIASAMP_ORACLE ?= $(abspath ../shared/oracle)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test fuzz test-no-torch test-clients test-spark test-oldest test-wheel lint docs \
-	dist bench clean
+.PHONY: help audit test fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
+	bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,11 +71,25 @@ docs: $(DOCS_READY) ## build the documentation site: docs/_build/html/index.html
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W -b html docs docs/_build/html
 	$(BIN)/python -m pytest -q tests/test_site.py
 
+dist: ## build sdist and wheel, check both, and run README's code with the wheel alone
+	rm -rf dist .venv-dist
+	"$(PYTHON)" -m venv .venv-dist
+	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check build twine
+	.venv-dist/bin/python -m build --outdir dist .
+	.venv-dist/bin/python -m twine check --strict dist/*
+	rm -rf .venv-dist
+	"$(PYTHON)" -m venv .venv-dist
+	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+		--constraint constraints.txt "$$(echo dist/*.whl)[report]"
+	cp README.md dist/
+	cd dist && ../.venv-dist/bin/python -m doctest -o NORMALIZE_WHITESPACE -o ELLIPSIS README.md
+	cd dist && ../.venv-dist/bin/skbiasamp demo && rm -f README.md *.html
+
 bench: $(READY) ## run all benchmarks and write their pages (BENCH_ARGS="--short", or names)
 	$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
 
 clean: ## remove the environments and everything built
-	rm -rf .venv .venv-audit .venv-clients .venv-core .venv-oldest .venv-peers .venv-spark build dist docs/_build docs/auto_examples docs/generated compas-score.html compas-classifier.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-audit .venv-clients .venv-core .venv-dist .venv-oldest .venv-peers .venv-spark build dist docs/_build docs/auto_examples docs/generated compas-score.html compas-classifier.html .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The stamp is the last thing written, so an environment without one is half made and made anew.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         testing,
         text,
     )
+    from skbiasamp._show_versions import show_versions
     from skbiasamp.compose import AuditedClassifier, LeakageProbe
     from skbiasamp.contingency import Contingency
     from skbiasamp.metrics import (
@@ -70,6 +71,7 @@ _MODULES = {
     "audit_over": "monitoring",
     "compare": "report",
     "cross_audit": "model_selection",
+    "show_versions": "_show_versions",
 }
 _SUBMODULES = {
     "attackers",
@@ -115,6 +117,7 @@ __all__ = [
     "model_selection",
     "monitoring",
     "plotting",
+    "show_versions",
     "testing",
     "text",
 ]

@@ -14,6 +14,7 @@ PACKAGE = Path(skbiasamp.__file__).parent
 
 # From the bottom up: a layer imports only from layers below it.
 LAYERS = [
+    "_show_versions",
     "_compat",
     "_words",
     "_texts",

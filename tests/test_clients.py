@@ -4,6 +4,7 @@
 environments, a test of a library that is not installed is skipped.
 """
 
+import hashlib
 import io
 import os
 import pickle
@@ -24,11 +25,13 @@ from sklearn.preprocessing import StandardScaler
 import skbiasamp
 from skbiasamp import (
     AuditedClassifier,
+    AuditReport,
     BaseRateThresholdClassifier,
     DirectionalAuditor,
     amplification_scorer,
     cross_audit,
 )
+from skbiasamp.integrations.mlflow import log_report
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier, DomainIndependentClassifier
 
@@ -248,8 +251,9 @@ def test_skore_reports_take_the_scorer():
     fitted = clone(model).fit(X[:300], Y[:300])
     report = skore.EstimatorReport(fitted, X_test=X[300:], y_test=Y[300:])
     score = amplification_scorer()(fitted, X[300:], Y[300:])
-    shown = report.metrics.summarize(metric={"amplification": amplification_scorer()}).frame()
-    assert shown.to_numpy().ravel()[0] == pytest.approx(score)
+    report.metrics.add(amplification_scorer(), name="amplification")
+    shown = report.metrics.summarize(metric="amplification").frame()
+    assert shown.loc["amplification"] == pytest.approx(score)
 
 
 @pytest.mark.parametrize("stored", ["auditor", "classifier", "mitigation", "scorer"])
@@ -276,3 +280,30 @@ def test_skops_stores_what_is_fitted(stored):
         assert again(models["classifier"], X, Y) == models[stored](models["classifier"], X, Y)
     else:
         assert_array_equal(again.predict(X), models[stored].predict(X))
+
+
+def test_mlflow_keeps_a_report(tmp_path):
+    """A real store. The name of a metric with `>` was refused by it."""
+    mlflow = client("mlflow")
+    rows = pd.DataFrame({"y": Y, "predicted": (X["skill"] > 0).astype(int), "sex": SEX})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    columns = {"target": "y", "prediction": "predicted", "sensitive": "sex"}
+    report = skbiasamp.audit(str(tmp_path / "rows.csv"), **columns, random_state=0)
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
+    mlflow.create_experiment("bias", artifact_location=str(tmp_path / "artifacts"))
+    mlflow.set_experiment("bias")
+    with mlflow.start_run() as run:
+        logged = log_report(report)
+    kept = mlflow.get_run(run.info.run_id).data
+    assert kept.metrics == pytest.approx(logged)
+    result = report["directional A->T"]
+    for part in ("value", "low", "high"):
+        name = f"bias_amplification/directional_A_to_T/{part}"
+        assert kept.metrics[name] == getattr(result, part)
+    content = (tmp_path / "rows.csv").read_bytes()
+    assert hashlib.sha256(content).hexdigest() in kept.tags.values()
+    assert kept.tags["bias_amplification.directional_A_to_T"] == result.verdict
+    (page,) = (tmp_path / "artifacts").rglob("report.html")
+    assert page.read_text("utf-8").startswith("<!")
+    (stored,) = (tmp_path / "artifacts").rglob("report.json")
+    assert AuditReport.from_json(stored).to_json() == report.to_json()

@@ -1,0 +1,1 @@
+"""Other libraries: each module needs the extra of its name."""
