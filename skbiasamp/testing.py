@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import pandas as pd
@@ -77,6 +78,10 @@ def assert_amplification(
             "{report} must be an AuditReport or an AuditResult; got {kind}.",
             kind=type(report).__name__,
         )
+    if not isinstance(on, str):
+        raise InputTypeError("{on} must be the name of a result; got {seen!r}.", seen=on)
+    if not isinstance(below, Real) or math.isnan(below):
+        raise InputTypeError("{below} must be a number; got {seen!r}.", seen=below)
     failed = []
     for result in [report] if isinstance(report, AuditResult) else _chosen(report, on):
         pairs = result.table

@@ -87,10 +87,12 @@ def test_of_models_without_an_effect_few_fail():
         ({"on": "directonal"}, "on must name a result of the report; got 'directonal'"),
         ({"group": "x"}, r"group must be a group of the audit; got 'x'. It has 'f' and 'm'"),
         ({"task": 2}, r"task must be a task of the audit; got 2. It has 1"),
+        ({"on": 5}, "on must be the name of a result; got 5"),
+        ({"below": float("nan")}, "below must be a number; got nan"),
     ],
 )
 def test_what_is_not_there_is_named(options, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises((InputError, TypeError), match=message):
         assert_amplification(report_of(MORE), **options)
 
 
