@@ -6,8 +6,21 @@ import platform
 from importlib import metadata
 
 _CORE = ("scikit-learn", "numpy", "scipy", "pandas", "joblib", "narwhals")
-_EXTRAS = ("matplotlib", "jinja2", "rich", "imbalanced-learn", "polars", "duckdb", "pyarrow") + (
-    ("dask", "ibis-framework", "pyspark", "torch", "skorch", "mlflow", "mlflow-skinny")
+_EXTRAS = (
+    "matplotlib",
+    "jinja2",
+    "rich",
+    "imbalanced-learn",
+    "polars",
+    "duckdb",
+    "pyarrow",
+    "dask",
+    "ibis-framework",
+    "pyspark",
+    "torch",
+    "skorch",
+    "mlflow",
+    "mlflow-skinny",
 )
 
 
