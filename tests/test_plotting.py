@@ -240,6 +240,7 @@ def test_when_all_is_undefined_nothing_is_drawn_but_that():
 def test_no_pairs_are_an_empty_picture(display):
     drawn = display(pairs(np.empty((2, 0)))).plot()
     drawn.figure_.canvas.draw()
+    assert drawn.table.empty
 
 
 def test_what_all_pairs_share_is_said_once():
