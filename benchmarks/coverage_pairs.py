@@ -30,12 +30,14 @@ TEXT = """# Coverage of all pairs at once, and power
 
 ## All pairs at once
 
+Group → task (A→T): does the group shift the predicted task?
+
 {n_rows} rows of three groups (50, 30 and 20 %). How often do the 95 % intervals of *all* pairs
 contain their true amplification, and how often is the largest true amplification in the interval
 of `result.worst()`? "Above" is how often an interval of some pair is above 0. Without an effect,
-the model changes as many rows up as down in each group; "above" is then the share of false alarms.
-(MALS compares with the training rows, whose shares differ a little from the true ones.) The column
-"ordinary" is about `low` and `high`, the interval of each pair by itself.
+the model changes as many rows up as down in each group; "above" is then the share of false
+positives. (MALS compares with the training rows, whose shares differ a little from the true ones.)
+The column "ordinary" is about `low` and `high`, the interval of each pair by itself.
 
 {n} data sets a row; a share of 95 % has a standard error of {error:.1f} percentage points.
 

@@ -422,7 +422,7 @@ DPA has two directions. Group → task (A→T): does the group shift the predict
 
 - **balanced**: every combination of A and T is equally frequent. **COMPAS**: the frequencies of
   race and recidivism in the COMPAS data (1229, 874, 1402, 1773 of 5,278). **Adult**: sex and income
-  in the Adult data (9592, 1179, 15128, 6662 of 32,561). **independent**: the group is a coin, and
+  in the Adult data (9592, 1179, 15128, 6662 of 32,561). **independent**: the group is random, and
   one row in five has the label.
 - **accuracy** is the accuracy of the predicted T (for T→A: of the predicted A). Models that are
   less accurate than naming the frequent label are left out.

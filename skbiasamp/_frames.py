@@ -160,7 +160,7 @@ def read_periods(
     `period` is the column of periods, `version` that of the model's version.
     """
     check_names(named)
-    sides = {side: names_of(named[option]) for side, option in OPTION_OF.items()}
+    sides = {side: names_of(named.get(option)) for side, option in OPTION_OF.items()}
     sides |= {"period": [period], "version": names_of(version)}
     opened = open_frame(frame, sides)
     prediction, weights = sides["task_pred"], sides["weight"]

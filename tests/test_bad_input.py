@@ -768,7 +768,7 @@ def test_probabilities_for_sets_of_tasks(direction):
             [1, -0.5, -1] + [1] * 5,
             "must be 0 or more; got negative values in 2 rows, the first at position 1",
         ),
-        ([0] * 8, "is 0 in every row: there is nothing to audit"),
+        ([0] * 8, "is zero in every row: there is nothing to audit"),
         ([np.inf] + [1] * 7, "is not finite in 1 row, at position 0"),
         ([1e308] * 8, "adds up to inf, which cannot be counted with"),
         ([NAN] + [1] * 7, "has missing values in 1 row, at position 0"),

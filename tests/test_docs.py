@@ -118,7 +118,8 @@ def test_every_public_name_is_in_the_reference():
     assert len(listed) == len({id(look_up(name)) for name in listed})
     there = {id(look_up(name)) for name in listed}
     assert not [name for name in NAMES if id(look_up(name)) not in there]
-    assert set(listed) <= set(NAMES)
+    # What needs a package of its own is in no `__all__` of the package.
+    assert {name for name in listed if ".integrations." not in name} <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import re
+import tempfile
 import traceback
 import warnings
 from collections import Counter
@@ -40,6 +41,7 @@ import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp._input import InputError
 from skbiasamp.mitigation import compare_mitigations
+from skbiasamp.monitoring import Store, feedback_audit
 
 CALLS, PARTS = int(os.environ.get("FUZZ_CALLS", 1500)), 6
 SEED = int(os.environ.get("FUZZ_SEED", 20240))
@@ -108,6 +110,45 @@ MADE = {
     ),
     "CrossAuditResult": lambda rng: skbiasamp.cross_audit(
         LogisticRegression(), X, HIRED, sensitive_features=SEX, auditor=AUDITORS[0](), cv=2
+    ),
+}
+
+
+def watched():
+    """Rows of three months."""
+    months = pd.Series(["2026-01", "2026-02", "2026-03"] * len(HIRED)).iloc[: 3 * len(HIRED)]
+    rows = pd.DataFrame({"hired": HIRED, "pred": PREDICTED, "sex": SEX})
+    return pd.concat([rows] * 3, ignore_index=True).assign(month=np.sort(months))
+
+
+def store_of(rng):
+    """A store with two months."""
+    store = Store(tempfile.mkdtemp(dir=os.environ.get("FUZZ_FOLDER")))
+    for month in ("2026-01", "2026-02"):
+        store.add(Contingency.from_labels(HIRED, PREDICTED, sensitive_features=SEX), month)
+    return store
+
+
+MADE |= {
+    "Store": store_of,
+    "Timeline": lambda rng: skbiasamp.audit_over(
+        watched(),
+        time="month",
+        target="hired",
+        prediction="pred",
+        sensitive="sex",
+        n_draws=39,
+        auditor=AUDITORS[0](),
+    ),
+    "FeedbackResult": lambda rng: feedback_audit(
+        LogisticRegression(),
+        X,
+        HIRED,
+        sensitive_features=SEX,
+        generations=1,
+        n_runs=2,
+        cv=2,
+        auditor=AUDITORS[0](),
     ),
 }
 

@@ -377,7 +377,7 @@ def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Arr
     with np.errstate(over="ignore"):
         total = weight.sum()
     if not total:
-        raise InputError("{name} is 0 in every row: there is nothing to audit.", name=name)
+        raise InputError("{name} is zero in every row: there is nothing to audit.", name=name)
     if not _LEAST <= total <= _MOST:
         text = "{name} adds up to {total:.3g}, which cannot be counted with: divide it by its mean."
         raise InputError(text, name=name, total=total)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
-import numpy as np
 from scipy import stats
 
-from skbiasamp._input import InputError
+from skbiasamp._input import InputError, numbers_of
+
+
+def check_share(name: str, value: object) -> None:
+    """Raise unless a number is between 0 and 1."""
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise InputError("{name} must be between 0 and 1; got {seen!r}.", name=name, seen=value)
 
 
 def required_rows(
@@ -59,18 +65,19 @@ def required_rows(
     --------
     >>> from skbiasamp.inference import required_rows
     >>> required_rows(0.02, changed=0.2)
-    3909
+    3923
     >>> required_rows(0.02, changed=0.2, groups=(0.9, 0.1))
-    10873
+    10895
     """
-    for name, one in (("power", power), ("confidence_level", confidence_level)):
-        if not 0 < one < 1:
-            raise InputError("{name} must be between 0 and 1; got {seen!r}.", name=name, seen=one)
-    if not 0 < effect < math.inf:
+    check_share("power", power)
+    check_share("confidence_level", confidence_level)
+    if not isinstance(effect, Real) or not 0 < effect < math.inf:
         raise InputError("{effect} must be a positive number; got {seen!r}.", seen=effect)
     if (changed is None) == (result is None):
         raise InputError("Pass either {changed}, or the {result} of a small audit.")
     if result is not None:
+        if not hasattr(result, "judged"):
+            raise InputError("{result} must be an AuditResult; got {seen!r}.", seen=result)
         found = smallest_effect(
             *result.judged[1:], power=power, confidence_level=result.confidence_level
         )
@@ -78,13 +85,13 @@ def required_rows(
             raise InputError("{result} has no confidence interval: audit with an interval.")
         return math.ceil(result.n_samples * (found / effect) ** 2)
     assert changed is not None
-    if not effect <= changed <= 1:
+    if not isinstance(changed, Real) or not effect <= changed <= 1:
         raise InputError(
             "{changed} must be a share of rows of {effect} or more, since other rows add nothing "
             "to the amplification; got {seen!r}.",
             seen=changed,
         )
-    shares = np.asarray(groups, dtype=float)
+    shares = numbers_of(groups, "groups")
     if shares.ndim != 1 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
         raise InputError(
             "{groups} must be positive shares that sum to 1; got {seen!r}.", seen=groups

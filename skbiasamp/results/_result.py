@@ -25,7 +25,7 @@ from skbiasamp._words import (
     printable,
     side_of,
 )
-from skbiasamp.inference._power import smallest_effect
+from skbiasamp.inference._power import check_share, smallest_effect
 from skbiasamp.inference._tests import significant
 from skbiasamp.results._json import (
     COUNT,
@@ -271,8 +271,7 @@ class AuditResult(OfMetric):
         effect : float
             NaN if there is no interval.
         """
-        if not 0 < power < 1:
-            raise InputError("{power} must be between 0 and 1; got {seen!r}.", seen=power)
+        check_share("power", power)
         _, low, high = self.judged
         return smallest_effect(low, high, power=power, confidence_level=self.confidence_level)
 
