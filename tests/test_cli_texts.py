@@ -292,6 +292,7 @@ def test_words_that_no_text_has_are_an_error(folder, capsys):
 
 
 def test_texts_and_labels_that_look_like_html_are_escaped(folder, capsys):
+    pytest.importorskip("jinja2")
     frame = captions(1)
     frame["new"] = frame["new"].replace("a street at night", "<script>alert(1)</script>")
     frame.rename(columns={"dog": "<b>dog</b>"}).to_csv("test.csv", index=False)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
 
 from skbiasamp._input import Array, InputError, Names
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 # A word of letters of any language, with apostrophes; or a placeholder such as "<group>".
 TOKEN = r"<\w+>|[^\W\d_](?:[^\W\d_]|['’])*"
@@ -22,6 +22,11 @@ TOKEN = r"<\w+>|[^\W\d_](?:[^\W\d_]|['’])*"
 
 def default_attacker() -> Pipeline:
     """Return the attacker of texts: TF-IDF of one and two words, and logistic regression."""
+    # Who audits no texts does not wait for these.
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
     vectorizer = TfidfVectorizer(ngram_range=(1, 2), min_df=2, token_pattern=TOKEN)
     return make_pipeline(vectorizer, LogisticRegression())
 
@@ -43,6 +48,9 @@ def counted(attacker: Any, *texts: Array) -> tuple[Any, list[Any]]:
     What the attacker learns is the same. An attacker that does not begin by counting words gets
     the texts as they are.
     """
+    from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
+    from sklearn.pipeline import Pipeline
+
     first: Any = attacker.steps[0][1] if hasattr(attacker, "steps") else None
     if type(first) not in (CountVectorizer, TfidfVectorizer):
         return attacker, list(texts)

@@ -50,9 +50,10 @@ class FeedbackDisplay:
     >>> from skbiasamp.plotting import FeedbackDisplay
     >>> table = pd.DataFrame({"generation": [1, 2], "value": [0.1, 0.2]})
     >>> table["low"], table["high"] = table["value"] - 0.02, table["value"] + 0.02
-    >>> display = FeedbackDisplay({"predicted labels": table}).plot()
-    >>> display.ax_.get_xlabel()
-    'generation'
+    >>> display = FeedbackDisplay({"predicted labels": table})
+    >>> list(display.results)
+    ['predicted labels']
+    >>> _ = display.plot()  # doctest: +SKIP
     """
 
     def __init__(

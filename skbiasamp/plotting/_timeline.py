@@ -67,9 +67,10 @@ class TimelineDisplay:
     >>> months["value"] = [0.01, 0.02, 0.09]
     >>> months["low"], months["high"] = months["value"] - 0.02, months["value"] + 0.02
     >>> months["alarm"] = [False, False, True]
-    >>> display = TimelineDisplay(months, reference=0.01).plot()
-    >>> display.ax_.get_ylabel()
-    'amplification'
+    >>> display = TimelineDisplay(months, reference=0.01)
+    >>> display.reference
+    0.01
+    >>> _ = display.plot()  # doctest: +SKIP
     """
 
     def __init__(
