@@ -122,6 +122,7 @@ def test_what_cannot_be_simultaneous_says_so():
 
 
 def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
+    pytest.importorskip("jinja2")
     group, labels, guesses = rows(4_000, 1)
     guesses[(group == "f") & (np.arange(4_000) % 3 == 0)] = 0
     report = skbiasamp.audit(labels[:, 0], guesses[:, 0], sensitive_features=group, random_state=0)

@@ -94,7 +94,7 @@ def test_an_audit_says_which_metric_and_how_many_attackers(drawn):
 
 
 CALLS = {
-    "resamples": lambda: LeakageAuditor(attacker="exact", random_state=0).audit(
+    "resamples": lambda: LeakageAuditor(attacker="exact", n_resamples=50_000, random_state=0).audit(
         HIRED, PREDICTED, **BY
     ),
     "epochs": lambda: MLPAttacker(max_epochs=20, hidden_layer_sizes=(64,)).fit(X, HIRED),
