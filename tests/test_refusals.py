@@ -179,6 +179,12 @@ needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs torch
             lambda: MLPAttacker(hidden_layer_sizes=np.array(0)).fit(X, HIRED),
             r"hidden_layer_sizes must be whole numbers from 1 on; got array\(0\)",
         ),
+        (
+            lambda: DirectionalAuditor(pd.DataFrame([[0.1]]), reference="test").score(
+                HIRED, PREDICTED, sensitive_features=SEX
+            ),
+            "direction",
+        ),
         pytest.param(
             lambda: MLPAttacker().fit(X, HIRED, [1e308] * N),
             "sample_weight adds up to more than a float can hold",

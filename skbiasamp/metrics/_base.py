@@ -320,7 +320,9 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _progress(self) -> AbstractContextManager[Step]:
         """Show that this metric is being measured, if it takes long."""
-        return progress(" ".join(filter(None, (self.metric, self.direction))))
+        # Before parameters are checked, the direction may be anything.
+        named = (one for one in (self.metric, self.direction) if isinstance(one, str))
+        return progress(" ".join(named))
 
     # ------------------------------------------------------------------ labels in
 
