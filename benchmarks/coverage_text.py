@@ -27,7 +27,7 @@ N_DRAWS = 5
 N_WORDS = 40
 VERBS = [f"verb{chr(97 + i)}" for i in range(20)]
 # How far the words of people, and of the model, depend on the group.
-LEANS = {"coin toss": (0.0, 0.0), "alike": (0.4, 0.4), "more": (0.2, 0.6), "less": (0.6, 0.2)}
+LEANS = {"random": (0.0, 0.0), "alike": (0.4, 0.4), "more": (0.2, 0.6), "less": (0.6, 0.2)}
 
 
 def words_of(rng, group, lean):
@@ -94,7 +94,7 @@ def table_of(rows):
 PAGE = """# Coverage of intervals of LIC
 
 How often does the 95 % interval of `LICAuditor` contain the true value? Captions are drawn whose
-words depend on the group: not at all ("coin toss"), as much in human texts as in the model's
+words depend on the group: not at all ("random"), as much in human texts as in the model's
 ("alike"), more in the model's, or less. The true value is what attackers reach that learn from as
 many rows: the mean over data sets, and 0 by construction in the first two settings. There, "verdict
 is an effect" is the share of false positives.

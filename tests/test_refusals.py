@@ -279,9 +279,11 @@ def test_a_distance_too_large_for_whole_numbers():
 
 
 def test_labels_that_hold_themselves_end_no_process():
-    pytest.importorskip("torch")
     held = [1]
     held.append(held)
+    with pytest.raises(InputError, match="y must hold labels that can be sorted"):
+        skbiasamp.cross_audit(LogisticRegression(), X, [held] * N, **BY)
+    pytest.importorskip("torch")
     with pytest.raises((TypeError, ValueError)):
         MLPAttacker(max_epochs=1).fit(X, HIRED).score(X, [held] * N)
 

@@ -91,7 +91,7 @@ class LICAuditor(TextAuditor):
     in this group (`share`) and in the others (`share_others`). It is None if the attacker is not
     linear in words.
 
-    Intervals resample rows, and have Nadeau and Bengio's correction, since attackers would differ
+    Intervals resample rows, and are wider than these resamples, since attackers would differ
     if they had learned from other rows.
 
     ``statistics`` of a result holds `chance_data` and `chance_model`, the quality of a guess that

@@ -17,7 +17,7 @@ from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 
 from skbiasamp._compat import Interval, StrOptions, has_method, take_rows, validate_params
-from skbiasamp._input import Array, InputError, InputTypeError, of_auditor, speaking
+from skbiasamp._input import Array, InputError, InputTypeError, of_auditor, speaking, to_native
 from skbiasamp._models import check_model, check_models
 from skbiasamp._progress import progress
 from skbiasamp._warnings import collected
@@ -173,7 +173,7 @@ def cross_audit(
         )
     models = _models(estimator if several else {"": estimator}, auditor)
     attribute = _attribute(models.values(), X, sensitive_features)
-    strata = y if stratify == "task" else joint_strata(y, attribute)
+    strata = to_native(y, "y") if stratify == "task" else joint_strata(y, attribute)
     rng = check_random_state(random_state)
     splits = [list(splitter(cv, strata, rng).split(X, strata, groups)) for _ in range(n_repeats)]
     if not splits[0]:

@@ -28,7 +28,11 @@ def splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
         raise InputError(
             "{cv} must be 2 folds or more, a splitter, or a list of splits; got {seen!r}.", seen=cv
         )
-    classes = type_of_target(strata) in ("binary", "multiclass")
+    try:
+        classes = type_of_target(strata) in ("binary", "multiclass")
+    except TypeError as error:
+        text = "y must hold labels that can be sorted, one a row or one a column; got {seen!r}."
+        raise InputError(text, seen=strata) from error
     return (StratifiedKFold if classes else KFold)(
         cv, shuffle=True, random_state=rng.randint(2**31 - 1)
     )
