@@ -135,6 +135,7 @@ for ax, (model, found) in zip(axes, named.items(), strict=True):
     ax.axhline(0.5, color="0.75", linewidth=1, linestyle="dotted")
     ax.set(title=f'"{model}"', xlabel="women in labour statistics, share")
 axes[0].set_ylabel('"she" among answers with a pronoun, share')
+figure.suptitle("Share of women in labour statistics, and answers about occupations")
 plt.show()
 
 # %%
