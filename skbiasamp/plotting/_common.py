@@ -231,14 +231,14 @@ SIDES = {
 
 def _feature(columns: Sequence[Hashable]) -> str:
     names = ", ".join(str(one) for one in columns)
-    return _cut(" ".join(names.split()), 40).replace("$", r"\$") or "group"
+    return literal(_cut(" ".join(names.split()), 40)) or "group"
 
 
 def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
     feature = _feature(result.group_columns)
     directions = {"A->T": f"{feature} → task", "T->A": f"task → {feature}"}
-    model = None if model_name is None else _cut(model_name, 40).replace("$", r"\$")
+    model = None if model_name is None else literal(_cut(model_name, 40))
     names = ", ".join(filter(None, (model, result.metric, directions.get(result.direction or ""))))
     value = "undefined" if math.isnan(result.value) else f"{result.value:+.4f}"
     if not math.isnan(result.low):
@@ -312,7 +312,7 @@ def labels_of(
         width += 4
         labels = {name: _cut(text, width) for name, text in texts.items()}
     # matplotlib would set what stands between dollar signs as a formula.
-    return {name: label.replace("$", r"\$") for name, label in labels.items()}
+    return {name: literal(label) for name, label in labels.items()}
 
 
 def _text(name: Hashable, joint: str) -> str:
@@ -320,6 +320,11 @@ def _text(name: Hashable, joint: str) -> str:
     if isinstance(name, tuple):
         return joint.join(_text(part, joint) for part in name)
     return " ".join(str(name).split())
+
+
+def literal(text: object) -> str:
+    """Return text that Matplotlib does not take for a formula."""
+    return str(text).replace("$", r"\$")
 
 
 def _cut(text: str, width: int) -> str:

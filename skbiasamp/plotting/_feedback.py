@@ -10,7 +10,7 @@ import pandas as pd
 
 from skbiasamp._input import quote
 from skbiasamp._words import level_of, rate
-from skbiasamp.plotting._common import LINES, as_floats, axes_of, merged, tidy
+from skbiasamp.plotting._common import LINES, as_floats, axes_of, literal, merged, tidy
 from skbiasamp.results._feedback import FeedbackResult
 
 
@@ -129,7 +129,7 @@ class FeedbackDisplay:
         for i, (name, table) in enumerate(self.results.items()):
             colour = LINES[i % len(LINES)]
             style = {"color": colour, "marker": "os^Dv"[i % 5], "markersize": 5}
-            style["label"] = str(name).replace("$", r"\$")
+            style["label"] = literal(name)
             (self.lines_[name],) = ax.plot(
                 table["generation"], as_floats(table["value"]), **merged(style, line_kwargs)
             )

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skbiasamp._input import quote
 from skbiasamp._words import group_of, level_of, task_of
-from skbiasamp.plotting._common import LINES, MORE, as_floats, axes_of, merged, tidy
+from skbiasamp.plotting._common import LINES, MORE, as_floats, axes_of, literal, merged, tidy
 from skbiasamp.results import Timeline
 
 _MOST_LABELS = 10
@@ -198,7 +198,7 @@ class TimelineDisplay:
             look["label"] = "new model version" if i == 0 else None
             self.version_lines_.append(ax.axvline(where, **look))
             ax.annotate(
-                f" version {version}".replace("$", r"\$"),
+                literal(f" version {version}"),
                 (where, 1),
                 xycoords=("data", "axes fraction"),
                 va="top",
@@ -206,7 +206,7 @@ class TimelineDisplay:
                 color="0.35",
             )
         every = max(1, -(-len(names) // _MOST_LABELS))
-        ax.set_xticks(at[::every], [names[i].replace("$", r"\$") for i in at[::every]])
+        ax.set_xticks(at[::every], [literal(names[i]) for i in at[::every]])
         turned = sum(map(len, names[::every])) > _MOST_TEXT
         ax.tick_params(axis="x", labelrotation=30 if turned else 0)
         ax.set_xlim(-0.5, len(table) - 0.5)

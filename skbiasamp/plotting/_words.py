@@ -15,6 +15,7 @@ from skbiasamp.plotting._common import (
     fitting,
     import_pyplot,
     labels_of,
+    literal,
     merged,
     room,
     tidy,
@@ -183,7 +184,7 @@ class WordsDisplay:
         width = shown["weight"].to_numpy(float) * side
         colours = [LINES[i % len(LINES)] for i in which]
         self.bars_ = ax.barh(at, width, **merged({"color": colours, "height": 0.7}, bar_kwargs))
-        words = [str(one).replace("$", r"\$") for one in shown["word"]]
+        words = [literal(one) for one in shown["word"]]
         ax.set_yticks(at, labels=words)
         heading = [f"weight in an attacker on {source}"]
         if two:
