@@ -55,7 +55,6 @@ FILES = {
     'fetch_captions(subset="human")': "captions_human_nic_vocabulary.csv.gz",
     'fetch_captions(subset="equalizer")': "captions_equalizer.csv.gz",
     "fetch_coco_labels": "coco_labels_test.csv.gz",
-    "fetch_occupations": "occupations.csv",
     "fetch_rba_shares": "rba_imsitu_shares.csv",
 }
 FOLDERS = [Path(os.environ.get("SKBIASAMP_DATA", HERE)), Path(get_data_home()) / "skbiasamp"]

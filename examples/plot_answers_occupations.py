@@ -12,7 +12,7 @@ weakens the association in the labour statistics. Which base is right is your de
 see :doc:`/limits`.
 
 The answers on this page are generated. The probability of "she" comes from real word vectors
-(``fetch_occupations``): it grows with the cosine between the occupation and "she", less that of
+(``load_occupations``): it grows with the cosine between the occupation and "she", less that of
 "he". Sentences, refusals and both temperatures are invented.
 """
 
@@ -28,12 +28,12 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp import DirectionalAuditor
-from skbiasamp.datasets import fetch_occupations
+from skbiasamp.datasets import load_occupations
 from skbiasamp.metrics import percentage_amplification
 from skbiasamp.text import WordListLabeler
 
 N = 100
-occupations = fetch_occupations().frame.dropna()  # the vocabulary lacks "constructor"
+occupations = load_occupations().frame.dropna()  # the vocabulary lacks "constructor"
 jobs = np.repeat(occupations.index.to_numpy(), N)
 nearer_she = (occupations["cosine_she"] - occupations["cosine_he"]).to_numpy()
 

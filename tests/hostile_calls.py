@@ -30,7 +30,6 @@ LEFT_OUT = {
     "fetch_acs_predictions",
     "fetch_captions",
     "fetch_coco_labels",
-    "fetch_occupations",
     "get_metadata_routing",
     "MLPBundle",
     "Pairs",

