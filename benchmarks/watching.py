@@ -20,7 +20,8 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from skbiasamp import Contingency, DirectionalAuditor
-from skbiasamp._cells import ordered, with_weight
+from skbiasamp._cells import with_weight
+from skbiasamp._order import ordered
 from skbiasamp.monitoring._watch import against_all_before
 
 ALPHA = 0.05

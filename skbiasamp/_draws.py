@@ -14,7 +14,6 @@ from skbiasamp._cells import (
     Cells,
     SideName,
     keys_of,
-    ordered,
     reweighted,
     side_of,
     sides_of,
@@ -23,6 +22,7 @@ from skbiasamp._cells import (
 )
 from skbiasamp._compat import Interval, validate_parameter_constraints
 from skbiasamp._input import Array, InputError, Side, stack
+from skbiasamp._order import ordered
 from skbiasamp._sums import generator
 
 _RESAMPLE: dict[str, Any] = {

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 import pandas as pd
 
-from skbiasamp import _cells, _draws, _merging, _models
+from skbiasamp import _cells, _draws, _merging, _models, _order
 from skbiasamp._cells import SIDES, Cells, SideName, Summed
 from skbiasamp._frames import read_frame, read_labels, read_models
 from skbiasamp._input import (
@@ -310,7 +310,7 @@ class Contingency(Cells):
         """Whether both hold the same rows equally often, in whatever order."""
         if not isinstance(other, Contingency):
             return NotImplemented
-        return _cells.equal(self, other)
+        return _order.equal(self, other)
 
     __hash__ = None  # type: ignore[assignment]
 

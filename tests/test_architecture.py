@@ -32,6 +32,7 @@ LAYERS = [
     "_files",
     "_clusters",
     "_cells",
+    "_order",
     "_task_sets",
     "_models",
     "_draws",

@@ -12,8 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
-from skbiasamp._cells import ordered, side_of
+from skbiasamp._cells import side_of
 from skbiasamp._input import Codes
+from skbiasamp._order import ordered
 from skbiasamp.attackers._attack import Sides, make_attack
 from skbiasamp.attackers._draws import own_generator, split
 from skbiasamp.attackers._pair import balance, class_shares, majority

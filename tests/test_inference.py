@@ -30,9 +30,10 @@ from skbiasamp import (
     _jobs,
     _sums,
 )
-from skbiasamp._cells import distinct, ordered
+from skbiasamp._cells import distinct
 from skbiasamp._draws import flips, swapped
 from skbiasamp._input import InputError
+from skbiasamp._order import ordered
 from skbiasamp.inference import (
     UncertaintyWarning,
     _intervals,

@@ -9,8 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._cells import ordered, side_of, take
+from skbiasamp._cells import side_of, take
 from skbiasamp._input import InputError, quote, rows_of
+from skbiasamp._order import ordered
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._attack import (
     MOST_BITS,

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skbiasamp._cells import labels_of, ordered, sides_of, with_sides
+from skbiasamp._cells import labels_of, sides_of, with_sides
 from skbiasamp._draws import exchanged
 from skbiasamp._input import Array, Codes, common
 from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
+from skbiasamp._order import ordered
 from skbiasamp._progress import progress
 from skbiasamp._sums import chunks, generator, pair_sums
 from skbiasamp.contingency import Contingency

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._cells import Cells, SideName, column, column_scores, labels_of, pair_scores
+from skbiasamp._cells import Cells, SideName, column, labels_of
 from skbiasamp._input import Array
 from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
@@ -91,7 +91,7 @@ def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
     assert pairs.rates is not None
     if pairs.onto is None or pairs.rates.observed[1] != "task_pred":
         return 1.0
-    return column_scores(cells, side, np.ones(len(pairs.groups)))
+    return labels_of(cells, side).scores(np.ones(len(pairs.groups)))
 
 
 def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
@@ -106,10 +106,11 @@ def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
             count = count[:, None] if by_group else count[None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
             weight = np.where(pairs.gradient == 0, 0.0, factor * pairs.gradient / count)
-        scores += pair_scores(cells, side, given, weight)
+        groups, tasks = (given, side) if by_group else (side, given)
+        scores += labels_of(cells, groups).own(labels_of(cells, tasks).scores(weight))
         if centred:
             mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
-            scores -= times * column_scores(cells, given, mean)
+            scores -= times * labels_of(cells, given).scores(mean)
     return scores
 
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import stats
 
-from skbiasamp._cells import ordered
 from skbiasamp._input import Array, check_option
 from skbiasamp._jobs import side_by_side
+from skbiasamp._order import ordered
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import pair_variances, value_variance

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skbiasamp._cells import labels_of, ordered, take
+from skbiasamp._cells import labels_of, take
 from skbiasamp._draws import flips, swapped
 from skbiasamp._input import Array, InputError, check_option, numbers_of
+from skbiasamp._order import ordered
 from skbiasamp._progress import progress
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency

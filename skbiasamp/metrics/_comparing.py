@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import ordered
 from skbiasamp._input import InputError
 from skbiasamp._models import check_model, check_models, models_of, of_model
+from skbiasamp._order import ordered
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.inference._compare import churn_of
 from skbiasamp.inference._intervals import across_runs

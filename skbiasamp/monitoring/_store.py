@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from skbiasamp import _schema as schema
-from skbiasamp._cells import distinct, ordered, take
+from skbiasamp._cells import distinct, take
 from skbiasamp._input import InputError, InputTypeError, check_auditor, check_count, rows_of
 from skbiasamp._merging import merged
+from skbiasamp._order import ordered
 from skbiasamp._writing import written
 from skbiasamp.contingency import Contingency
 from skbiasamp.monitoring._calendar import checked_period, every_of, filled

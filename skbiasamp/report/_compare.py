@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import ordered
 from skbiasamp._input import InputError, check_frame_columns, require_groups, speaking
 from skbiasamp._models import check_model, check_models, models_of, of_model
+from skbiasamp._order import ordered
 from skbiasamp._progress import progress
 from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
