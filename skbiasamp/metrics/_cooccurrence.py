@@ -15,10 +15,9 @@ from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array, InputError, quote
 from skbiasamp._models import of_model
 from skbiasamp._warnings import UncertaintyWarning, warn
-from skbiasamp._words import CANNOT, DIRECTION_OF, growth, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._assess import assess, warn_uncertain
-from skbiasamp.inference._compare import compare_models
+from skbiasamp.inference._compare import Compared, Difference, compare_models
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
@@ -28,7 +27,6 @@ from skbiasamp.results import (
     MODEL_COLUMNS,
     AuditResult,
     ComparisonResult,
-    labels_of,
     pair_names,
     pair_table,
 )
@@ -267,45 +265,13 @@ class CooccurrenceAuditor(BaseAuditor):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        _warn_undefined(found.pairs[reference])
-        rows, tables = [], []
         before = found.pairs[reference]
-        for model, pairs in found.pairs.items():
-            bounds = found.bounds[model]
-            row = {"model": model, "value": pairs.value, "low": np.nan, "high": np.nan}
-            if bounds is not None:
-                row |= {"low": bounds.value_low, "high": bounds.value_high}
-            gap = found.differences.get(model)
-            row |= dict.fromkeys(MODEL_COLUMNS[4:], np.nan)
-            if pairs.size:
-                # A mean of absolute changes has no direction: verdicts are about the signed mean.
-                row |= dict.fromkeys(("signed_difference", "signed_low", "signed_high"), np.nan)
-            if gap is not None:
-                row |= {"difference": gap.value, "p_value": gap.p_value}
-                row["difference_low"], row["difference_high"] = gap.sizes
-                if pairs.size:
-                    row["signed_difference"] = gap.signed
-                    row["signed_low"] = gap.bounds.value_low
-                    row["signed_high"] = gap.bounds.value_high
-                named = pair_names(pairs.groups, pairs.tasks)
-                columns = {
-                    "n": pairs.n,
-                    "sign": pairs.sign,
-                    "base": pairs.base,
-                    "reference": before.observed,
-                    "observed": pairs.observed,
-                    "difference": gap.observed,
-                    "gained": gap.gained,
-                    "lost": gap.lost,
-                    "p_value": gap.pair_p_values,
-                    "p_adjusted": adjust_p_values(gap.pair_p_values, self.adjust),
-                    "amplification": gap.amplification,
-                    "low": gap.bounds.low,
-                    "high": gap.bounds.high,
-                }
-                flat = {name: np.ravel(one) for name, one in columns.items()}
-                tables.append(pd.DataFrame({"model": model, **named, **flat}))
-            rows.append(row)
+        _warn_undefined(before)
+        rows = [_row_of_model(model, found) for model in found.pairs]
+        tables = [
+            _pairs_of_model(model, before, found.pairs[model], gap, adjust=self.adjust)
+            for model, gap in found.differences.items()
+        ]
         return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
 
     def _result(self, test: Contingency) -> AuditResult:
@@ -408,6 +374,49 @@ def predicted_labels(test: Contingency) -> tuple[SideName, ...]:
     return tuple(label for side, label in LABEL_OF.items() if test.has(side))
 
 
+def _row_of_model(model: str, found: Compared) -> dict[str, Any]:
+    """Return the value of a model and its difference to the reference, NaN for the reference."""
+    pairs, bounds, gap = found.pairs[model], found.bounds[model], found.differences.get(model)
+    row: dict[str, Any] = {"model": model, **dict.fromkeys(MODEL_COLUMNS[1:], np.nan)}
+    if pairs.size:
+        # A mean of absolute changes has no direction: verdicts are about the signed mean.
+        row |= dict.fromkeys(("signed_difference", "signed_low", "signed_high"), np.nan)
+    row["value"] = pairs.value
+    if bounds is not None:
+        row |= {"low": bounds.value_low, "high": bounds.value_high}
+    if gap is not None:
+        row |= {"difference": gap.value, "p_value": gap.p_value}
+        row["difference_low"], row["difference_high"] = gap.sizes
+        if pairs.size:
+            row["signed_difference"] = gap.signed
+            row["signed_low"] = gap.bounds.value_low
+            row["signed_high"] = gap.bounds.value_high
+    return row
+
+
+def _pairs_of_model(
+    model: str, before: Pairs, pairs: Pairs, gap: Difference, *, adjust: str | None
+) -> pd.DataFrame:
+    """Return what changes in each pair of group and task from the reference to a model."""
+    columns = {
+        "n": pairs.n,
+        "sign": pairs.sign,
+        "base": pairs.base,
+        "reference": before.observed,
+        "observed": pairs.observed,
+        "difference": gap.observed,
+        "gained": gap.gained,
+        "lost": gap.lost,
+        "p_value": gap.pair_p_values,
+        "p_adjusted": adjust_p_values(gap.pair_p_values, adjust),
+        "amplification": gap.amplification,
+        "low": gap.bounds.low,
+        "high": gap.bounds.high,
+    }
+    flat = {name: np.ravel(one) for name, one in columns.items()}
+    return pd.DataFrame({"model": model, **pair_names(pairs.groups, pairs.tasks), **flat})
+
+
 def _warn_undefined(pairs: Pairs) -> None:
     """Name all undefined pairs of a call in one warning."""
     undefined = np.isnan(pairs.delta)
@@ -440,69 +449,3 @@ def _warn_undefined(pairs: Pairs) -> None:
         f"{n} pairs of group and task are NaN and {fate}, {cause}: {quote(which)}.",
         UndefinedMetricWarning,
     )
-
-
-# --------------------------------------------------------------------------- sentences
-
-
-def most_affected(result: AuditResult, *, base: str) -> str:
-    """Return which pair of group and task changes most, and how; nothing if none can.
-
-    `base` says where the rate to compare with is from: "test", "train", or else the user.
-    """
-    pair = result.affected
-    if result.verdict == CANNOT or result.table["delta"].isna().all():
-        return ""
-    if pair is None:
-        return " No pair of group and task changes."
-    group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
-    observed, before = rate(pair["observed"]), rate(pair["base"])
-    if result.direction == "A->T":
-        text = f"the group {group} is predicted {task} for {observed} of its rows, and {before} "
-        of = {"test": "are labelled so", "train": "are labelled so in training"}
-    elif result.direction == "T->A":
-        text = f"of the rows labelled {task}, {observed} are predicted to be in the group {group}, "
-        text += f"and {before} "
-        of = {"test": "are in it", "train": "are in it in the training labels"}
-    else:
-        text = f"the group {group} makes up {observed} of the rows predicted {task}, and {before} "
-        of = {"test": "of the rows labelled so", "train": "of the training rows labelled so"}
-    labels, along = labels_of(result), pair["sign"] * pair["delta"]
-    effect = f"; this {'widens' if along > 0 else 'narrows'} the difference in the {labels}."
-    if along == 0:
-        effect = f"; the {labels} have no association here."
-    if result.direction == "A->T" and (change := _change_of_gap(result)):
-        # Signs from training may be another's than those of the audited labels.
-        where = labels == "training labels" and base == "test"
-        effect = f". {'In the audited rows, the' if where else 'The'} {change}."
-    intro = ""
-    if not pair["significant"] and result.table[["p_adjusted", "low"]].notna().any(axis=None):
-        intro = " No single pair changes significantly."
-    return (
-        f"{intro} {_largest(result, pair)}: {text}{of.get(base, 'is the given base rate')}{effect}"
-    )
-
-
-def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
-    """Return of which changes the reported one is the largest, if not of all."""
-    counted = result.table[result.table["sign"] != 0]
-    if abs(pair["delta"]) >= counted["delta"].abs().max():
-        return "Largest change"
-    significant = " significant" * pair["significant"]
-    same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
-    return f"Largest{significant} change{same}"
-
-
-def _change_of_gap(result: AuditResult) -> str:
-    """Return how the difference between two groups changes, or nothing if there are more pairs."""
-    table = result.table
-    if (
-        len(table) != 2
-        or table["task"].nunique() != 1
-        or table[["base", "observed"]].isna().any(axis=None)
-    ):
-        return ""
-    before, after = (
-        float(table[name].iloc[0] - table[name].iloc[1]) for name in ("base", "observed")
-    )
-    return f"difference between the groups {growth(before, after)}"

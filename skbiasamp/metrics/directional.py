@@ -11,9 +11,10 @@ from skbiasamp._compat import StrOptions
 from skbiasamp._input import DIRECTIONS, Array, InputError, check_table
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor, most_affected
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._reading import directions_of
+from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics._signs import association_sign, compare_counts, settled
 from skbiasamp.results import AuditResult, conclusion
 

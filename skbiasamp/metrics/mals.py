@@ -10,10 +10,10 @@ from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._cooccurrence import (
     CooccurrenceAuditor,
-    most_affected,
     predicted_labels,
 )
 from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics._signs import share_sign
 from skbiasamp.results import AuditResult, conclusion
 

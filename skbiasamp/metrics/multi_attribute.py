@@ -26,10 +26,10 @@ from skbiasamp.inference._tests import sign_p_values
 from skbiasamp.metrics._cooccurrence import (
     BASES,
     CooccurrenceAuditor,
-    most_affected,
     predicted_labels,
 )
 from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics._signs import association_sign, over_share, share_sign, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 

@@ -1,0 +1,71 @@
+"""The sentences that the co-occurrence metrics share: which pair changes most, and how."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skbiasamp._words import CANNOT, DIRECTION_OF, growth, rate, task_of
+from skbiasamp.results import AuditResult, labels_of
+
+
+def most_affected(result: AuditResult, *, base: str) -> str:
+    """Return which pair of group and task changes most, and how; nothing if none can.
+
+    `base` says where the rate to compare with is from: "test", "train", or else the user.
+    """
+    pair = result.affected
+    if result.verdict == CANNOT or result.table["delta"].isna().all():
+        return ""
+    if pair is None:
+        return " No pair of group and task changes."
+    group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
+    observed, before = rate(pair["observed"]), rate(pair["base"])
+    if result.direction == "A->T":
+        text = f"the group {group} is predicted {task} for {observed} of its rows, and {before} "
+        of = {"test": "are labelled so", "train": "are labelled so in training"}
+    elif result.direction == "T->A":
+        text = f"of the rows labelled {task}, {observed} are predicted to be in the group {group}, "
+        text += f"and {before} "
+        of = {"test": "are in it", "train": "are in it in the training labels"}
+    else:
+        text = f"the group {group} makes up {observed} of the rows predicted {task}, and {before} "
+        of = {"test": "of the rows labelled so", "train": "of the training rows labelled so"}
+    labels, along = labels_of(result), pair["sign"] * pair["delta"]
+    effect = f"; this {'widens' if along > 0 else 'narrows'} the difference in the {labels}."
+    if along == 0:
+        effect = f"; the {labels} have no association here."
+    if result.direction == "A->T" and (change := _change_of_gap(result)):
+        # Signs from training may be another's than those of the audited labels.
+        where = labels == "training labels" and base == "test"
+        effect = f". {'In the audited rows, the' if where else 'The'} {change}."
+    intro = ""
+    if not pair["significant"] and result.table[["p_adjusted", "low"]].notna().any(axis=None):
+        intro = " No single pair changes significantly."
+    return (
+        f"{intro} {_largest(result, pair)}: {text}{of.get(base, 'is the given base rate')}{effect}"
+    )
+
+
+def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
+    """Return of which changes the reported one is the largest, if not of all."""
+    counted = result.table[result.table["sign"] != 0]
+    if abs(pair["delta"]) >= counted["delta"].abs().max():
+        return "Largest change"
+    significant = " significant" * pair["significant"]
+    same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
+    return f"Largest{significant} change{same}"
+
+
+def _change_of_gap(result: AuditResult) -> str:
+    """Return how the difference between two groups changes, or nothing if there are more pairs."""
+    table = result.table
+    if (
+        len(table) != 2
+        or table["task"].nunique() != 1
+        or table[["base", "observed"]].isna().any(axis=None)
+    ):
+        return ""
+    before, after = (
+        float(table[name].iloc[0] - table[name].iloc[1]) for name in ("base", "observed")
+    )
+    return f"difference between the groups {growth(before, after)}"
