@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.metrics import f1_score, make_scorer
@@ -38,6 +36,7 @@ from skbiasamp._input import (
 from skbiasamp._progress import clear, progress
 from skbiasamp._words import printable
 from skbiasamp.metrics import DirectionalAuditor
+from skbiasamp.mitigation._comparison import MitigationComparison, table_of
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._pairs import check_frame
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
@@ -45,7 +44,6 @@ from skbiasamp.model_selection._folds import (
     STRATIFY,
     joint_strata,
     of_each_row_once,
-    over_folds,
     pooled_comparison,
     seeded,
     splitter,
@@ -53,95 +51,6 @@ from skbiasamp.model_selection._folds import (
 )
 from skbiasamp.model_selection._rows import RowClassifier, RowData
 from skbiasamp.results import ComparisonResult
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class MitigationComparison:
-    """Comparison of mitigations, as returned by `compare_mitigations`.
-
-    Attributes
-    ----------
-    table : DataFrame
-        One row for each mitigation and measure. ``mitigation``; ``noise``: its scale, NaN if it is
-        not noise; ``measure``; ``value``, ``low``, ``high``: mean over folds and its confidence
-        interval; ``change``, ``change_low``, ``change_high``: difference from the baseline on the
-        same folds and its confidence interval; ``rows_changed``: share of held-out rows whose
-        prediction differs from the baseline's; ``difference``, ``difference_low``,
-        ``difference_high``, ``p_value``, ``p_adjusted`` (for the number of mitigations):
-        difference of the amplification from the baseline in all held-out predictions together,
-        with its paired interval and test, NaN for scores; ``error``: why the mitigation could not
-        be trained, else None.
-    scores, amplifications : list of str
-        Names of the measures that are scores, and of those that are amplifications.
-    baseline : str
-        Name of the model without mitigation.
-    confidence_level : float
-        Level of the intervals.
-    audits : dict of str to dict of str to CrossAuditResult
-        The audits of each mitigation that could be trained, by the auditor's name.
-    comparisons : dict of str to ComparisonResult
-        The held-out predictions of all mitigations on the same rows and resamples, by the
-        auditor's name: what ``difference`` is from, and who gains and who loses. Empty if nothing
-        but the baseline could be trained.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from skbiasamp.mitigation import RatioBalancer, compare_mitigations
-    >>> rng = np.random.default_rng(0)
-    >>> sex, skill = rng.integers(0, 2, 600), rng.normal(size=600)
-    >>> hired = (skill + sex + rng.normal(size=600) > 0.5).astype(int)
-    >>> found = compare_mitigations(
-    ...     np.column_stack([skill, sex]),
-    ...     hired,
-    ...     sex,
-    ...     {"none": LogisticRegression(), "balanced": (RatioBalancer(), LogisticRegression())},
-    ...     noise=(),
-    ...     random_state=0,
-    ... )
-    >>> found.scores, found.amplifications, found.baseline
-    (['accuracy', 'f1'], ['directional A->T'], 'none')
-    >>> changes = found.table[found.table["mitigation"] == "balanced"]
-    >>> changes[["measure", "change", "change_low", "change_high"]].round(2)
-                measure  change  change_low  change_high
-    3          accuracy   -0.04       -0.06        -0.01
-    4                f1   -0.03       -0.06        -0.01
-    5  directional A->T   -0.12       -0.17        -0.07
-    """
-
-    table: pd.DataFrame
-    scores: list[str]
-    amplifications: list[str]
-    baseline: str
-    confidence_level: float
-    audits: dict[str, dict[str, CrossAuditResult]] = field(default_factory=dict)
-    comparisons: dict[str, ComparisonResult] = field(default_factory=dict)
-
-    def __repr__(self) -> str:
-        cells = self.table.assign(
-            cell=[
-                "failed" if row.error else f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
-                for row in self.table.itertuples(index=False)
-            ]
-        )
-        wide = cells.pivot(index="mitigation", columns="measure", values="cell")
-        order = self.table["mitigation"].unique(), self.scores + self.amplifications
-        lines = [wide.loc[order].rename_axis(index=None, columns=None).to_string()]
-        ends = self.table.drop_duplicates("mitigation")
-        for name, changed, error in ends[["mitigation", "rows_changed", "error"]].to_numpy():
-            if error:
-                lines.append(f"{name} failed: {error}")
-            elif name != self.baseline and changed == 0:
-                lines.append(
-                    f"{name} changed nothing: its predictions are those of {self.baseline!r} in "
-                    "every row."
-                )
-        return "\n".join(lines)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a copy of ``table``."""
-        return self.table.copy()
 
 
 @validate_params(
@@ -270,72 +179,43 @@ def compare_mitigations(
     labels = {"y": y, "sensitive_features": sensitive_features}
     read = {name: to_native(one, name) for name, one in labels.items()}
     check_lengths({"X": range(_n_rows(X)), **read})
-    if not isinstance(estimators, Mapping):
-        raise InputTypeError(
-            "{estimators} must be a dict of classifiers by name, such as {example}. Got {kind} "
-            "instead.",
-            example="{'none': LogisticRegression(), 'balanced': (RatioBalancer(), "
-            "LogisticRegression())}",
-            kind=type(estimators).__name__,
-        )
-    if not estimators:
-        raise InputError(
-            "{estimators} is empty: pass a classifier without mitigation, and some with one."
-        )
-    baseline = next(iter(estimators)) if baseline is None else baseline
-    if not is_one(baseline, estimators):
-        raise InputError(
-            "{baseline}={seen!r} is not in {estimators}, which has {names}. Pass the name of the "
-            "classifier without mitigation.",
-            seen=baseline,
-            names=quote(estimators),
-        )
-    if auditors is None:
-        auditors = DirectionalAuditor()
-    auditors = auditors if isinstance(auditors, list) else [auditors]
-    for one in auditors:
-        check_auditor(one, "auditors")
-    if not auditors:
-        raise InputError("{auditors} is empty: pass one auditor or more, or None.")
-    backwards = [one for one in auditors if one.direction == "T->A"]
-    if backwards:
-        raise InputError(
-            "{auditor} needs predictions of the sensitive feature, and mitigations do not predict "
-            "it: measure direction='A->T'.",
-            auditor=backwards[0],
-        )
+    baseline = _read_baseline(estimators, baseline)
+    auditors = _read_auditors(auditors)
     scoring = _scorers(scoring)
-    listed = isinstance(noise, Iterable) and np.ndim(noise) == 1  # type: ignore[arg-type]
-    if not listed or not all(isinstance(scale, Real) and scale >= 0 for scale in noise):
-        raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
-    noisy = {f"noise {scale:g}": (scale, _noisy(estimators[baseline], scale)) for scale in noise}
+    noisy = {
+        f"noise {scale:g}": (scale, _noisy(estimators[baseline], scale))
+        for scale in _read_noise(noise)
+    }
     entries = {name: (np.nan, one) for name, one in estimators.items()} | noisy
     parts = {name: _parts(name, one) for name, (_, one) in entries.items()}
     rng = check_random_state(random_state)
     strata = y if stratify == "task" else joint_strata(y, sensitive_features)
     splits = list(splitter(cv, strata, rng).split(X, strata, groups))
-    seed = rng.randint(2**31 - 1)
+    # The same draws for all. Folds have no intervals; folds together give one.
+    how = {
+        "auditor": [clone(one).set_params(interval=None) for one in auditors],
+        "cv": splits,
+        "scoring": scoring,
+        "n_jobs": n_jobs,
+        "random_state": rng.randint(2**31 - 1),
+    }
     data = RowData(X, sensitive_features)
     audits: dict[str, dict[str, CrossAuditResult]] = {}
     errors: dict[str, str] = {}
-    # The baseline first: if it fails there is nothing to compare with.
     with progress("mitigations", len(entries)) as step:
+        # The baseline first: if it fails there is nothing to compare with.
         for i, name in enumerate(dict.fromkeys([baseline, *entries])):
             start = time.perf_counter()
             sampler, estimator = parts[name]
+            model = RowClassifier(estimator, data=data, sampler=sampler)
             try:
                 with speaking(auditor="auditors"):
                     found = cross_audit(
-                        RowClassifier(estimator, data=data, sampler=sampler),
+                        model,
                         np.arange(_n_rows(X))[:, None],
                         y,
                         sensitive_features=sensitive_features,
-                        # Folds have no intervals; folds together give one.
-                        auditor=[clone(one).set_params(interval=None) for one in auditors],
-                        cv=splits,
-                        scoring=scoring,
-                        n_jobs=n_jobs,
-                        random_state=seed,  # the same draws for all
+                        **how,
                     )
                 assert isinstance(found, dict)
                 audits[name] = found
@@ -354,54 +234,85 @@ def compare_mitigations(
                 took = f"{'failed, ' * (name in errors)}{time.perf_counter() - start:.1f} s"
                 shown = f"[compare_mitigations] ({i + 1} of {len(entries)}) {name}: {took}"
                 print(printable(shown))
-        scores, amplifications = list(scoring), list(audits[baseline])
+        audits = {name: audits[name] for name in entries if name in audits}
         comparisons = {}
-        for name, auditor in zip(amplifications, auditors, strict=True):
+        for measure, auditor in zip(audits[baseline], auditors, strict=True):
             if len(audits) > 1:
+                auditor = clone(auditor).set_params(confidence_level=confidence_level)
+                of_each = {name: found[measure] for name, found in audits.items()}
                 with speaking(auditor="auditors"):
-                    comparisons[name] = _paired(
-                        seeded(clone(auditor).set_params(confidence_level=confidence_level), rng),
-                        y,
-                        sensitive_features,
-                        splits,
-                        {one: audits[one][name] for one in entries if one in audits},
-                        baseline,
+                    comparisons[measure] = _paired(
+                        seeded(auditor, rng), y, sensitive_features, splits, of_each, baseline
                     )
-    folds = {name: _of_folds(found, scores) for name, found in audits.items()}
-    over: dict[str, Any] = {"confidence_level": confidence_level, "corrected": tested_twice(splits)}
-    rows = []
-    for name, (scale, _) in entries.items():
-        for measure in scores + amplifications:
-            row = {"mitigation": name, "noise": scale, "measure": measure}
-            rows.append(row | dict.fromkeys(_NUMBERS, np.nan) | {"error": errors.get(name)})
-            if name in errors:
-                continue
-            table, reference = folds[name], folds[baseline]
-            change = table.assign(**{measure: table[measure] - reference[measure]})
-            found_here = [*over_folds(table, measure, **over)[:3]]
-            found_here += over_folds(change, measure, **over)[:3]
-            rows[-1] |= dict(zip(_NUMBERS, found_here, strict=False))
-            rows[-1]["rows_changed"] = _share_changed(audits[name], audits[baseline])
-            if measure in comparisons and name != baseline:
-                table = comparisons[measure].table.set_index("model")
-                rows[-1] |= {column: table.loc[name, column] for column in PAIRED}
     return MitigationComparison(
-        table=pd.DataFrame(rows),
-        scores=scores,
-        amplifications=amplifications,
+        table=table_of(
+            {name: scale for name, (scale, _) in entries.items()},
+            list(scoring),
+            audits,
+            errors,
+            comparisons,
+            baseline,
+            confidence_level=confidence_level,
+            corrected=tested_twice(splits),
+        ),
+        scores=list(scoring),
+        amplifications=list(audits[baseline]),
         baseline=baseline,
         confidence_level=confidence_level,
-        audits={name: audits[name] for name in entries if name in audits},
+        audits=audits,
         comparisons=comparisons,
     )
 
 
-# What a comparison says of a model.
-PAIRED = ("difference", "difference_low", "difference_high", "p_value", "p_adjusted")
-_NUMBERS = (
-    *("value", "low", "high", "change", "change_low", "change_high"),
-    *("rows_changed", *PAIRED),
-)
+def _read_baseline(estimators: Any, baseline: Any) -> str:
+    """Return the name of the classifier without mitigation, or raise."""
+    if not isinstance(estimators, Mapping):
+        raise InputTypeError(
+            "{estimators} must be a dict of classifiers by name, such as {example}. Got {kind} "
+            "instead.",
+            example="{'none': LogisticRegression(), 'balanced': (RatioBalancer(), "
+            "LogisticRegression())}",
+            kind=type(estimators).__name__,
+        )
+    if not estimators:
+        raise InputError(
+            "{estimators} is empty: pass a classifier without mitigation, and some with one."
+        )
+    found = next(iter(estimators)) if baseline is None else baseline
+    if not is_one(found, estimators):
+        raise InputError(
+            "{baseline}={seen!r} is not in {estimators}, which has {names}. Pass the name of the "
+            "classifier without mitigation.",
+            seen=found,
+            names=quote(estimators),
+        )
+    return found
+
+
+def _read_auditors(auditors: Any) -> list[Any]:
+    """Return the auditors as a list, or raise if one cannot audit a mitigation."""
+    if auditors is None:
+        return [DirectionalAuditor()]
+    listed = auditors if isinstance(auditors, list) else [auditors]
+    for one in listed:
+        check_auditor(one, "auditors")
+        if one.direction == "T->A":
+            raise InputError(
+                "{auditor} needs predictions of the sensitive feature, and mitigations do not "
+                "predict it: measure direction='A->T'.",
+                auditor=one,
+            )
+    if not listed:
+        raise InputError("{auditors} is empty: pass one auditor or more, or None.")
+    return listed
+
+
+def _read_noise(noise: Any) -> list[float]:
+    """Return the scales of noise, or raise."""
+    listed = isinstance(noise, Iterable) and np.ndim(noise) == 1  # type: ignore[arg-type]
+    if not listed or not all(isinstance(one, Real) and float(one) >= 0 for one in noise):
+        raise InputError("{noise} must hold numbers of at least 0; got {seen!r}.", seen=noise)
+    return list(noise)
 
 
 def _paired(
@@ -426,16 +337,6 @@ def _paired(
     }
     fitted = auditor.fit(y, sensitive_features=attribute)
     return pooled_comparison(of_each_row_once(fitted, splits), held_out, baseline)
-
-
-def _share_changed(
-    audits: dict[str, CrossAuditResult], baseline: dict[str, CrossAuditResult]
-) -> float:
-    """Return the share of held-out rows whose predictions differ."""
-    ours, theirs = (
-        np.concatenate(next(iter(one.values())).predictions) for one in (audits, baseline)
-    )
-    return float(np.mean((ours != theirs).reshape(len(ours), -1).any(axis=1)))
 
 
 def _parts(name: str, mitigation: Any) -> tuple[Any, Any]:
@@ -485,12 +386,6 @@ def _scorers(scoring: Any) -> dict[str, Any]:
             seen=scoring,
         )
     return {one: one for one in named}
-
-
-def _of_folds(audits: dict[str, CrossAuditResult], scores: list[str]) -> pd.DataFrame:
-    """Return every measure of every fold."""
-    table = next(iter(audits.values())).table[["repeat", "n_train", "n_test", *scores]]
-    return table.assign(**{name: found.table["value"] for name, found in audits.items()})
 
 
 def _n_rows(X: Any) -> int:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skbiasamp._input import Array, quote
 from skbiasamp.mitigation import MitigationComparison
-from skbiasamp.mitigation._compare import PAIRED
+from skbiasamp.mitigation._comparison import PAIRED
 from skbiasamp.plotting._common import LINES, as_floats, axes_of, labels_of, merged, room, tidy
 
 MARKERS = "osD^vPX*<>"
