@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp.attackers import MLPAttacker, _networks
@@ -405,6 +406,94 @@ def test_losses_are_those_of_rows_though_equal_inputs_are_one(batch_size):
     # Training's losses are those before each step: next to no different by now.
     trained = network.loss_curve[0, network.n_iter[0] - 1]
     assert trained == pytest.approx(errors[~out].mean(), rel=0.01)
+
+
+# --------------------------------------------------------------------------- validation rows
+
+
+def noisy_rows(seed=0):
+    """Training rows that can be learned by heart, and validation rows of the same kind."""
+    X, y = gaussian_rows(n=300, seed=seed)
+    y = np.where(np.random.default_rng(1).random(300) < 0.3, 1 - y, y)
+    return (X[:60], y[:60]), (X[60:], y[60:])
+
+
+@pytest.mark.parametrize("choice", [True, "accuracy"])
+def test_the_epoch_that_is_best_on_given_rows_is_kept(choice):
+    (X, y), given = noisy_rows()
+    attacker = MLPAttacker((40,), max_epochs=60, early_stopping=choice, batch_size=16)
+    attacker.set_params(random_state=0).fit(X, y, validation=given)
+    curve = attacker.networks_.validation_curve[0]
+    if choice == "accuracy":
+        reached = attacker.score(*given)
+        assert attacker.n_iter_ == curve.argmax() + 1
+        assert reached > curve[-1] + 0.02
+        # By loss another epoch is the best.
+        by_loss = clone(attacker).set_params(early_stopping=True).fit(X, y, validation=given)
+        assert by_loss.n_iter_ != attacker.n_iter_
+    else:
+        reached = log_loss(given[1], attacker.predict_proba(given[0]))
+        assert attacker.n_iter_ == curve.argmin() + 1
+    assert reached == pytest.approx(curve[attacker.n_iter_ - 1], rel=1e-5)
+    # Nothing is held out, so all rows are trained on, as without early stopping.
+    shorter = clone(attacker).set_params(early_stopping=False, max_epochs=attacker.n_iter_)
+    shorter.fit(X, y)
+    np.testing.assert_array_equal(shorter.predict_proba(X), attacker.predict_proba(X))
+
+
+def test_weights_of_validation_rows_count_rows():
+    (X, y), (V, v) = noisy_rows()
+    times = np.random.default_rng(2).integers(0, 4, len(v))
+    attacker = MLPAttacker((40,), max_epochs=30, early_stopping="accuracy", random_state=0)
+    weighted = attacker.fit_many(X, [y, y], validation=(V, v, times))
+    repeated = attacker.fit_many(
+        X, [y, y], validation=(np.repeat(V, times, axis=0), np.repeat(v, times))
+    )
+    np.testing.assert_array_equal(weighted.validation_curve, repeated.validation_curve)
+    right = weighted.predict(V)[1] == v
+    assert weighted.validation_curve[1].max() == pytest.approx(np.average(right, weights=times))
+
+
+def test_of_equally_accurate_epochs_the_first_is_kept():
+    attacker = MLPAttacker((), max_epochs=20, early_stopping="accuracy", random_state=0)
+    attacker.fit([[0], [1]], [0, 0], validation=([[0], [1]], [0, 0]))
+    assert attacker.networks_.validation_curve.tolist() == [[1.0] * 20]
+    assert attacker.n_iter_ == 1
+
+
+def test_a_regressor_is_chosen_by_its_error_on_given_rows():
+    (X, _), (V, _) = noisy_rows()
+    rng = np.random.default_rng(0)
+    y, v = 100 + 20 * (X[:, 0] + rng.normal(size=60)), 100 + 20 * (V[:, 0] + rng.normal(size=240))
+    attacker = MLPAttacker((40,), loss="squared_error", max_epochs=60, early_stopping=True)
+    attacker.set_params(random_state=0).fit(X, y, validation=(V, v))
+    errors = np.mean((attacker.predict(V) - v) ** 2)
+    assert attacker.networks_.validation_curve.min() == pytest.approx(errors, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "validation", "message"),
+    [
+        ({"early_stopping": False}, ([[0]], [0]), "validation chooses the epoch, and early_stop"),
+        ({}, [[0]], r"validation must be a tuple \(X, y\) or .*; got list"),
+        ({}, ([[0, 1]], [0]), r"validation must hold X of shape \(n, 1\) .* got \(1, 2\) and"),
+        ({}, ([[0]], [0, 1]), r"y of shape \(n,\); got \(1, 1\) and \(2,\)"),
+        ({}, ([[0]], [2]), "validation has 2, which is not in classes"),
+        ({}, ([[0]], [1], [0]), "zero"),
+        ({}, ([[0]], [1], [-1]), "Negative values"),
+        ({}, ([[np.nan]], [1]), "X of validation contains NaN"),
+        (
+            {"early_stopping": "accuracy", "loss": "squared_error"},
+            None,
+            "early_stopping='accuracy' needs classes",
+        ),
+        ({"early_stopping": "loss"}, None, "'early_stopping' parameter"),
+    ],
+)
+def test_wrong_validation_rows_are_refused(settings, validation, message):
+    attacker = MLPAttacker(**{"early_stopping": True} | settings)
+    with pytest.raises(ValueError, match=message):
+        attacker.fit([[0], [1]], [0, 1], validation=validation)
 
 
 def test_held_out_rows_are_not_trained_on():

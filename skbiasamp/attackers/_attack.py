@@ -74,6 +74,7 @@ class Attack:
     soft : whether inputs are scores.
     texts : the distinct inputs as texts, if they are some.
     training : the same attack on training rows, if attackers learn there.
+    validation : the same attack on the rows on which attackers choose their epoch, if any.
     """
 
     cells: Contingency
@@ -87,6 +88,7 @@ class Attack:
     soft: bool = False
     texts: Array | None = None
     training: Attack | None = None
+    validation: Attack | None = None
 
     @property
     def by_rows(self) -> bool:
@@ -161,6 +163,7 @@ def make_attack(
     *,
     perturbed: bool = False,
     train: Contingency | None = None,
+    validation: Contingency | None = None,
     numbers: bool = False,
     features: Array | None = None,
     read: Inputs | None = None,
@@ -171,7 +174,7 @@ def make_attack(
     numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input;
     `read` holds what attackers see of its classes.
     """
-    every = [cells] if train is None else [cells, train]
+    every = [one for one in (cells, train, validation) if one is not None]
     held = [side_of(one, sides.input) for one in every]
     if read is None:
         patterns, codes, n_bits = _inputs(held, perturbed=perturbed, features=features)
@@ -185,7 +188,12 @@ def make_attack(
         target = _target(one, sides.target, numbers=numbers)
         texts = None if read is None else read.texts
         found.append(Attack(one, patterns, n_inputs, code, *target, n_bits, soft, texts))
-    return found[0] if train is None else replace(found[0], training=found[1])
+    others: dict[str, Any] = {}
+    if validation is not None:
+        others["validation"] = found.pop()
+    if train is not None:
+        others["training"] = found.pop()
+    return replace(found[0], **others)
 
 
 def _inputs(

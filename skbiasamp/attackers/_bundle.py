@@ -26,7 +26,8 @@ class MLPBundle:
     loss_curve : ndarray of shape (n_networks, max_epochs)
         Mean loss of each epoch's steps, in the unit of the target.
     validation_curve : ndarray of shape (n_networks, max_epochs), or None
-        Loss on the held-out rows after each epoch; None without `early_stopping`.
+        Loss on the validation rows after each epoch, or accuracy with
+        ``early_stopping="accuracy"``; None without `early_stopping`.
     n_iter : ndarray of shape (n_networks,)
         Number of epochs that led to the weights.
     tensors : dict of ndarray of shape (n_networks, ...)
@@ -50,16 +51,11 @@ class MLPBundle:
     tensors: dict[str, Array]
     loss_curve: Array
     validation_curve: Array | None
+    n_iter: Array
     classes: Array | None
     _centres: Array
     _activation: str
     _device: str
-
-    @property
-    def n_iter(self) -> Array:
-        if self.validation_curve is None:
-            return np.full(len(self), self.loss_curve.shape[1])
-        return self.validation_curve.argmin(axis=1) + 1
 
     def __len__(self) -> int:
         return len(self.loss_curve)

@@ -31,7 +31,8 @@ class TrainingTask:
     `target` holds codes of `n_classes` classes, or numbers if `n_classes` is 0. `n_rows` is the
     number of rows before equal rows became one, and `rows_per_weight` the number of rows that a
     weight of 1 stands for. Inputs are numbers, a sparse matrix, or texts. With `counts` the
-    attacker learns from so many rows of each input.
+    attacker learns from so many rows of each input. `validation` holds inputs, targets and weights
+    of the rows on which it chooses its epoch.
     """
 
     inputs: Any
@@ -43,6 +44,7 @@ class TrainingTask:
     seed: int
     rows_per_weight: float = 1.0
     counts: Array | None = None
+    validation: tuple[Array, Array, Array] | None = None
 
 
 def choose(attacker: Any, *, few_valued: bool, continuous: bool, scores: bool) -> Any:
@@ -120,11 +122,12 @@ def _train_at_once(
     batches: dict[Any, list[int]] = {}
     for i, task in enumerate(tasks):
         # By identity: comparing arrays would cost more than it saves.
-        key = (id(task.inputs), id(task.query), task.n_classes, task.n_rows)
+        key = (id(task.inputs), id(task.query), id(task.validation), task.n_classes, task.n_rows)
         batches.setdefault(key, []).append(i)
     for batch in batches.values():
         members = [tasks[i] for i in batch]
         first = members[0]
+        options = {} if first.validation is None else {"validation": first.validation}
         networks = attacker.fit_many(
             first.inputs,
             np.stack([task.target for task in members]),
@@ -132,6 +135,7 @@ def _train_at_once(
             classes=np.arange(first.n_classes) if first.n_classes else None,
             n_rows=first.n_rows,
             random_state=[task.seed for task in members],
+            **options,
         )
         if first.n_classes and probabilities:
             predicted = networks.predict_proba(first.query)

@@ -21,11 +21,14 @@ from skbiasamp.attackers._networks import (
     ACTIVATIONS,
     TrainingData,
     average_targets,
+    best_epochs,
+    by_accuracy,
     distinct,
     hold_out,
     join_equal_rows,
     train,
 )
+from skbiasamp.attackers._validation import codes_in, read_validation
 
 PRESETS: dict[str, dict[str, Any]] = {
     "dpa": {"hidden_layer_sizes": (4,), "activation": "sigmoid", "batch_size": 64},
@@ -74,11 +77,12 @@ class MLPAttacker(BaseEstimator):
         Number of passes through the rows.
     loss : {"cross_entropy", "squared_error"}, default="cross_entropy"
         "cross_entropy" makes a classifier, "squared_error" a regressor.
-    early_stopping : bool, default=False
-        True holds out rows and keeps the weights of the epoch with the smallest loss on them.
-        False keeps the last weights. Both train for all epochs.
+    early_stopping : bool or "accuracy", default=False
+        Which weights are kept. True: those of the epoch with the smallest loss on validation rows.
+        "accuracy": those of the epoch with the highest accuracy on them. False: the last weights.
+        All train for `max_epochs`.
     validation_fraction : float, default=0.1
-        Share of the rows that `early_stopping` holds out.
+        Share of the rows that `early_stopping` holds out, unless `fit` gets validation rows.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Device that trains and predicts. "auto" uses a GPU if there is one, else the CPU. "cuda"
         raises an error without a GPU.
@@ -154,7 +158,7 @@ class MLPAttacker(BaseEstimator):
         "batch_size": [Interval(Integral, 1, None, closed="left")],
         "max_epochs": [Interval(Integral, 1, None, closed="left")],
         "loss": [StrOptions({"cross_entropy", "squared_error"})],
-        "early_stopping": ["boolean"],
+        "early_stopping": ["boolean", StrOptions({"accuracy"})],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "device": [StrOptions({"auto", "cpu", "cuda"})],
         "random_state": ["random_state"],
@@ -172,7 +176,7 @@ class MLPAttacker(BaseEstimator):
         batch_size: int = 128,
         max_epochs: int = 100,
         loss: str = "cross_entropy",
-        early_stopping: bool = False,
+        early_stopping: bool | str = False,
         validation_fraction: float = 0.1,
         device: str = "auto",
         random_state: Any = None,
@@ -203,8 +207,10 @@ class MLPAttacker(BaseEstimator):
             setting: 100 epochs of Adam at 0.01 in batches of 64 are the choice made here.
             "leakage" (Wang et al., 2019) has three hidden layers of 300 with batch normalisation
             and leaky ReLU. It trains for 100 epochs at 5e-5 in batches of 128 and keeps the epoch
-            with the smallest loss on held-out rows. The paper does not name its weight decay; 1e-5
-            is the choice made here.
+            with the smallest loss on held-out rows. The paper keeps the best epoch on its
+            validation rows: pass ``early_stopping="accuracy"`` here and `validation` to
+            `skbiasamp.metrics.dataset_leakage`. The paper does not name its weight decay; 1e-5 is
+            the choice made here.
         **overrides
             Parameters of `MLPAttacker` that replace those of the preset.
 
@@ -227,7 +233,7 @@ class MLPAttacker(BaseEstimator):
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, validation: Any = None) -> Self:
         """Train one network.
 
         Parameters
@@ -238,6 +244,8 @@ class MLPAttacker(BaseEstimator):
             Target: classes, or numbers with `loss="squared_error"`.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each row; 0 leaves a row out. By default every row weighs 1.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            Validation rows for `early_stopping`. By default a share of the rows is held out.
 
         Returns
         -------
@@ -250,7 +258,7 @@ class MLPAttacker(BaseEstimator):
             check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X, dtype=np.float64)
         # A row of weights, so that the seed is that of the first of many networks.
-        self.networks_ = self.fit_many(X, y, weight[None])
+        self.networks_ = self.fit_many(X, y, weight[None], validation=validation)
         if _classifies(self):
             self.classes_ = self.networks_.classes
         self.loss_curve_ = self.networks_.loss_curve[0]
@@ -265,6 +273,7 @@ class MLPAttacker(BaseEstimator):
         *,
         classes: Any = None,
         n_rows: Any = None,
+        validation: Any = None,
         random_state: Any = None,
     ) -> MLPBundle:
         """Train many networks at once; each is the network that it would be alone.
@@ -286,6 +295,9 @@ class MLPAttacker(BaseEstimator):
             Number of rows before equal rows became one. It sets the number of steps in an epoch.
             The default is the sum of the weights if all are whole numbers, else the number of rows
             with a weight. Pass it if counts were changed, for example to balance groups.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            Validation rows of all networks, for `early_stopping`. By default each network holds
+            out a share of its rows.
         random_state : int, RandomState, sequence of n_networks int, or None
             One seed gives each network a seed by its position. A sequence gives each network its
             own seed, whatever its position. None takes the attacker's `random_state`.
@@ -295,6 +307,11 @@ class MLPAttacker(BaseEstimator):
         networks : MLPBundle
         """
         self._validate_params()
+        if by_accuracy(self) and not _classifies(self):
+            raise InputError(
+                "early_stopping='accuracy' needs classes, and loss='squared_error' predicts "
+                "numbers: use early_stopping=True."
+            )
         sizes = self.hidden_layer_sizes
         hidden = tuple(sizes) if np.ndim(sizes) else (None,)
         if not all(isinstance(width, int | np.integer) and width >= 1 for width in hidden):
@@ -331,22 +348,24 @@ class MLPAttacker(BaseEstimator):
                 classes = check_array(classes, dtype=None, ensure_2d=False, input_name="classes")
             # unique_labels refuses classes of several types, which cannot be sorted.
             classes = unique_labels(y[used] if classes is None else np.ravel(classes))
-            target = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-            unknown = y[used & (classes[target] != y)]
-            if len(unknown):
-                raise InputError(
-                    "{y} has {label!r}, which is not in {classes}.", label=unknown[:1].tolist()[0]
-                )
+            target = codes_in(classes, y, used, "y")
         else:
             classes = None
             centres = np.array([_centre(*one) for one in zip(y, weight, strict=True)])
             target = (y - centres[:, :1]) / centres[:, 1:]
-        inputs, index = distinct(X)
+        outside = None
+        if validation is not None:
+            outside = read_validation(validation, X, classes, used=self.early_stopping)
+        inputs, index = distinct(X if outside is None else np.concatenate([X, outside.inputs]))
+        index, index_outside = index[: len(X)], index[len(X) :]
         data = []
         each = used, target, weight, _seed_sequences(seeds, n), _rows_before(n_rows, weight)
-        for one, its_target, its_weight, seed, n_before in zip(*each, strict=True):
+        for one, its_target, its_weight, seed, n_before, centre in zip(*each, centres, strict=True):
             rows, held_out = join_equal_rows(index[one], its_target[one], its_weight[one]), None
-            if self.early_stopping:
+            if outside is not None:
+                aim = outside.target if classifies else (outside.target - centre[0]) / centre[1]
+                held_out = join_equal_rows(index_outside, aim, outside.weight)
+            elif self.early_stopping:
                 # A generator of its own: holding out rows does not change the other draws.
                 rng = np.random.default_rng(seed.spawn(1)[0])
                 rows, held_out, n_before = hold_out(rows, n_before, self.validation_fraction, rng)
@@ -354,12 +373,14 @@ class MLPAttacker(BaseEstimator):
                 rows, held_out = average_targets(rows), held_out and average_targets(held_out)
             data.append(TrainingData(rows, n_before, seed, held_out))
         widths = (X.shape[1], *hidden, 1 if classes is None else len(classes))
-        tensors, loss, validation = train(self, widths, inputs, data, device)
+        tensors, loss, judged = train(self, widths, inputs, data, device)
+        n_iter = np.full(n, self.max_epochs) if judged is None else best_epochs(self, judged) + 1
         # Networks learn standardised numbers; squared errors have the target's unit squared.
         loss *= centres[:, 1:] ** 2
-        if validation is not None:
-            validation *= centres[:, 1:] ** 2
-        return MLPBundle(tensors, loss, validation, classes, centres, self.activation, self.device)
+        if judged is not None:
+            judged *= centres[:, 1:] ** 2
+        how = self.activation, self.device
+        return MLPBundle(tensors, loss, judged, n_iter, classes, centres, *how)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row of X, or the number of a regressor."""

@@ -248,8 +248,8 @@ def train(
 ) -> tuple[dict[str, Array], Array, Array | None]:
     """Train a network on each data set; `inputs` are the distinct inputs of all of them.
 
-    Returns the weights by name (networks, ...), the mean loss of each epoch's steps and the loss
-    on the validation rows after it (networks, epochs), None if no rows are held out.
+    Returns the weights by name (networks, ...), the mean loss of each epoch's steps, and the loss
+    or accuracy on the validation rows after it (networks, epochs), None if there are none.
     """
     torch = import_torch()
     start = initial_weights(widths, attacker.batch_norm, np.random.default_rng(0))
@@ -274,7 +274,7 @@ def train(
                     tensors[name][networks] = tensor.cpu().numpy()
     loss, validation = curves[0], None if data[0].validation is None else curves[1]
     # With early stopping an epoch may diverge after the best one.
-    finite = np.isfinite(loss if validation is None else validation.min(axis=1, keepdims=True))
+    finite = np.isfinite(loss if validation is None else _best(attacker, validation)[:, None])
     finite = finite.all(axis=1)
     for tensor in tensors.values():
         finite &= np.isfinite(tensor).all(axis=(1, 2))
@@ -286,6 +286,20 @@ def train(
             m=len(data),
         )
     return tensors, loss, validation
+
+
+def by_accuracy(attacker: MLPAttacker) -> bool:
+    """Whether the epoch with the highest accuracy on validation rows is kept."""
+    return attacker.early_stopping == "accuracy"
+
+
+def best_epochs(attacker: MLPAttacker, validation: Array) -> Array:
+    """Return the epoch of each network that is kept; of equally good ones the first."""
+    return (validation.argmax if by_accuracy(attacker) else validation.argmin)(axis=1)
+
+
+def _best(attacker: MLPAttacker, validation: Array) -> Array:
+    return validation[np.arange(len(validation)), best_epochs(attacker, validation)]
 
 
 def _train_together(
@@ -325,7 +339,10 @@ def _train_together(
     kept = {name: tensor.detach() for name, tensor in tensors.items()}
     if held_out:
         validation = _padded(held_out, widths[-1], device)
-        least = torch.full((len(data),), torch.inf, device=device)
+        accurate = by_accuracy(attacker)
+        # Epochs with as many correct rows must have the same accuracy, whichever rows they are.
+        number = torch.float64 if accurate else torch.float32
+        least = torch.full((len(data),), torch.inf, device=device, dtype=number)
         # Copies, since training goes on after the best epoch.
         kept = {name: tensor.clone() for name, tensor in kept.items()}
     curves = np.zeros((2, len(data), attacker.max_epochs))
@@ -342,19 +359,26 @@ def _train_together(
                 total += losses.detach()
             curves[0, :, epoch] = (total / n_steps).cpu().numpy()
             if held_out:
-                total = torch.zeros(len(data), device=device)
+                total = torch.zeros(len(data), device=device, dtype=number)
                 with torch.no_grad():
                     for part in _parts(validation[0].shape[1], len(data) * _widest(tensors)):
                         index, target, weight = (one[:, part] for one in validation)
                         outputs = _forward(activation, tensors, pool[index])
-                        total += _losses(loss, outputs, target, weight)
+                        if accurate:
+                            finite = outputs.isfinite().all(dim=2)
+                            guessed = outputs.argmax(dim=2, keepdim=True)
+                            right = target.gather(2, guessed)[:, :, 0].double()
+                            total -= (right * finite).sum(dim=1)
+                        else:
+                            total += _losses(loss, outputs, target, weight)
+                total = total.round(decimals=9) if accurate else total
                 # A loss that is not a number must not count as the smallest.
                 total = total.nan_to_num(nan=torch.inf, posinf=torch.inf)
                 better = total < least
                 least = torch.where(better, total, least)
                 for name, tensor in tensors.items():
                     kept[name][better] = tensor.detach()[better]
-                curves[1, :, epoch] = total.cpu().numpy()
+                curves[1, :, epoch] = (-total if accurate else total).cpu().numpy()
             step.advance()
     # Averaging equal inputs took this out of the loss.
     for curve, parts in zip(curves, (rows, held_out), strict=True):

@@ -39,10 +39,12 @@ def make_pair(
     data: Sides,
     model: Sides | None,
     read: tuple[Inputs | None, Inputs | None] = (None, None),
+    validation: Contingency | None = None,
 ) -> AttackPair:
     """Return the attack on labels and the attack on predictions.
 
-    `read` holds what the two attackers see in place of classes.
+    `read` holds what the two attackers see in place of classes. On `validation` attackers of labels
+    choose their epoch.
 
     Both attackers learn from the training rows if these have predictions too, and are cross-fitted
     on the test rows otherwise. Without a model, the attacker learns from the training labels if
@@ -80,7 +82,7 @@ def make_pair(
             rows=rows_of(n_rows),
         )
     how: Any = {"train": training, "numbers": numbers}
-    on_data = make_attack(test, data, perturbed=flips, read=read[0], **how)
+    on_data = make_attack(test, data, perturbed=flips, read=read[0], validation=validation, **how)
     on_model = model and make_attack(test, model, read=read[1], **how)
     truth = truth_of(data.input if flips else data.target)
     pair = AttackPair(on_data, on_model, settings, perturbed, truth)
@@ -206,6 +208,12 @@ def run(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
         continuous=not pair.data.n_classes,
         scores=any(attack.soft for attack in pair.attacks),
     )
+    if pair.data.validation is not None and not hasattr(attacker, "fit_many"):
+        raise InputError(
+            "{validation} chooses the epoch of a network, and the attacker here is {kind}: pass "
+            "attacker=MLPAttacker(early_stopping='accuracy').",
+            kind=describe(attacker),
+        )
     if type(attacker) is ExactAttacker and not pair.rowwise:
         on_scores = any(attack.soft for attack in pair.attacks)
         if settings.attacker == "exact" and on_scores and least < 2:

@@ -89,8 +89,11 @@ def _tasks(
     if not attack.n_classes:
         train = weight if weight.shape[1] == 1 else weight.sum(axis=1, keepdims=True) - weight
         target = _numbers(pair, source, rate, rng)
+        (judged,) = _validation_rows(attack)
         return [
-            TrainingTask(source.of_rows, target, held, inputs, 0, n_rows, int(seed), per_weight)
+            TrainingTask(
+                source.of_rows, target, held, inputs, 0, n_rows, int(seed), per_weight, None, judged
+            )
             for held, seed in zip(train[0], seeds[:, 0], strict=False)
         ]
     table = pair.tables(source, weight, rate, rng)
@@ -102,15 +105,30 @@ def _tasks(
     rows = inputs if one_each else attack.of_classes
     every = np.tile(np.arange(n_classes), attack.n_inputs)
     found = []
+    validation = _validation_rows(attack)
     for by_target, counted, by_seed in zip(tables, rows_of, seeds, strict=False):
-        for table, counts, seed in zip(by_target, counted, by_seed, strict=False):
+        for table, counts, seed, judged in zip(
+            by_target, counted, by_seed, validation, strict=False
+        ):
             target = table.argmax(axis=-1) if one_each else every
             held, n = (one.sum(axis=-1) if one_each else one.ravel() for one in (table, counts))
             task = TrainingTask(
-                rows, target, held, inputs, n_classes, n_rows, int(seed), per_weight
+                rows, target, held, inputs, n_classes, n_rows, int(seed), per_weight, None, judged
             )
             found.append(replace(task, counts=n) if attack.by_rows else task)
     return found
+
+
+def _validation_rows(attack: Attack) -> list[tuple[Array, Array, Array] | None]:
+    """Return inputs, targets and weights of validation rows for each target, as they occur."""
+    held = attack.validation
+    if held is None:
+        return [None] * len(attack.names)
+    if not attack.n_classes:
+        return [(held.of_rows, np.asarray(held.target), held.cells.weight)]
+    every = np.tile(np.arange(attack.n_classes), attack.n_inputs)
+    tables = held.tables(held.cells.weight)
+    return [(attack.of_classes, every, table.ravel()) for table in tables]
 
 
 def _perturbed(pair: AttackPair, inputs: Array, rate: Array, rng: np.random.Generator) -> Array:

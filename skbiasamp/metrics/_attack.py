@@ -251,7 +251,13 @@ class AttackAuditor(BaseAuditor):
         settings = Settings(**own | {"equalize": self._equalized(test)})
         data, model = self._attacks()
         sides = Sides(*data), model and Sides(*model)
-        return run(make_pair(test, self._training(test), settings, *sides), rng)
+        validation = self._validation(test)
+        pair = make_pair(test, self._training(test), settings, *sides, validation=validation)
+        return run(pair, rng)
+
+    def _validation(self, test: Contingency) -> Contingency | None:
+        """Return the rows on which attackers choose their epoch, with the classes of `test`."""
+        return None
 
     def _training(self, test: Contingency) -> Contingency | None:
         """Return the training rows with the classes of the audited ones, which may be more."""

@@ -28,12 +28,17 @@ _LABELS = (
 
 
 def function_of(
-    auditor: type[BaseAuditor], name: str, *, without: tuple[str, ...] = ()
+    auditor: type[BaseAuditor],
+    name: str,
+    *,
+    without: tuple[str, ...] = (),
+    validation: bool = False,
 ) -> Callable[..., float]:
     """Return a metric as a function: its auditor without an interval, fitted and scored.
 
     The function takes those parameters of the auditor that say something about the value, and is
-    documented with the auditor's own text. `without` names what the metric does not use.
+    documented with the auditor's own text. `without` names what the metric does not use. With
+    `validation` it takes rows on which attackers choose their epoch.
     """
     idle = {*_OF_INTERVALS, *without} | (_OF_DRAWS if auditor.kind != "attack" else set())
     own = inspect.signature(auditor).parameters
@@ -47,7 +52,7 @@ def function_of(
                 by_position if one in ("y_true", "y_pred") else by_name,
                 default=kinds.empty if one == "y_true" else None,
             )
-            for one in _LABELS
+            for one in (*_LABELS, *(["validation"] if validation else []))
             if one not in without
         ]
         + [one.replace(kind=by_name) for one in options.values()]
@@ -61,6 +66,8 @@ def function_of(
         chosen = {key: given.pop(key) for key in options if key in given}
         validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
         made = auditor(**chosen, interval=None)
+        if (rows := given.pop("validation", None)) is not None:
+            made._choose_on(rows)
         fit_if_given(made, given.pop("y_train", None), given.pop("sensitive_train", None))
         return made.score(**given)
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from skbiasamp._cells import side_of, with_sides
 from skbiasamp._compat import StrOptions
-from skbiasamp._input import Array, InputError
+from skbiasamp._input import Array, InputError, quote, speaking
 from skbiasamp._warnings import collected
 from skbiasamp.attackers._attack import Sides
 from skbiasamp.attackers._run import AttackRun, make_pair, run
-from skbiasamp.contingency import Contingency
+from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._functions import function_of
 
@@ -207,6 +207,10 @@ class _DatasetLeakage(LeakageAuditor):
     y_train, sensitive_train : array-like, default=None
         Labels and sensitive feature that the attacker learns from. None: it is cross-fitted on
         the audited rows.
+    validation : tuple (y, sensitive_features), default=None
+        Labels and sensitive feature of validation rows, weighted as they are. An `MLPAttacker`
+        with `early_stopping` keeps the epoch that is best on them. None: it holds out a share of
+        its training rows.
     %(shared)s
 
     Notes
@@ -226,6 +230,35 @@ class _DatasetLeakage(LeakageAuditor):
 
     metric = "dataset leakage"
     question = "Do the labels reveal the group?"
+    _chosen_on: tuple[Any, Any] | None = None
+
+    def _choose_on(self, validation: Any) -> None:
+        """Remember the rows on which attackers choose their epoch."""
+        if not isinstance(validation, tuple | list) or len(validation) != 2:
+            raise InputError(
+                "{validation} must be a tuple (y, sensitive_features); got {kind}.",
+                kind=type(validation).__name__,
+            )
+        self._chosen_on = validation[0], validation[1]
+
+    def _validation(self, test: Contingency) -> Contingency | None:
+        if self._chosen_on is None:
+            return None
+        y, sensitive = self._chosen_on
+        names = {"y_true": "y of validation", "sensitive_features": "groups of validation"}
+        with speaking(names):
+            found = self._count(y, {"sensitive_features": sensitive}, {})
+        sides: tuple[SideName, ...] = ("group", "task")
+        for side in sides:
+            known = side_of(test, side).names
+            new = [name for name in side_of(found, side).names if name not in known]
+            if new:
+                raise InputError(
+                    "{validation} has {new}, which neither training nor audited rows have: leave "
+                    "these rows out.",
+                    new=quote(new),
+                )
+        return found.conform(test)
 
     def _attacks(self) -> Any:
         return ("task", "group"), None
@@ -238,5 +271,8 @@ leakage_amplification = function_of(
     LeakageAuditor, "leakage_amplification", without=("sensitive_pred",)
 )
 dataset_leakage = function_of(
-    _DatasetLeakage, "dataset_leakage", without=("y_pred", "sensitive_pred", "equalize")
+    _DatasetLeakage,
+    "dataset_leakage",
+    without=("y_pred", "sensitive_pred", "equalize"),
+    validation=True,
 )

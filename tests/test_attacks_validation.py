@@ -1,0 +1,127 @@
+"""Attackers that choose their epoch on validation rows: dataset leakage as Wang et al. train it."""
+
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skbiasamp.attackers import MLPAttacker
+from skbiasamp.metrics import dataset_leakage
+
+pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+VERBS = np.array([f"verb {i}" for i in range(20)])
+
+
+class Spy(MLPAttacker):
+    """Remembers what it was trained on."""
+
+    seen: ClassVar[list] = []
+
+    def fit_many(self, X, y, sample_weight=None, **options):
+        Spy.seen.append((X, y, sample_weight, options))
+        return super().fit_many(X, y, sample_weight, **options)
+
+
+@pytest.fixture
+def seen():
+    Spy.seen.clear()
+    yield Spy.seen
+    Spy.seen.clear()
+
+
+def rows(seed, skew, n=1000, men=0.5):
+    """Return verbs and genders; with `skew`, half of the verbs have more men."""
+    rng = np.random.default_rng(seed)
+    verb = rng.integers(0, 20, n)
+    man = rng.random(n) < men + skew * np.where(verb < 10, 1, -1)
+    return VERBS[verb], np.where(man, "man", "woman")
+
+
+def leakage(train, test, validation, attacker, **options):
+    return dataset_leakage(
+        test[0],
+        sensitive_features=test[1],
+        y_train=train[0],
+        sensitive_train=train[1],
+        validation=validation,
+        attacker=attacker,
+        **{"n_draws": 1, "random_state": 0} | options,
+    )
+
+
+def test_the_network_is_the_one_that_is_best_on_the_validation_rows_as_they_are(seen):
+    train, test, validation = rows(0, 0.0), rows(1, 0.2), rows(2, 0.2, men=0.7)
+    attacker = Spy((10,), max_epochs=15, early_stopping="accuracy")
+    value = leakage(train, test, validation, attacker)
+    X, y, weight, options = seen[-1]
+    inputs, target, held = options["validation"]
+    # The rows are those that were given, and 70 % of them are men: they are not balanced.
+    counts = pd.crosstab(*validation).reindex(index=VERBS).to_numpy()
+    table = np.zeros((20, 2))
+    order = np.sort(VERBS)  # of the one-hot columns
+    for row, gender, n in zip(inputs, target, held, strict=True):
+        table[np.flatnonzero(order[row.argmax()] == VERBS)[0], gender] += n
+    np.testing.assert_array_equal(table, counts)
+    # By hand: of all epochs the one with the most correct validation rows.
+    by_hand = MLPAttacker((10,), max_epochs=15, early_stopping="accuracy").fit_many(
+        X, y, weight, **options
+    )
+    predicted = by_hand.predict(np.eye(20))[0]
+    position = {name: i for i, name in enumerate(order)}
+    right = [predicted[position[verb]] == (g == "woman") for verb, g in zip(*test, strict=True)]
+    by_gender = pd.Series(right).groupby(test[1]).mean()
+    assert value == pytest.approx(by_gender.mean(), abs=1e-12)
+    assert by_hand.validation_curve[0].max() == by_hand.validation_curve[0, by_hand.n_iter[0] - 1]
+
+
+def test_an_epoch_chosen_on_rows_like_the_test_rows_finds_what_training_rows_lack():
+    """As on imSitu at α = 1: noise of training is chosen that agrees with the test rows."""
+    train = np.repeat(VERBS, 40), np.tile(["man", "woman"], 400)  # nothing to be learned
+    test, validation = rows(1, 0.3), rows(2, 0.3)
+    attacker = MLPAttacker((30,), max_epochs=30, batch_size=32)
+    last = leakage(train, test, None, attacker, n_draws=10)
+    attacker.set_params(early_stopping="accuracy")
+    chosen = leakage(train, test, validation, attacker, n_draws=10)
+    assert last == pytest.approx(0.5, abs=0.03)
+    assert chosen > last + 0.05
+
+
+def test_several_overlapping_groups_have_validation_rows_of_their_own(seen):
+    rng = np.random.default_rng(0)
+    task, groups = rng.integers(0, 2, (300, 3)), rng.integers(0, 2, (300, 2))
+    parts = [(task[i::3], groups[i::3]) for i in range(3)]
+    leakage(*parts, Spy((4,), max_epochs=2, early_stopping=True), groups="indicator")
+    assert len(seen) == 2
+    for (_, _, _, options), member in zip(seen, parts[2][1].T, strict=True):
+        _, target, weight = options["validation"]
+        assert weight[target == 1].sum() == member.sum()
+        assert weight.sum() == 100
+
+
+@pytest.mark.parametrize(
+    ("attacker", "change", "message"),
+    [
+        ("exact", {}, "validation chooses the epoch of a network, and the attacker here is exact"),
+        (LogisticRegression(), {}, "the attacker here is LogisticRegression"),
+        (MLPAttacker(), {}, "early_stopping=False keeps the last one"),
+        (MLPAttacker(early_stopping=True), {"validation": VERBS}, r"must be a tuple \(y, sens"),
+        (
+            MLPAttacker(early_stopping=True),
+            {"validation": (["to knit"], ["man"])},
+            "validation has 'to knit', which neither training nor audited rows have",
+        ),
+        (
+            MLPAttacker(early_stopping=True),
+            {"validation": (["verb 1", "verb 2"], ["man"])},
+            "groups of validation has 1 row but y of validation has 2",
+        ),
+    ],
+)
+def test_wrong_validation_rows_are_refused(attacker, change, message):
+    given = {"validation": rows(2, 0.2)} | change
+    with pytest.raises(ValueError, match=message):
+        leakage(rows(0, 0.0), rows(1, 0.2), given["validation"], attacker)
