@@ -476,7 +476,7 @@ def test_pairs_that_do_not_count_show_a_dash(plain):
     assert plain["MALS"].table["p_adjusted"].tolist()[1] < 0.05
     assert mals[1]["texts"][:3] == [("–", None)] * 3
     assert mals[1]["dot"] is mals[1]["span"] is None
-    assert mals[1]["notes"] == ("not counted: no more than an equal share",)
+    assert mals[1]["notes"] == ("adds 0: no more than an equal share",)
 
 
 def test_groups_of_two_columns_are_named_with_them(plain):

@@ -65,7 +65,7 @@ class BaseAuditor(ABC, BaseEstimator):
     # What a pair compares: columns of a result's table, and their headings.
     columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
     baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
-    uncounted: ClassVar[str] = ""  # why a pair without a sign is not counted
+    uncounted: ClassVar[str] = ""  # why a pair without a sign adds 0
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
     reads_texts: ClassVar[bool] = False  # whether labels and predictions are texts

@@ -39,10 +39,12 @@ class DirectionalAuditor(CooccurrenceAuditor):
     base : {"test", "train"} or DataFrame of groups × tasks, default="test"
         What predictions are compared with. "test": the labels of the audited rows. "train": the
         training labels. A data frame: rates of your own, P(task | group) for "A->T" and
-        P(group | task) for "T->A". Their sign is then used: P(task | group) against its mean over
-        groups, P(group | task) against the group's share.
+        P(group | task) for "T->A". Signs are then those of these rates: P(task | group) against
+        its mean over groups, each as large as it is in training, and P(group | task) against the
+        group's share there.
     sign : DataFrame of groups × tasks, default=None
-        Signs (−1, 0, 1) of your own. None: those of the training labels.
+        Signs (−1, 0, 1) of your own. None: those of the training labels, or of `base` if it is a
+        data frame.
     %(shared)s
 
     Attributes
@@ -65,8 +67,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
         P_{train}(A_a) P_{train}(T_t) \right)
 
     for A→T, and with :math:`P(\hat A_a \mid T_t) - P(A_a \mid T_t)` for T→A; eq. 2 of [1]_. The
-    value lies in [−1, 1]. Pairs of a group (A→T) or task (T→A) without audited rows are undefined
-    and are left out of the mean.
+    value lies in [−1, 1]. A pair with the sign 0 adds 0 to the sum, and counts in |A||T|. Pairs of
+    a group (A→T) or task (T→A) without audited rows are undefined and are left out of the mean.
 
     References
     ----------
@@ -173,8 +175,9 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return self._compare(train, test, self.base)
 
     def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        # Whatever the value is compared with, tests ask what the model changes: they swap the
-        # labels and predictions of the same rows.
+        # Compared with training labels, the value also holds what the audited labels changed. Tests
+        # ask what the model changed: they swap labels and predictions of the same rows. Rates of
+        # the user's own have no rows to swap, and are tested as they are.
         return self._compare(train, test, "test")
 
     @property
@@ -244,6 +247,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         # An engine that sums each task by itself loses how tasks vary together. The analytic
         # interval needs one sum of squares more, of each row's part in the value, and its signs.
+        # Nothing asked: the engine decides whether rows or tasks are counted.
         if (
             like is None
             or self.reference == "test"
@@ -256,7 +260,9 @@ class DirectionalAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ what it says
 
     def _sentence(self, result: AuditResult) -> str:
-        return conclusion(result, rates=True) + most_affected(result, base=str(self.base))
+        return conclusion(result, rates=True) + most_affected(
+            result, base=self.base if isinstance(self.base, str) else "own"
+        )
 
 
 directional_amplification = function_of(DirectionalAuditor, "directional_amplification")

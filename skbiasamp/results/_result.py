@@ -99,7 +99,7 @@ class AuditResult(OfMetric):
     columns : dict of str to str
         What each pair compares: columns of the table, and their headings.
     uncounted : str
-        Why a pair without a sign is not counted.
+        Why a pair without a sign adds 0 to the value.
     settings : tuple of str
         Names of the parameters that are not at their default.
     percent : bool

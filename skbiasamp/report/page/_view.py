@@ -37,7 +37,7 @@ from skbiasamp.report.page._tables import (
     word_tables,
 )
 
-_UNCOUNTED = "not counted"
+_UNCOUNTED = "adds 0"
 
 # How the values of each kind of metric are read.
 _READING = {
@@ -159,7 +159,7 @@ def _spelled(text: str, names: Iterable[str]) -> str:
 
 
 def _example(context: dict[str, Any]) -> dict[str, str]:
-    """Return what a pair is, with one of this audit."""
+    """Return the explanation of "pair", with a pair of this audit as example."""
     if not (context.get("groups") and context.get("tasks")):
         return {}
     group = group_of(context["groups"][0], context.get("group_columns", ()))
@@ -194,6 +194,7 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
     symbol, side, headline = TAGS[result["verdict"]]
     level = result["confidence_level"]
     title = name_of(name).replace("->", "→")
+    # The verdict is the sentence's first, and what it rests on follows a colon: see `conclusion`.
     lead, _, rest = result["sentence"].partition(". ")
     reading = _filled(_READING.get(result["kind"], ""), result)
     return {
@@ -312,10 +313,10 @@ def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table
 
 
 def _read(row: dict[str, Any], uncounted: str) -> dict[str, Any]:
-    """Return a pair with its notes; without a sign it is not counted, and shows no numbers."""
+    """Return a pair with its notes; without a sign it adds 0, and shows no numbers."""
     numbers = dict.fromkeys(("amplification", "low", "high", "p_adjusted"))
     if row.get("sign") == 0 == row["amplification"]:
-        return row | numbers | {"notes": (uncounted,)}
+        return row | numbers | {"notes": (uncounted,)}  # blank, whatever the row holds
     flags = {"reliable": "few rows", "sign_certain": "sign uncertain"}
     notes = tuple(note for flag, note in flags.items() if row.get(flag) is False)
     low, high = (row.get(f"{end}_simultaneous") for end in ("low", "high"))
