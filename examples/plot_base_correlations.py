@@ -1,113 +1,182 @@
 """
-Custom base rates: pronouns of a language model
-===============================================
+Custom base rates: pronouns of occupations in word vectors
+==========================================================
 
-This page follows Table 2 of "Directional bias amplification" (Wang & Russakovsky 2021). A language
-model fills in the pronoun of sentences about occupations. There is no true pronoun, so you choose
-the base rates to compare with: equal shares, counts in a text, or the statistics of a country.
+This page follows Table 2 of "Directional bias amplification" (Wang & Russakovsky 2021). There, a
+language model fills in the pronoun of sentences about occupations, or the occupation after a
+pronoun. There is no true answer, so you choose the base rates to compare with. The paper's model
+must be downloaded. Here the model is a small one: word vectors of 31 occupations and three pronouns
+(:func:`~skbiasamp.datasets.load_occupations`).
 
-**Result:** the same outputs amplify compared with one base rate, and not compared with another.
-Statistics cannot say which base rate is right: see :doc:`/limits`.
-
-The probabilities, counts and statistics on this page are invented, because the paper's model must
-be downloaded. The results have the same order as in the paper.
+**Result:** the same outputs amplify compared with equal shares, and weaken the association compared
+with labour statistics, as in the paper. The size depends on the temperature of the model, and so
+does the sign compared with labour statistics. Statistics cannot say which base rate is right: see
+:doc:`/limits`.
 """
 
 # %%
-# Predicted pronouns
-# ------------------
-# The table has the mean probability of each pronoun for eight occupations. As in the paper, the
-# probabilities depend on the occupation, "he" is more frequent, and "they" hardly occurs (here its
-# probability is 0).
+# A small model, and its temperature
+# ----------------------------------
+# The model gives each pronoun the probability softmax(cosine / temperature), over pronouns if the
+# occupation is given, and over occupations if the pronoun is given. The temperature decides how
+# sharp the probabilities are. It was fixed by a rule before any amplification was computed: the
+# temperature is the standard deviation of all cosines, so that the logits have a variance of 1.
+# The rule does not look at statistics of occupations.
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from scipy.special import softmax
 
 from skbiasamp import DirectionalAuditor
+from skbiasamp.datasets import load_occupations
 
-jobs = ["carpenter", "driver", "guard", "cook", "tailor", "librarian", "nurse", "secretary"]
-he = np.array([0.90, 0.86, 0.84, 0.72, 0.62, 0.44, 0.24, 0.20])
-said = pd.DataFrame({"he": he, "she": 1 - he})
-
-# %%
-# Four tables of base rates
-# -------------------------
-# Each is a table of P(pronoun given occupation), pronouns × occupations. Equal shares have no
-# association. The direction of amplification then comes from the labour statistics, as in the
-# paper.
-
-statistics = pd.Series([0.97, 0.94, 0.78, 0.62, 0.30, 0.16, 0.10, 0.05], jobs)
-counted = pd.Series([0.85, 0.80, 0.78, 0.66, 0.52, 0.45, 0.30, 0.25], jobs)
+PRONOUNS = ["he", "she", "they"]
+occupations = load_occupations().frame.dropna()  # the vectors lack "constructor"
+cosines = occupations[[f"cosine_{one}" for one in PRONOUNS]].set_axis(PRONOUNS, axis=1)
+RULE = cosines.to_numpy().std()
 
 
-def shares(of_he):
-    """Return the table of two pronouns."""
-    return pd.DataFrame({"he": of_he, "she": 1 - of_he}).T
+def said(temperature, n_pronouns, direction):
+    """Return the model's probabilities, occupations × pronouns."""
+    logits = cosines[PRONOUNS[:n_pronouns]] / temperature
+    over = {"T->A": 1, "A->T": 0}[direction]
+    return pd.DataFrame(softmax(logits, axis=over), logits.index, logits.columns)
 
 
-leaning = (shares(statistics) > 0.5) * 2 - 1
-three = pd.DataFrame(1 / 3, index=["he", "she", "they"], columns=jobs)
-yardsticks = {
-    "equal shares, two pronouns": (shares(statistics) * 0 + 0.5, leaning),
-    "equal shares, three pronouns": (
-        three,
-        leaning.reindex(three.index).fillna(leaning.loc["she"]),
-    ),
-    "counts in a text": (shares(counted), None),
-    "labour statistics": (shares(statistics), None),
-}
+print(f"temperature {RULE:.3f}, mean probabilities given the occupation:")
+print(said(RULE, 3, "T->A").mean().round(3).to_string())
 
 # %%
-# Amplification, task → group (T→A)
-# ---------------------------------
-# Does the occupation shift the predicted pronoun? There is one row per occupation. The predictions
-# are probabilities, one column per pronoun. `sensitive_features` only names the groups here,
-# because ``base`` replaces the true pronouns.
+# Base rates
+# ----------
+# For task → group (T→A: does the occupation shift the pronoun?) a base is a table of P(pronoun |
+# occupation). For group → task (A→T: does the pronoun shift the occupation?) it is P(occupation |
+# pronoun). Equal shares have no direction, so the labour statistics give the sign, as in the paper.
+# For A→T the statistics can be read in two ways: all occupations are equally large ("shares"), or
+# each is as large as it is in the labour market ("counts").
+
+women = occupations["percent_women"] / 100
+shares = pd.DataFrame({"he": 1 - women, "she": women}).T
+leaning = np.sign(shares - 0.5).astype(int)
+leaning.loc["they"] = leaning.loc["she"]  # as in the paper
 
 
-def amplification(base, sign):
-    """Return the result of T→A against a table."""
-    pronouns = list(base.index)
+def base_rates(name, direction):
+    """Return the table of base rates (pronouns × occupations), and that of signs or None."""
+    n_pronouns = 3 if name == "equal shares, 3" else 2
+    names = PRONOUNS[:n_pronouns]
+    if name.startswith("equal"):
+        equal = 1 / n_pronouns if direction == "T->A" else 1 / len(occupations)
+        return pd.DataFrame(equal, index=names, columns=occupations.index), leaning.loc[names]
+    if direction == "T->A":
+        return shares, None
+    sizes = occupations["number"] if name == "labour, counts" else 1
+    people = shares * sizes
+    return people.div(people.sum(axis=1), axis=0), None
+
+
+def amplification(name, direction, temperature):
+    """Return the result of a direction, compared with a table of base rates."""
+    base, sign = base_rates(name, direction)
+    predicted = said(temperature, len(base), direction)
     auditor = DirectionalAuditor(
-        "T->A", base=base, sign=sign, reference="test", groups="indicator", interval=None
+        direction, base=base, sign=sign, reference="test", groups="indicator", interval=None
     )
-    names = pd.DataFrame(np.eye(len(pronouns), dtype=int)[np.arange(8) % len(pronouns)])
-    names.columns = pronouns
-    return auditor.audit(
-        jobs,
-        sensitive_features=names,
-        sensitive_pred=said.reindex(columns=pronouns, fill_value=0.0),
-    )
+    # The base replaces the true labels: these rows only name groups and tasks.
+    if direction == "T->A":
+        rows = np.eye(len(base), dtype=int)[np.arange(len(predicted)) % len(base)]
+        given = pd.DataFrame(rows, columns=base.index)
+        return auditor.audit(predicted.index, sensitive_features=given, sensitive_pred=predicted)
+    given = pd.DataFrame(np.eye(len(base), dtype=int), columns=base.index)
+    jobs = pd.DataFrame(0, index=given.index, columns=base.columns)
+    return auditor.audit(jobs, predicted.T.to_numpy(), sensitive_features=given)
 
-
-results = {name: amplification(base, sign) for name, (base, sign) in yardsticks.items()}
-paper = dict(zip(results, (0.1368, 0.0914, 0.0372, -0.1254), strict=True))
-print(f"{'base rates':30} here      Table 2 of the paper")
-for name, result in results.items():
-    print(f"{name:30} {result.value:+.4f}   {paper[name]:+.4f}")
 
 # %%
-# The third pronoun is never predicted and has the same signs as "she". The value is then two thirds
-# of the value with two pronouns, because as many occupations are mostly male as mostly female. (In
-# the paper, 0.0914 is 0.668 of 0.1368.)
-#
-# Single occupations differ from the mean. "He" is predicted too often for occupations in which
-# most people are women. These pairs weaken the association in the statistics, so they count as
-# negative. They can still be harmful.
+# Amplification compared with each base
+# -------------------------------------
+# "Equal shares, 2" has the pronouns he and she, "equal shares, 3" they too. The paper's third base,
+# counts in the English Wikipedia, is not available here.
 
+PAPER = {
+    ("equal shares, 2", "T->A"): 0.1368,
+    ("equal shares, 3", "T->A"): 0.0914,
+    ("labour, counts", "T->A"): -0.1254,
+    ("equal shares, 2", "A->T"): 0.0084,
+    ("equal shares, 3", "A->T"): 0.0056,
+    ("labour, counts", "A->T"): -0.0089,
+}
+NAMES = ("equal shares, 2", "equal shares, 3", "labour, counts", "labour, shares")
+results = {
+    (name, direction): amplification(name, direction, RULE)
+    for direction in ("T->A", "A->T")
+    for name in NAMES
+    if (name, direction) != ("labour, shares", "T->A")  # shares are those of counts
+}
+print(f"{'base rates':16} direction  word vectors  paper")
+for (name, direction), result in results.items():
+    published = PAPER.get((name, direction))
+    print(
+        f"{name:16} {direction:9}  {result.value:+.4f}       "
+        f"{'' if published is None else f'{published:+.4f}'}"
+    )
+
+# %%
+# The signs are those of the paper, and for T→A the sizes are near it, though another model speaks.
+# In the paper, "they" is almost never predicted, and equal shares of three pronouns give two thirds
+# of the value of two. Word vectors give "they" 14 %, so the value is lower here.
+#
+# Amplification by temperature
+# ----------------------------
+# A lower temperature follows the cosines more closely. Compared with equal shares the model
+# amplifies at every temperature. Compared with labour statistics the sign changes, at about 0.03
+# for T→A and 0.07 for A→T. A value compared with statistics says as much about the sharpness of the
+# probabilities as about the association.
+
+TEMPERATURES = np.geomspace(0.01, 1, 13)
+COLORS = dict(zip(NAMES, ("#0072B2", "#56B4E9", "#D55E00", "#E69F00"), strict=True))
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+curves = {}
+for ax, direction in zip(axes, ("T->A", "A->T"), strict=True):
+    for name in NAMES:
+        if (name, direction) not in results:
+            continue
+        values = [amplification(name, direction, one).value for one in TEMPERATURES]
+        curves[name, direction] = np.array(values)
+        ax.plot(TEMPERATURES, values, "-", color=COLORS[name], label=name)
+        ax.plot(RULE, results[name, direction].value, "o", color=COLORS[name], markersize=5)
+        if (name, direction) in PAPER:
+            ax.plot(RULE, PAPER[name, direction], "x", color=COLORS[name], markersize=8)
+    ax.axvline(RULE, color="0.8", linewidth=1, zorder=0)
+    ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+    title = {"T->A": "task → group (T→A)", "A->T": "group → task (A→T)"}[direction]
+    ax.set(xscale="log", xlabel="temperature", ylabel="BiasAmp→", title=title)
+axes[1].plot([], [], "x", color="0.4", label="published (another model)")
+axes[1].legend(fontsize="small")
+plt.show()
+
+# %%
+# Single occupations
+# ------------------
+# As in Fig. 5 of the paper: a point above the line is an occupation for which "he" is more probable
+# than the share of men. BERT prefers "he" in general. These vectors prefer "she", so most points
+# are below the line. Pairs on the other side of one half weaken the association in the statistics,
+# so they count as negative. They can still be harmful.
+
+men, he = shares.loc["he"], said(RULE, 2, "T->A")["he"]
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 ax.plot([0, 1], [0, 1], color="0.75", linewidth=1)
-ax.plot(statistics, he, "o", color="#D55E00")
-for job, x, y in zip(jobs, statistics, he, strict=True):
-    right = x > 0.75
+ax.plot(men, he, "o", color="#D55E00", markersize=4)
+for job in ["chief", "carpenter", "sheriff", "cook", "nurse", "secretary"]:
+    right = men[job] > 0.8
     ax.annotate(
         job,
-        (x, y),
-        (-7 if right else 7, -4),
+        (men[job], he[job]),
+        (-6 if right else 6, -3),
         textcoords="offset points",
         ha="right" if right else "left",
     )
-ax.set(xlabel="share of men in the statistics", ylabel='probability of "he"')
-ax.set_title('Above the line: "he" is more frequent than in the statistics')
+ax.set(xlabel="men in labour statistics, share", ylabel='probability of "he"', ylim=(0, 1))
+ax.set_title("Share of men in labour statistics, and pronouns of word vectors")
 plt.show()

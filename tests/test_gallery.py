@@ -143,11 +143,40 @@ def test_dpa_weighs_a_step_from_a_low_level_more(run):
 
 def test_the_yardstick_decides_whether_a_model_amplifies(run):
     page = run("base_correlations")
-    two, three, counted, labour = (result.value for result in page["results"].values())
-    assert two > three > counted > 0 > labour
+    results = {key: result.value for key, result in page["results"].items()}
+    for (name, direction), value in results.items():
+        assert (value > 0) == name.startswith("equal"), (name, direction)
+        published = page["PAPER"].get((name, direction), value)
+        assert (published > 0) == (value > 0)
+    # The formula on the softmax of the cosines, with NumPy alone.
+    frame, sign = page["occupations"], np.where(page["women"] < 0.5, 1, -1)
+    logits = frame[["cosine_he", "cosine_she"]].to_numpy() / page["RULE"]
+    odds = np.exp(logits)
+    he = odds[:, 0] / odds.sum(axis=1)
+    assert results["equal shares, 2", "T->A"] == pytest.approx((sign * (he - 0.5)).mean())
+    labour = (sign * (he - (1 - page["women"]))).mean()
+    assert results["labour, counts", "T->A"] == pytest.approx(labour)
+    told = odds / odds.sum(axis=0)
+    people = np.stack([1 - page["women"], page["women"]], axis=1) * frame[["number"]].to_numpy()
+    people /= people.sum(axis=0)
+    signs = np.sign(people - people.mean(axis=1, keepdims=True))
+    value = (signs * (told - people)).mean()
+    assert results["labour, counts", "A->T"] == pytest.approx(value)
+    # Equal shares: amplified at every temperature. Labour: the sign changes where the page says.
+    for (name, direction), values in page["curves"].items():
+        below = page["TEMPERATURES"][values < 0]
+        if name.startswith("equal"):
+            assert not len(below)
+        elif name == "labour, counts":
+            assert below.min() == pytest.approx({"T->A": 0.03, "A->T": 0.07}[direction], abs=0.003)
+    # "they" that is never predicted, and as many occupations of men as of women: two thirds.
+    names = page["amplification"].__globals__
+    names["cosines"]["they"] = -1e3
+    names["occupations"] = frame.drop("editor")
+    for name in ("cosines", "leaning", "shares"):
+        names[name] = names[name].drop("editor", axis=int(name != "cosines"))
+    two, three = (page["amplification"](f"equal shares, {n}", "T->A", 0.1).value for n in (2, 3))
     assert three == pytest.approx(two * 2 / 3)
-    sizes = np.where(page["leaning"].loc["he"] > 0, 1, -1) * (page["he"] - 0.5)
-    assert two == pytest.approx(sizes.mean())
 
 
 def test_single_tasks_stay_and_the_set_moves(run):

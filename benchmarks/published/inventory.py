@@ -41,7 +41,8 @@ INVENTORY = (
     Item(W, "Fig. 4", "CelebA: architectures, class ratios", NEEDS,
          "images, and three networks trained five times"),
     Item(W, "Fig. 5, Table 2", "pronouns of a language model", NEEDS,
-         "FitBERT's weights and counts in the English Wikipedia"),
+         "FitBERT's weights and counts in the English Wikipedia; "
+         "{doc}`the same on word vectors <auto_examples/plot_base_correlations>`"),
     Item(W, "Fig. 6", "COMPAS by threshold", SAME,
          "{doc}`drawn <auto_examples/plot_compas_thresholds>`"),
     Item(D, "Table 1", "properties of five metrics", SAME,

@@ -64,10 +64,11 @@ MISSING = (
     (
         "Wang & Russakovsky 2021",
         "Table 2 (0.1368, 0.0914, 0.0372, −0.1254 for T→A, 0.0084 to −0.0089 for A→T)",
-        "FitBERT's weights, counts in the English Wikipedia, labour statistics of 32 occupations. "
+        "FitBERT's weights, and counts in the English Wikipedia. The gallery has the same table "
+        "for word vectors ({doc}`auto_examples/plot_base_correlations`). "
         "That uniform (3) is two thirds of uniform (2) follows for T→A, because “they” is never "
-        "predicted and as many occupations are mostly male as mostly female "
-        "({doc}`auto_examples/plot_base_correlations`). For A→T it follows only if the occupations "
+        "predicted and as many occupations are mostly male as mostly female. "
+        "For A→T it follows only if the occupations "
         "filled in for “they” are as often of one kind as of the other",
         FITBERT,
     ),
