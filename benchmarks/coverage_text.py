@@ -3,6 +3,7 @@
     python benchmarks/coverage_text.py            # the table, fifteen minutes on one core
     python benchmarks/coverage_text.py --short    # seconds: only checks that it runs
     python benchmarks/coverage_text.py --write docs/coverage-text.md
+    python benchmarks/coverage_text.py --keep rows.json --minutes 15    # a part, and later the rest
 
 Captions are drawn from sentences whose places depend on the group. The true value is the mean
 over data sets of the same size: what attackers reach that learn from so many rows. If texts of
@@ -10,7 +11,9 @@ people and of the model are drawn alike, it is 0.
 """
 
 import argparse
+import json
 import os
+import time
 from pathlib import Path
 
 # One thread a process; the libraries that read this do so when NumPy is imported.
@@ -23,6 +26,7 @@ from skbiasamp import LICAuditor
 
 SIZES = (500, 2_000)
 RESAMPLES = 199
+PART = 20  # trials before what is done is kept
 N_DRAWS = 5
 N_WORDS = 40
 VERBS = [f"verb{chr(97 + i)}" for i in range(20)]
@@ -60,21 +64,36 @@ def trial(leans, n, seed):
     human, model = (captions(rng, group, lean) for lean in leans)
     auditor = LICAuditor(n_draws=N_DRAWS, n_resamples=RESAMPLES, random_state=int(seed))
     result = auditor.audit(human, model, sensitive_features=group)
-    return result.value, result.low, result.high, result.verdict.startswith("reveals")
+    return result.value, result.low, result.high, float(result.verdict.startswith("reveals"))
 
 
-def study(sizes, trials, n_jobs):
+def drawn(sizes, trials, n_jobs, keep, minutes):
+    """Return all trials by setting and size, or None if the time is over before they are done."""
+    start = time.monotonic()
+    held = json.loads(keep.read_text()) if keep and keep.exists() else {}
+    for name, leans in LEANS.items():
+        for n in sizes:
+            seeds = np.random.SeedSequence([n, *map(ord, name)]).generate_state(trials)
+            done = held.setdefault(f"{name} {n}", [])
+            while len(done) < trials:
+                if time.monotonic() - start > minutes * 60:
+                    return None
+                work = (delayed(trial)(leans, n, seed) for seed in seeds[len(done) :][:PART])
+                done += Parallel(n_jobs=n_jobs)(work)
+                if keep:
+                    keep.write_text(json.dumps(held))
+    return held
+
+
+def study(sizes, held, trials):
     """Return one row for each setting and size."""
     rows = []
     for name, leans in LEANS.items():
         for n in sizes:
-            seeds = np.random.SeedSequence([n, *map(ord, name)]).generate_state(trials)
-            work = (delayed(trial)(leans, n, seed) for seed in seeds)
-            value, low, high, effect = np.transpose(Parallel(n_jobs=n_jobs)(work))
+            value, low, high, effect = np.transpose(held[f"{name} {n}"][:trials])
             truth = 0.0 if leans[0] == leans[1] else value.mean()
-            held = ((low <= truth) & (truth <= high)).mean()
-            rows.append((name, n, truth, held, effect.mean(), (high - low).mean(), value.std()))
-            print(*rows[-1], flush=True)
+            covered = ((low <= truth) & (truth <= high)).mean()
+            rows.append((name, n, truth, covered, effect.mean(), (high - low).mean(), value.std()))
     return rows
 
 
@@ -112,9 +131,16 @@ def main():
     parser.add_argument("--write", type=Path, help="write the page here")
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--n-jobs", type=int, default=1)
+    parser.add_argument("--keep", type=Path, help="file of trials that are done, and not repeated")
+    parser.add_argument("--minutes", type=float, default=np.inf, help="stop after them")
     args = parser.parse_args()
     trials = 3 if args.short else args.trials
-    lines = table_of(study(SIZES[:1] if args.short else SIZES, trials, args.n_jobs))
+    sizes = SIZES[:1] if args.short else SIZES
+    held = drawn(sizes, trials, args.n_jobs, args.keep, args.minutes)
+    if held is None:
+        print(f"Not all trials are done. Those that are, are in {args.keep}.")
+        return
+    lines = table_of(study(sizes, held, trials))
     print("\n".join(lines))
     if args.write:
         error = 100 * (0.95 * 0.05 / trials) ** 0.5
