@@ -11,22 +11,19 @@ people and of the model are drawn alike, it is 0.
 """
 
 import argparse
-import json
 import os
-import time
 from pathlib import Path
 
 # One thread a process; the libraries that read this do so when NumPy is imported.
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
-from joblib import Parallel, delayed
+from parts import Trials, add_arguments
 
 from skbiasamp import LICAuditor
 
 SIZES = (500, 2_000)
 RESAMPLES = 199
-PART = 20  # trials before what is done is kept
 N_DRAWS = 5
 N_WORDS = 40
 VERBS = [f"verb{chr(97 + i)}" for i in range(20)]
@@ -67,33 +64,16 @@ def trial(leans, n, seed):
     return result.value, result.low, result.high, float(result.verdict.startswith("reveals"))
 
 
-def drawn(sizes, trials, n_jobs, keep, minutes):
-    """Return all trials by setting and size, or None if the time is over before they are done."""
-    start = time.monotonic()
-    held = json.loads(keep.read_text()) if keep and keep.exists() else {}
-    for name, leans in LEANS.items():
-        for n in sizes:
-            seeds = np.random.SeedSequence([n, *map(ord, name)]).generate_state(trials)
-            done = held.setdefault(f"{name} {n}", [])
-            while len(done) < trials:
-                if time.monotonic() - start > minutes * 60:
-                    return None
-                work = (delayed(trial)(leans, n, seed) for seed in seeds[len(done) :][:PART])
-                done += Parallel(n_jobs=n_jobs)(work)
-                if keep:
-                    keep.write_text(json.dumps(held))
-    return held
-
-
-def study(sizes, held, trials):
+def study(sizes, done, trials):
     """Return one row for each setting and size."""
     rows = []
     for name, leans in LEANS.items():
         for n in sizes:
-            value, low, high, effect = np.transpose(held[f"{name} {n}"][:trials])
+            found = done.run(trial, (name, n), leans, n, trials=trials)
+            value, low, high, effect = found.T
             truth = 0.0 if leans[0] == leans[1] else value.mean()
-            covered = ((low <= truth) & (truth <= high)).mean()
-            rows.append((name, n, truth, covered, effect.mean(), (high - low).mean(), value.std()))
+            held = ((low <= truth) & (truth <= high)).mean()
+            rows.append((name, n, truth, held, effect.mean(), (high - low).mean(), value.std()))
     return rows
 
 
@@ -131,16 +111,11 @@ def main():
     parser.add_argument("--write", type=Path, help="write the page here")
     parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--n-jobs", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="file of trials that are done, and not repeated")
-    parser.add_argument("--minutes", type=float, default=np.inf, help="stop after them")
+    add_arguments(parser)
     args = parser.parse_args()
     trials = 3 if args.short else args.trials
-    sizes = SIZES[:1] if args.short else SIZES
-    held = drawn(sizes, trials, args.n_jobs, args.keep, args.minutes)
-    if held is None:
-        print(f"Not all trials are done. Those that are, are in {args.keep}.")
-        return
-    lines = table_of(study(sizes, held, trials))
+    done = Trials(args.keep, args.minutes, args.n_jobs)
+    lines = table_of(study(SIZES[:1] if args.short else SIZES, done, trials))
     print("\n".join(lines))
     if args.write:
         error = 100 * (0.95 * 0.05 / trials) ** 0.5

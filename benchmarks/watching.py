@@ -1,8 +1,9 @@
 """Measure false positives and detection delays of a watch, beside a naive rule.
 
-    python benchmarks/watching.py                  # the tables, an hour on two cores
+    python benchmarks/watching.py                  # the tables, half an hour on two cores
     python benchmarks/watching.py --short          # seconds: only checks that it runs
     python benchmarks/watching.py --write docs/coverage-watching.md
+    python benchmarks/watching.py --keep trials.json --minutes 15    # a part, and later the rest
 
 The naive rule raises an alarm if the 95 % interval of a period excludes the reference's value.
 """
@@ -17,7 +18,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from parts import Trials, add_arguments
 
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp._cells import with_weight
@@ -25,7 +26,7 @@ from skbiasamp._order import ordered
 from skbiasamp.monitoring._watch import against_all_before
 
 ALPHA = 0.05
-SIZES = (50, 500, 5_000)
+SIZES = (50, 200, 1_000)
 DAYS, REFERENCE, CLEAN, AFTER = 365, 30, 60, 60
 # Shares of the groups, how often each has the label, and how often its label is predicted wrongly.
 SETTINGS = {
@@ -41,6 +42,7 @@ DRIFTS = {
     "labels drift": "twice as many labels at the end, the same errors given the label",
     "group shares drift": "the first group grows to twice its share",
 }
+CHANGED = ("two groups, as in COMPAS", "a rare group", "a rare label")
 CHANGES = ("sudden", "slow", "one group only")
 
 
@@ -164,69 +166,62 @@ def planted(kind, n):
     return plan
 
 
-def simulated(jobs, trials, n_jobs):
-    """Return the first alarms of every job: (jobs, trials, rules)."""
-    seeds = np.random.SeedSequence(0).generate_state(len(jobs) * trials).reshape(-1, trials)
-    calls = [(*job, int(seed)) for job, row in zip(jobs, seeds, strict=True) for seed in row]
-    found = Parallel(n_jobs=n_jobs)(delayed(watch)(*call) for call in calls)
-    return np.array(found).reshape(len(jobs), trials, -1)
-
-
-def false_alarms(trials, n_jobs, sizes, days):
+def false_alarms(done, trials, sizes, days):
     """Return rows of the table of false positives."""
-    jobs = [(name, n, days, unchanged) for name in SETTINGS for n in sizes]
-    found = simulated(jobs, trials, n_jobs) >= 0
-    rows = ["| data | rows a day | this rule | naive rule |", "|---|---|---|---|"]
-    for (name, n, *_), one in zip(jobs, found, strict=True):
-        rule, _, naive = one.mean(axis=0)
-        rows.append(f"| {name} | {n:,} | {rule * 100:.1f} % | {naive * 100:.0f} % |")
-    rule, _, naive = found.reshape(-1, 3).mean(axis=0)
-    rows.append(f"| **all of these** | | **{rule * 100:.1f} %** | **{naive * 100:.0f} %** |")
+    rows = ["| data | rows a day | this rule | standard error | naive rule |", "|---" * 5 + "|"]
+    every = []
+    for name in SETTINGS:
+        for n in sizes:
+            job = (name, n, days, unchanged)
+            found = done.run(watch, ("unchanged", name, n), *job, trials=trials) >= 0
+            rows.append(_shares(f"{name} | {n:,}", found))
+            every.append(found)
+    rows.append(_shares("**all of these** |", np.concatenate(every)))
     return rows
 
 
-def drifting(trials, n_jobs, n, days):
+def _shares(name, found):
+    rule, _, naive = found.mean(axis=0)
+    error = (rule * (1 - rule) / len(found)) ** 0.5
+    return f"| {name} | {rule * 100:.1f} % | {error * 100:.1f} % | {naive * 100:.0f} % |"
+
+
+def drifting(done, trials, n, days):
     """Return rows of the table of what is no change of the model's errors."""
-    plans = dict(zip(DRIFTS, (labels_drift, shares_drift), strict=True))
-    setting = "two groups, as in Adult"
-    jobs = [(setting, n, days, plan) for plan in plans.values()]
-    found = simulated(jobs, trials, n_jobs) >= 0
     rows = ["| what drifts over the year | this rule | naive rule |", "|---|---|---|"]
-    for name, one in zip(plans, found, strict=True):
-        rule, _, naive = one.mean(axis=0)
+    for name, plan in zip(DRIFTS, (labels_drift, shares_drift), strict=True):
+        job = ("two groups, as in Adult", n, days, plan)
+        found = done.run(watch, (name, n), *job, trials=trials) >= 0
+        rule, _, naive = found.mean(axis=0)
         rows.append(f"| {DRIFTS[name]} | {rule * 100:.0f} % | {naive * 100:.0f} % |")
     return rows
 
 
-def delays(trials, n_jobs, sizes):
+def delays(done, trials, sizes):
     """Return rows of the table of detection delays."""
-    chosen = list(SETTINGS)[:3]
-    jobs = [
-        (name, n, CLEAN + AFTER, planted(kind, n))
-        for name in chosen
-        for kind in CHANGES
-        for n in sizes
-    ]
-    found = simulated(jobs, trials, n_jobs)
     rows = [
         "| data | change | rows a day | median delay | found within 10 | found within 60 |"
         " alarms before it: this rule | naive rule |",
-        "|---|---|---|---|---|---|---|---|",
+        "|---" * 8 + "|",
     ]
-    names = [(name, kind, n) for name in chosen for kind in CHANGES for n in sizes]
-    for (name, kind, n), one in zip(names, found, strict=True):
-        rule, naive = one[:, 0], one[:, 2]
-        early = (rule >= 0) & (rule < CLEAN)
-        delay = np.where(rule < 0, np.inf, rule - CLEAN + 1)[~early]
-        middle = np.median(delay)
-        shown = f"{middle:.0f}" if np.isfinite(middle) else f"more than {AFTER}"
-        too_early = ((naive >= 0) & (naive < CLEAN)).mean()
-        rows.append(
-            f"| {name} | {kind} | {n:,} | {shown} | {(delay <= 10).mean() * 100:.0f} % | "
-            f"{(delay <= AFTER).mean() * 100:.0f} % | {early.mean() * 100:.0f} % | "
-            f"{too_early * 100:.0f} % |"
-        )
+    for name in CHANGED:
+        for kind in CHANGES:
+            for n in sizes:
+                job = (name, n, CLEAN + AFTER, planted(kind, n))
+                found = done.run(watch, (kind, name, n), *job, trials=trials)
+                rows.append(f"| {name} | {kind} | {n:,} | {_delay(found)} |")
     return rows
+
+
+def _delay(found):
+    rule, naive = found[:, 0], found[:, 2]
+    early = (rule >= 0) & (rule < CLEAN)
+    delay = np.where(rule < 0, np.inf, rule - CLEAN + 1)[~early]
+    middle = np.median(delay)
+    shown = f"{middle:.0f}" if np.isfinite(middle) else f"more than {AFTER}"
+    too_early = ((naive >= 0) & (naive < CLEAN)).mean()
+    shares = [(delay <= 10).mean(), (delay <= AFTER).mean(), early.mean(), too_early]
+    return " | ".join([shown, *(f"{one * 100:.0f} %" for one in shares)])
 
 
 PAGE = """# False positives and delays of a watch
@@ -240,23 +235,25 @@ raises an alarm if the 95 % confidence interval of a day excludes the value of t
 
 ## False positives in a year
 
-The model never changes. How many of {trials} watches of {days} days raised an alarm?
-With {trials} watches, a true chance of 5 % can be measured as up to {noise:.0f} %.
+The model never changes. How many of {trials} watches of {days} days raised an alarm? Each watch
+draws a reference of its own, so its error is included.
 """
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="only check that it runs")
-    parser.add_argument("--trials", type=int, default=100)
+    parser.add_argument("--trials", type=int, default=200)
     parser.add_argument("--n-jobs", type=int, default=-1)
+    add_arguments(parser)
     parser.add_argument("--write", type=Path, help="the page to write")
     options = parser.parse_args()
     trials = 2 if options.short else options.trials
     sizes, days = (SIZES[:1], 10) if options.short else (SIZES, DAYS)
-    noise = 5 + 1.96 * (ALPHA * (1 - ALPHA) / trials) ** 0.5 * 100
-    given = {"trials": trials, "days": days, "reference": REFERENCE, "noise": noise}
-    lines = [PAGE.format(**given), *false_alarms(trials, options.n_jobs, sizes, days), ""]
+    fewer = max(trials // 2, 2)
+    done = Trials(options.keep, options.minutes, options.n_jobs)
+    given = {"trials": trials, "days": days, "reference": REFERENCE}
+    lines = [PAGE.format(**given), *false_alarms(done, trials, sizes, days), ""]
     lines += [
         "The naive rule looks at each day with an error rate of its own, so its errors add up. It",
         "also ignores the error of the reference.",
@@ -266,17 +263,18 @@ def main():
         f"After {CLEAN} unchanged days, the value changes by twice the standard error of one day.",
         "*Sudden*: at once, in all groups. *Slow*: over 30 days, in all groups. *One group only*:",
         "one group's change is twice the standard error of that group's. The delay counts days",
-        f"from the first changed day to the alarm, over {trials} watches.",
+        f"from the first changed day to the alarm, over {fewer} watches.",
         "",
-        *delays(trials, options.n_jobs, sizes),
+        *delays(done, fewer, sizes),
         "",
         "An alarm before the change is a false positive; a delay after it would mean nothing.",
         "",
         "## What else changes",
         "",
-        "Data can drift although the model makes the same errors. 500 rows a day, as in Adult.",
+        "Data can drift although the model makes the same errors. 500 rows a day, as in Adult,",
+        f"{fewer} watches.",
         "",
-        *drifting(trials, options.n_jobs, 500 if not options.short else 50, days),
+        *drifting(done, fewer, 500 if not options.short else 50, days),
         "",
         "If labels become more frequent, the same errors given the label can give another",
         "amplification: an alarm is then right. Group shares alone do not change it.",
