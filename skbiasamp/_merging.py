@@ -23,6 +23,7 @@ from skbiasamp._cells import (
 from skbiasamp._clusters import Clusters, of_single_rows, stacked
 from skbiasamp._input import (
     MISSING,
+    Array,
     InputError,
     InputTypeError,
     Names,
@@ -100,6 +101,14 @@ def merged(every: list[C]) -> C:
     return distinct(total)
 
 
+def check_alike(one: C, other: C) -> None:
+    """Raise unless two data sets hold the same kinds of labels, whatever their names."""
+    _common_positive([one, other])
+    _check_parts([one, other])
+    for name in ("group", "task"):
+        _names_of_all([one, other], name)
+
+
 def _clusters(every: list[C]) -> Clusters | None:
     if all(one.clusters is None for one in every):
         return None
@@ -130,6 +139,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
     """
     lost: dict[str, dict[Hashable, float]] = {"group": {}, "task": {}}
     keep = np.ones(cells.n_cells, dtype=bool)
+    held_by: dict[tuple[SideName, Hashable], Array] = {}
     sides = {}
     for name, side in sides_of(cells).items():
         role: SideName = "group" if name.startswith("group") else "task"
@@ -137,10 +147,9 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
         unknown = [i for i, one in enumerate(side.names) if one not in known]
         for i in unknown:
             held = side.labels.in_any(np.array([i]))
-            n = float(cells.weight[held].sum())
-            if n:
-                shown = side.names[i]
-                lost[role][shown] = max(n, lost[role].get(shown, 0.0))
+            # A label and its prediction may both be of it, in one row or in two.
+            seen = held_by.get((role, side.names[i]), False)
+            held_by[role, side.names[i]] = held | seen
             keep &= ~held
         if unknown:
             at = np.array([i for i in range(len(side.names)) if i not in unknown], dtype=np.intp)
@@ -151,6 +160,9 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
         if name == "task":
             side = replace(side, pos_label=side_of(like, "task").pos_label)
         sides[name] = side
+    for (role, name), held in held_by.items():
+        if n := float(cells.weight[held].sum()):
+            lost[role][name] = n
     rows = np.flatnonzero(keep)
     return take(with_sides(cells, sides), rows, cells.weight[rows]), lost
 

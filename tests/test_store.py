@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -107,6 +108,37 @@ def test_rows_of_people_never_enter(store):
     with pytest.raises(ValueError, match=r"fractional weights belong to single rows"):
         store.add(weighted, "2026-01")
     assert not store.folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "text"),
+    [
+        ({"hired": "yes", "predicted": "yes"}, {}, r"Give both the same labels"),
+        ({}, {"sensitive": ["sex", "age"]}, r"Give both the same labels"),
+        ({}, {"target": ["hired", "age"], "prediction": ["predicted", "age"]}, r"different kinds"),
+        ({}, {"sensitive_prediction": "sex"}, r"Only one of two contingencies has 'group_pred'"),
+    ],
+)
+def test_labels_of_another_kind_never_enter(store, change, options, text):
+    store.add(cells_of(rows_of(seed=1)), "2026-01")
+    named = {"target": "hired", "prediction": "predicted", "sensitive": "sex"} | options
+    other = Contingency.from_frame(rows_of().assign(age=[0, 1] * 200, **change), **named)
+    with pytest.raises(ValueError, match=text):
+        store.add(other, "2026-02")
+    assert store.periods == ["2026-01"]
+    with pytest.raises(ValueError, match=text):
+        skbiasamp.audit_over({"2026-01": cells_of(rows_of(seed=1)), "2026-02": other})
+
+
+def test_clusters_never_enter(store):
+    rows = rows_of()
+    cells = Contingency.from_labels(
+        rows["hired"], rows["predicted"], sensitive_features=rows["sex"],
+        clusters=np.arange(len(rows)) // 2,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match=r"cannot take clusters into account"):
+        store.add(cells, "2026-01")
+    assert store.periods == []
 
 
 @pytest.mark.parametrize(
@@ -221,7 +253,7 @@ def test_the_command_refuses_the_same_file(tmp_path, monkeypatch, capsys):
     assert "copy.csv was added before, to period 2026-01" in capsys.readouterr().err
     assert main(["watch", "add", "store", "a.csv", "--period", "21/11/2026", *NAMES]) == 2
     assert "--period must name a day" in capsys.readouterr().err
-    assert main(["watch", "show", "store", "--reference", "7"]) == 2
+    assert main(["watch", "show", "store", "--reference", "0"]) == 2
     assert "--reference must be a number of first periods from 1 to 1" in capsys.readouterr().err
     assert main(["watch", "show", "nowhere"]) == 2
     assert main(["watch", "show", "store", "--html", "store/page.html"]) == 2
@@ -230,20 +262,38 @@ def test_the_command_refuses_the_same_file(tmp_path, monkeypatch, capsys):
     assert "not measured" in capsys.readouterr().out
 
 
+def test_a_store_that_grows_waits_for_its_reference(store):
+    for day in range(1, 5):
+        store.add(cells_of(rows_of(seed=day)), f"2026-01-{day:02d}")
+        found = store.audit_over(reference=3)
+        text = f"The reference has {day} of 3 periods so far. Alarms begin after them."
+        waits = [one for one in found.notes if one["text"] == text]
+        assert len(waits) == (day < 3)
+        assert found.verdict == ("no alarm" if day > 3 else "not measured")
+
+
+def command_in(folder):
+    """Return an environment whose shell finds the command in a folder."""
+    command = folder / "skbiasamp"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skbiasamp "$@"\n')
+    command.chmod(0o755)
+    return {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+
+
+RECIPES = Path(__file__).parents[1] / "examples" / "monitoring"
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a shell script")
 def test_the_recipe_for_cron_runs(tmp_path):
     pytest.importorskip("jinja2")
-    command = tmp_path / "skbiasamp"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skbiasamp "$@"\n')
-    command.chmod(0o755)
-    recipe = Path(__file__).parents[1] / "examples" / "monitoring" / "watch.sh"
-    given = {"STORE": "store", "DATA": ".", "REFERENCE": "1", "PAGE": "page.html"}
+    env = command_in(tmp_path)
+    env |= {"STORE": "store", "DATA": ".", "REFERENCE": "1", "PAGE": "page.html"}
     for day in ("2026-01-01", "2026-01-02"):
         rows_of(1000, seed=int(day[-1])).to_csv(tmp_path / f"{day}.csv", index=False)
         done = subprocess.run(
-            ["sh", str(recipe)],
+            ["sh", str(RECIPES / "watch.sh")],
             cwd=tmp_path,
-            env={**os.environ, **given, "DAY": day, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+            env=env | {"DAY": day},
             capture_output=True,
             text=True,
             check=False,
@@ -251,3 +301,44 @@ def test_the_recipe_for_cron_runs(tmp_path):
         assert done.returncode == 0, done.stderr
     assert "Verdict (directional A->T): no alarm" in done.stdout
     assert "No clear change" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.skipif(os.name == "nt" or shutil.which("git") is None, reason="needs git and a shell")
+def test_the_recipe_for_github_runs(tmp_path):
+    pytest.importorskip("jinja2")
+    yaml = pytest.importorskip("yaml")
+    steps = yaml.safe_load((RECIPES / "watch.yml").read_text("utf-8"))["jobs"]["watch"]["steps"]
+    add, show = (step["run"] for step in steps if "skbiasamp watch" in step.get("run", ""))
+    tools, work = tmp_path / "tools", tmp_path / "work"
+    tools.mkdir()
+    env = command_in(tools)
+    (tools / "date").write_text('#!/bin/sh\necho "$DAY"\n')  # of a chosen yesterday
+    (tools / "date").chmod(0o755)
+
+    def run(text, **more):
+        called = ["bash", "-e", "-c", text]
+        return subprocess.run(called, cwd=work, env=env | more, capture_output=True, text=True)
+
+    work.mkdir()
+    begun = (
+        "git init -q -b main; git init -q --bare ../remote; git remote add origin ../remote; "
+        "git config user.name a; git config user.email a@b; "
+        "git commit -q --allow-empty -m begun; git push -qu origin main"
+    )
+    assert run(begun).returncode == 0
+    (work / "predictions").mkdir()
+
+    store = Store(work / "store")
+    for i in range(1, 36):
+        rows = rows_of(1000, i, 0.1 if i <= 30 else 0.7)
+        store.add(cells_of(rows), f"2026-01-{i:02d}" if i <= 30 else f"2026-02-{i - 30:02d}")
+    rows_of(1000, 40, 0.7).to_csv(work / "predictions" / "2026-02-06.csv", index=False)
+    added = run(add, DAY="2026-02-06")
+    assert added.returncode == 0, added.stderr
+    assert "Counts of 2026-02-06" in run("git log --format=%s origin/main").stdout
+    kept = run("git ls-tree --name-only origin/main store/").stdout.split()
+    assert kept == [f"store/{name}.json" for name in store.periods]
+    shown = run(show)
+    assert shown.returncode == 1, shown.stderr
+    assert "Verdict (directional A->T): alarm" in shown.stdout
+    assert (work / "watch.html").is_file()

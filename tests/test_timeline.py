@@ -215,7 +215,10 @@ def test_days_count_alone_and_their_periods_not_their_order(changed):
     text = changed.assign(day=changed["day"].dt.strftime("%Y-%m-%d 08:30:00"))
     zone = changed.assign(day=(changed["day"] + pd.Timedelta(hours=8)).dt.tz_localize("Asia/Tokyo"))
     dates = changed.assign(day=changed["day"].dt.date.astype("string"))
-    for rows in (text, zone, dates):
+    # A zone whose name has an underscore, which narwhals does not read.
+    west = changed.assign(day=changed["day"].dt.tz_localize("America/New_York", nonexistent="NaT"))
+    assert west["day"].notna().all()
+    for rows in (text, zone, dates, west):
         again = skbiasamp.audit_over(rows, every="quarter", reference=1, **NAMED)
         pd.testing.assert_frame_equal(one.to_frame(), again.to_frame())
 
@@ -347,6 +350,23 @@ def test_new_groups_and_classes_are_left_out_and_counted(steady):
     assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 10
     with pytest.raises(ValueError, match=r"period 2026-06 has the group 'x', which the reference"):
         skbiasamp.audit_over(rows, reference=3, pos_label="yes", strict=True, **NAMED)
+
+
+def test_a_label_and_its_prediction_of_a_new_class_are_counted_once_a_row(steady):
+    rows = steady.astype({"hired": object, "predicted": object})
+    june = rows.index[rows["day"].dt.month == 6]
+    rows.loc[june[:5], "hired"] = 2
+    rows.loc[june[3:9], "predicted"] = 2
+    found = skbiasamp.audit_over(rows, reference=3, **NAMED)
+    assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 9
+    text = "9 rows of the class 2, which the reference lacks, are left out."
+    assert {"period": "2026-06", "text": text} in found.notes
+
+
+def test_a_reference_of_one_group_is_named(steady):
+    alone = (steady["sex"] == "f") | (steady["day"].dt.month > 2)
+    with pytest.raises(ValueError, match=r"reference has rows of one group only, 'f', and other"):
+        skbiasamp.audit_over(steady[alone], reference=2, **NAMED)
 
 
 def test_a_small_reference_is_said(steady):

@@ -69,6 +69,7 @@ class BaseAuditor(ABC, BaseEstimator):
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
     reads_texts: ClassVar[bool] = False  # whether labels and predictions are texts
+    _worded: bool = True  # whether results have a sentence
 
     groups: str
     missing: str
@@ -503,7 +504,7 @@ class BaseAuditor(ABC, BaseEstimator):
             baseline=self.baseline,
             group_columns=tuple(columns or ()),
         )
-        return replace(result, sentence=self._sentence(result))
+        return replace(result, sentence=self._sentence(result)) if self._worded else result
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:

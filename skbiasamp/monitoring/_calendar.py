@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import narwhals.stable.v2 as nw
+import pandas as pd
 
 from skbiasamp._input import InputError, InputTypeError, no_column, quote
 
@@ -46,11 +47,20 @@ def timed(frame: Any, time: Hashable, every: str | None) -> Timed:
     if time not in schema:
         raise no_column(time, schema, "time")
     kind, own = schema[str(time)], nw.col(str(time))
+    if kind == nw.Unknown and _of_pandas_zone(opened, time):
+        kind = nw.Datetime()
     free = "period"
     while free in schema:
         free += "_"
     made, name_of = _made(own, kind, every, time)
     return Timed(opened.with_columns(made.alias(free)).to_native(), free, name_of)
+
+
+def _of_pandas_zone(opened: Any, time: Hashable) -> bool:
+    """Return whether pandas knows a column's time zone; narwhals does not read America/New_York."""
+    if not (opened.implementation.is_pandas_like() or opened.implementation.is_dask()):
+        return False
+    return isinstance(opened.to_native().dtypes[time], pd.DatetimeTZDtype)
 
 
 def _made(

@@ -20,7 +20,7 @@ from skbiasamp._input import (
     quote,
     rows_of,
 )
-from skbiasamp._merging import merged, present, within
+from skbiasamp._merging import check_alike, merged, present, within
 from skbiasamp._sums import generator
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
@@ -291,6 +291,13 @@ def over(
             if not parts[name].total:
                 del parts[name]
                 roles[name] = EMPTY
+    others = {group for cells in held.cells.values() if cells is not None for group in cells.groups}
+    if len(first.groups) == 1 and len(others) > 1:
+        raise InputError(
+            "{reference} has rows of one group only, {group!r}, and other periods have more. Use "
+            "more periods as the reference, or others.",
+            group=first.groups[0],
+        )
     chosen = allowed(first)[:1] if auditor is None else [auditor]
     if not chosen:
         raise InputError(
@@ -300,6 +307,7 @@ def over(
     learned = chosen[0]._learn_reference(first)
     if learned.get_params(deep=False).get("random_state", random_state) is None:
         learned.set_params(random_state=random_state if random_state is not None else None)
+    learned._worded = False  # a period has no sentence of its own
     learned._validate_params()
     learned._check(first)
     rng = generator(random_state)
@@ -399,6 +407,7 @@ def _aligned(
     strict: bool,
 ) -> Contingency:
     """Return a period under the groups and tasks of the reference; say what that leaves out."""
+    check_alike(like, cells)
     found, lost = within(cells, like)
     for role, names in lost.items():
         what = {"group": "group", "task": "class"}[role]

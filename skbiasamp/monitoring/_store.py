@@ -16,7 +16,7 @@ import numpy as np
 from skbiasamp import _schema as schema
 from skbiasamp._cells import distinct, take
 from skbiasamp._input import InputError, InputTypeError, check_auditor, check_count, rows_of
-from skbiasamp._merging import merged
+from skbiasamp._merging import check_alike, merged
 from skbiasamp._order import ordered
 from skbiasamp._writing import written
 from skbiasamp.contingency import Contingency
@@ -126,7 +126,7 @@ class Store:
         sources = [_digest(cells)] if given is None else sorted(given)
         self.folder.mkdir(parents=True, exist_ok=True)
         with _locked(self.folder):
-            self._check_fits(period)
+            self._check_fits(period, stored)
             self._check_new(sources)
             path = self.folder / f"{period}.json"
             held = schema.load(path, _PERIOD, _WRITER) if path.exists() else _nothing(period)
@@ -150,8 +150,8 @@ class Store:
             "suppressed_rows": small["rows"],
         }
 
-    def _check_fits(self, period: str) -> None:
-        """Raise unless a period is as long as those that are there."""
+    def _check_fits(self, period: str, cells: Contingency) -> None:
+        """Raise unless a period is as long as those that are there, and has the same labels."""
         known = self.periods
         every = every_of([period])
         if known and every_of(known) != every:
@@ -161,6 +161,8 @@ class Store:
                 every=every,
                 known=known[0],
             )
+        if known:
+            check_alike(self._read(known[-1])["cells"], cells)
 
     def _check_new(self, sources: list[str]) -> None:
         """Raise if rows are there already, in whichever period."""
@@ -195,7 +197,10 @@ class Store:
 
         Parameters
         ----------
-        reference, auditor, alpha, n_draws, strict, random_state, model_name, data_name
+        reference : int or str, default=1
+            So many first periods, or the period with this name. As long as the store has fewer
+            periods, all are the reference and nothing is watched yet.
+        auditor, alpha, n_draws, strict, random_state, model_name, data_name
             As for `skbiasamp.audit_over`.
 
         Returns
@@ -207,6 +212,10 @@ class Store:
         if auditor is not None:
             check_auditor(auditor)
         held = self.held()
+        if isinstance(reference, int) and reference > (n := len(self.periods)):
+            text = f"The reference has {n} of {reference} periods so far. Alarms begin after them."
+            held.notes.append({"period": None, "text": text})
+            reference = n
         names = {"model_name": model_name, "data_name": data_name or self.folder.name}
         return over(
             held,
@@ -259,6 +268,11 @@ def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:
             fix="Turn them into predicted labels first."
             if soft
             else "Leave the weights out, or round them to whole numbers.",
+        )
+    if cells.clusters is not None:
+        raise InputError(
+            "A watch compares periods row by row and cannot take {clusters} into account. Count "
+            "without {clusters}, and use periods so long that few of the same people return."
         )
     if not (cells.has("task_pred") or cells.has("group_pred")):
         raise InputError("The counts have no predictions: there is nothing to watch.")

@@ -57,24 +57,24 @@ def pairs_table(
     found: Watched,
     alpha: float,
 ) -> pd.DataFrame:
-    tables = []
-    for at, period in enumerate(later):
-        table = names.copy()
-        table.insert(0, "period", period)
-        result = results.get(period)
-        for column, source in (("value", "amplification"), ("n", "n")):
-            table[column] = 0 if column == "n" else np.nan
-            if result is not None:
-                table[column] = result.table[source].to_numpy()
-        table["expected"] = found.expected[1:, at]
-        table["difference"] = table["value"] - table["expected"]
-        table["p_adjusted"] = found.p_pairs[:, at]
-        table["alarm"] = table["p_adjusted"] <= alpha
-        table["onset"] = [later[one] for one in found.onset_pairs[:, at]]
-        tables.append(table)
-    if not tables:
+    if not later:
         return pd.DataFrame(columns=list(PAIR_COLUMNS))
-    return pd.concat(tables, ignore_index=True)[list(PAIR_COLUMNS)]
+    unknown = names.assign(amplification=np.nan, n=0)
+    seen = [results[one].table if one in results else unknown for one in later]
+    value, n = (np.concatenate([one[name] for one in seen]) for name in ("amplification", "n"))
+    expected, p = found.expected[1:].T.ravel(), found.p_pairs.T.ravel()
+    columns = {
+        "period": np.repeat(np.array(later, dtype=object), len(names)),
+        **{name: np.tile(names[name].to_numpy(), len(later)) for name in names},
+        "value": value,
+        "n": n,
+        "expected": expected,
+        "difference": value - expected,
+        "p_adjusted": p,
+        "alarm": p <= alpha,
+        "onset": [later[one] for one in found.onset_pairs.T.ravel()],
+    }
+    return pd.DataFrame(columns)[list(PAIR_COLUMNS)]
 
 
 def name_causes(periods: pd.DataFrame, pairs: pd.DataFrame) -> None:
