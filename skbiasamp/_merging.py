@@ -160,9 +160,9 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
         if name == "task":
             side = replace(side, pos_label=side_of(like, "task").pos_label)
         sides[name] = side
-    for (role, name), held in held_by.items():
+    for (kind, label), held in held_by.items():
         if n := float(cells.weight[held].sum()):
-            lost[role][name] = n
+            lost[kind][label] = n
     rows = np.flatnonzero(keep)
     return take(with_sides(cells, sides), rows, cells.weight[rows]), lost
 
