@@ -1,10 +1,11 @@
-"""Values of the `bias-amplification` package beside ours and beside the papers' formulas.
+"""Values of other packages beside ours and beside the papers' formulas.
 
-    python benchmarks/migration.py                 # formulas and ours
-    python benchmarks/migration.py --peer PYTHON   # also the peer, from that interpreter
-    python benchmarks/migration.py --peer PYTHON --write docs/migration.md
+    python benchmarks/migration.py                  # formulas and ours
+    python benchmarks/migration.py --peer PYTHON    # also bias-amplification, in that interpreter
+    python benchmarks/migration.py --others PYTHON  # also OxonFair and AIF360, in that interpreter
+    python benchmarks/migration.py --peer PYTHON --others PYTHON --write docs/migration.md
 
-The table goes between the two comments of the page that name this script.
+A table goes between two comments of the page that name this script, if its interpreter is given.
 """
 
 import argparse
@@ -15,14 +16,19 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.model_selection import train_test_split
 
+from skbiasamp.datasets import load_compas
 from skbiasamp.metrics import (
+    differential_fairness_amplification,
     directional_amplification,
     mals_amplification,
     multi_attribute_amplification,
 )
 
 BEGIN, END = "<!-- benchmarks/migration.py writes: -->", "<!-- until here -->"
+BEGIN_OTHERS = "<!-- benchmarks/migration.py --others writes: -->"
 
 PEER = """
 import json, sys, torch
@@ -31,6 +37,24 @@ CLASSES = {"BA_MALS": BA_MALS, "DBA": DBA, "MDBA": lambda: MDBA(min_attr_size=2)
 for name, *sides in json.load(sys.stdin):
     A, T, predicted = (torch.tensor(side, dtype=torch.float32) for side in sides)
     print(float(CLASSES[name]().computeBiasAmp(A, T, predicted)[0]))
+"""
+
+
+OTHERS = """
+import contextlib, io, json, sys, warnings
+import numpy as np, pandas as pd
+warnings.simplefilter("ignore")
+with contextlib.redirect_stdout(io.StringIO()):  # one of them prints what it cannot import
+    from aif360.sklearn.metrics import df_bias_amplification
+    from oxonfair.utils import group_metrics
+oxonfair = group_metrics.directed_bias_amplification
+for program, y, predicted, group in json.load(sys.stdin):
+    y, predicted, group = map(np.array, (y, predicted, group))
+    if program == "OxonFair":
+        print(float(oxonfair.average(y, predicted, group)[0]))
+    else:
+        y = pd.Series(y, index=pd.Index(group, name="group"))
+        print(float(df_bias_amplification(y, predicted, prot_attr="group")))
 """
 
 
@@ -163,20 +187,76 @@ def table(found):
     return "\n".join(lines).replace("-", "−").replace("−−−", "---")
 
 
+def readme():
+    """Return labels, predictions and groups of the example in README.md."""
+    compas = load_compas()
+    race = (compas.sensitive_features == "Caucasian").astype(int)
+    X, X_test, y, y_test, _, race = train_test_split(
+        compas.data, compas.target, race, test_size=0.5, random_state=0
+    )
+    model = GradientBoostingClassifier(random_state=0).fit(X, y)
+    return np.asarray(y_test), model.predict(X_test), np.asarray(race)
+
+
+def measure_others(python):
+    """Return for each case: what, program, its value, ours."""
+    one_label = {
+        what: (label[:, 0], predicted[:, 0], A.argmax(axis=1))
+        for what, (A, label, predicted) in {
+            "three groups, a binary label": THREE,
+            "label and group exactly independent": TIE,
+        }.items()
+    } | {"the rows of the README": readme()}
+    asked = [(what, "OxonFair", *case) for what, case in one_label.items()]
+    asked += [(what, "AIF360", *case) for what, case in one_label.items()]
+    theirs = [float("nan")] * len(asked)
+    if python:
+        given = [[program, *(side.tolist() for side in case)] for _, program, *case in asked]
+        done = subprocess.run(
+            [python, "-c", OTHERS], input=json.dumps(given), capture_output=True, text=True
+        )
+        if done.returncode:
+            raise SystemExit(done.stderr)
+        theirs = [float(line) for line in done.stdout.split()]
+    ours = {
+        "OxonFair": directional_amplification,
+        "AIF360": differential_fairness_amplification,
+    }
+    return [
+        (what, program, their, ours[program](label, predicted, sensitive_features=group))
+        for (what, program, label, predicted, group), their in zip(asked, theirs, strict=True)
+    ]
+
+
+def table_of_others(found):
+    lines = ["| rows | program | theirs | skbiasamp |", "|---|---|---|---|"]
+    for what, program, *values in found:
+        cells = ["" if np.isnan(value) else f"{value + 0.0:+.4f}" for value in values]
+        lines.append(f"| {what} | {program} | {' | '.join(cells)} |")
+    return "\n".join(lines).replace("-", "−").replace("−−−", "---")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument(
         "--peer", metavar="PYTHON", help="an interpreter that has bias-amplification 0.2.1"
     )
-    parser.add_argument("--write", metavar="PAGE", type=Path, help="put the table into this page")
+    parser.add_argument(
+        "--others", metavar="PYTHON", help="an interpreter that has oxonfair 0.3 and aif360 0.6.1"
+    )
+    parser.add_argument("--write", metavar="PAGE", type=Path, help="put the tables into this page")
     arguments = parser.parse_args()
-    written = table(measure(arguments.peer))
-    print(written)
-    if arguments.write:
-        page = arguments.write.read_text(encoding="utf-8")
-        between = re.compile(f"{re.escape(BEGIN)}.*?{re.escape(END)}", re.DOTALL)
-        new = between.sub(lambda _: f"{BEGIN}\n\n{written}\n\n{END}", page)
-        arguments.write.write_text(new, encoding="utf-8")
+    tables = {
+        BEGIN: (arguments.peer, table(measure(arguments.peer))),
+        BEGIN_OTHERS: (arguments.others, table_of_others(measure_others(arguments.others))),
+    }
+    for begin, (python, written) in tables.items():
+        print(written, end="\n\n")
+        if arguments.write and python:
+            page = arguments.write.read_text(encoding="utf-8")
+            between = re.compile(f"{re.escape(begin)}.*?{re.escape(END)}", re.DOTALL)
+            new = between.sub(lambda _, new=f"{begin}\n\n{written}\n\n{END}": new, page)
+            arguments.write.write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":
