@@ -37,12 +37,13 @@ if TYPE_CHECKING:
         cross_audit,
     )
     from skbiasamp.monitoring import audit_over
-    from skbiasamp.report import audit, compare
+    from skbiasamp.report import audit, compare, selection_rates
     from skbiasamp.results import (
         AuditReport,
         AuditResult,
         ComparisonReport,
         ComparisonResult,
+        SelectionRates,
         Timeline,
     )
 
@@ -64,6 +65,7 @@ _MODULES = {
     "LeakageProbe": "compose",
     "MALSAuditor": "metrics",
     "MultiAttributeAuditor": "metrics",
+    "SelectionRates": "results",
     "Timeline": "results",
     "amplification_curve": "model_selection",
     "amplification_scorer": "model_selection",
@@ -71,6 +73,7 @@ _MODULES = {
     "audit_over": "monitoring",
     "compare": "report",
     "cross_audit": "model_selection",
+    "selection_rates": "report",
     "show_versions": "_show_versions",
 }
 _SUBMODULES = {
@@ -102,6 +105,7 @@ __all__ = [
     "LeakageProbe",
     "MALSAuditor",
     "MultiAttributeAuditor",
+    "SelectionRates",
     "Timeline",
     "amplification_curve",
     "amplification_scorer",
@@ -117,6 +121,7 @@ __all__ = [
     "model_selection",
     "monitoring",
     "plotting",
+    "selection_rates",
     "show_versions",
     "testing",
     "text",

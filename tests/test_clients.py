@@ -245,6 +245,44 @@ def test_fairlearn_mitigates_an_audited_model_and_agrees_on_rates():
     np.testing.assert_allclose(ours, frame.by_group, rtol=0, atol=1e-12)
 
 
+def test_fairlearn_agrees_on_tables_by_each_column_and_by_all():
+    metrics = client("fairlearn.metrics")
+    groups = pd.DataFrame({"sex": SEX, "age": np.where(X["noise"] > 0, "old", "young")})
+    predicted = (X["skill"] + X["noise"] / 2 > 0.2).astype(int)
+    rates = skbiasamp.selection_rates(predicted, y_true=Y, sensitive_features=groups)
+    table, differences = rates.table.set_index("by"), rates.differences.set_index("by")
+    measured = {
+        "selection_rate": metrics.selection_rate,
+        "true_positive_rate": metrics.true_positive_rate,
+        "false_positive_rate": metrics.false_positive_rate,
+    }
+    for by, features in {"sex": "sex", "age": "age", "sex and age": ["sex", "age"]}.items():
+        held = {"y_true": Y, "y_pred": predicted, "sensitive_features": groups[features]}
+        frame = metrics.MetricFrame(metrics=measured, **held)
+        own = table.loc[by].set_index("category")
+        ours = np.array([own.loc[[name]].iloc[0][list(measured)] for name in frame.by_group.index])
+        np.testing.assert_allclose(
+            ours.astype(float), frame.by_group.to_numpy(), rtol=0, atol=1e-12
+        )
+        ratios = (frame.by_group / frame.group_max())["selection_rate"]
+        np.testing.assert_allclose(
+            [own.loc[[name]].iloc[0]["impact_ratio"] for name in ratios.index],
+            ratios, rtol=0, atol=1e-12,
+        )  # fmt: skip
+        for name in (
+            "demographic_parity_difference",
+            "demographic_parity_ratio",
+            "equalized_odds_difference",
+        ):
+            assert differences.loc[by, name] == pytest.approx(
+                getattr(metrics, name)(**held), abs=1e-12
+            )
+        for name in ("true_positive_rate", "false_positive_rate"):
+            assert differences.loc[by, f"{name}_difference"] == pytest.approx(
+                frame.difference()[name], abs=1e-12
+            )
+
+
 def test_skore_reports_take_the_scorer():
     skore = client("skore")
     model = AuditedClassifier(LogisticRegression(), auditor=quiet(), sensitive="sex")

@@ -1,4 +1,4 @@
-"""The command line: ``audit`` and ``compare`` of files, ``watch`` over time, and a ``demo``."""
+"""The command line: ``audit``, ``compare`` and ``rates`` of files, ``watch``, and a ``demo``."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from skbiasamp.cli._files import (
 )
 from skbiasamp.cli._gate import check
 from skbiasamp.cli._parser import parser
+from skbiasamp.cli._rates import rates
 from skbiasamp.cli._terminal import say, say_audit, say_comparison, say_files, say_unread
 from skbiasamp.cli._texts import Texts
 from skbiasamp.cli._watch import watch
@@ -70,6 +71,8 @@ def run(arguments: Sequence[str] | None) -> int:
         call = sys.argv[1:] if arguments is None else arguments
         if options.command == "watch":
             code = watch(options, call, _names_of)
+        elif options.command == "rates":
+            code = rates(options, call, _names_of)
         else:
             code = demo(options.folder) if options.command == "demo" else _report(options, call)
         say(end="", flush=True)

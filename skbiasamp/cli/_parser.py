@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import skbiasamp
+from skbiasamp.cli._rates import add_rates
 from skbiasamp.cli._watch import add_watch
 from skbiasamp.metrics._base import BaseAuditor
 
@@ -192,7 +193,7 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"%(prog)s {skbiasamp.__version__}")
     commands = whole.add_subparsers(
-        dest="command", required=True, metavar="{audit,compare,watch,demo}"
+        dest="command", required=True, metavar="{audit,compare,rates,watch,demo}"
     )
     audit = commands.add_parser(
         "audit",
@@ -211,6 +212,7 @@ def parser() -> argparse.ArgumentParser:
         **plain,
     )
     types = {"auditor": _auditor, "delimiter": _delimiter, "encoding": _encoding, "seed": _seed}
+    add_rates(commands, plain, types)
     add_watch(commands, plain, types)
     demo = commands.add_parser(
         "demo",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from skbiasamp._input import (
     InputError,
     check_frame_columns,
@@ -20,10 +22,11 @@ from skbiasamp.report._auditors import allowed, at_once, checked, named, read_te
 from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.report._groups import describe_groups
+from skbiasamp.report._selection import selection_rates, selection_table
 from skbiasamp.report.checks import Seen, find
 from skbiasamp.results import AuditReport, AuditResult
 
-__all__ = ["audit", "compare", "count_rows", "described_files"]
+__all__ = ["audit", "compare", "count_rows", "described_files", "selection_rates"]
 
 
 @filling
@@ -195,7 +198,10 @@ def audit(
     names = {"model_name": model_name, "data_name": data_name}
     context = context_of(test, train, names, call, texts=texts)
     context["not_measured"] = not_measured(test, scored, chosen=auditors is not None, texts=texts)
-    report = AuditReport(results=results, groups=by_group, rates=rates, context=context)
+    # Of one sensitive column the rates say it all.
+    several = not texts and test.has("task_pred") and isinstance(test.groups[0], tuple)
+    selection = selection_table(test) if several else pd.DataFrame()
+    report = AuditReport(results, by_group, rates, context=context, selection=selection)
     report.data_files.extend(described_files(audited_files, training_files))
     n_given = None if sample_weight is None else len(sample_weight)
     report.findings.extend(find(Seen(report, test, train, scored, n_given, texts)))

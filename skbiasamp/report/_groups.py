@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 from sklearn.metrics import accuracy_score, confusion_matrix
 
 from skbiasamp._cells import column
 from skbiasamp._input import Array
 from skbiasamp._task_sums import of_one_task
 from skbiasamp.contingency import Contingency
-
-_Z = float(stats.norm.isf(0.025))
+from skbiasamp.inference._shares import ratio_interval, share_interval
 
 
 def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -86,29 +84,27 @@ def _shares(test: Contingency, **counts: tuple[Any, Any]) -> dict[str, float]:
     for name, (k, n) in counts.items():
         found |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
         if n:
-            p, rows = min(float(k / n), 1.0), n * test.units_per_weight
-            reach = _Z * np.sqrt(p * (1 - p) / rows + (_Z / rows) ** 2 / 4)
-            ends = (
-                (p + _Z**2 / (2 * rows) + side * reach) / (1 + _Z**2 / rows) for side in (-1, 1)
-            )
-            low, high = (float(np.clip(end, 0, 1)) for end in ends)  # of rounding
-            found |= {name: p, f"{name}_low": low, f"{name}_high": high}
+            rows = test.units_per_weight
+            low, high = share_interval(k * rows, n * rows)
+            found |= {
+                name: min(float(k / n), 1.0),
+                f"{name}_low": float(low),
+                f"{name}_high": float(high),
+            }
     return found
 
 
 def _with_impact(rates: pd.DataFrame, rows: Array) -> pd.DataFrame:
-    """Add each group's predicted rate over the highest of any group, with Katz's interval."""
+    """Add each group's predicted rate over the highest of any group, with Koopman's interval."""
     rate = rates["predicted_rate"].to_numpy(float)
     by_task = rates.assign(rate=rate, rows=rows).groupby(rates["task"].map(repr), sort=False)
     best = np.asarray(
         by_task["rate"].transform(lambda one: one.idxmax() if one.notna().any() else -1), dtype=int
     )
     top = np.where(best < 0, np.nan, rate[best])
-    # The delta method for the logarithm of a ratio of two independent shares.
     itself = np.arange(len(rate)) == best
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = rate / top
-        spread = (1 - rate) / (rate * rows) + (1 - top) / (top * rows[best])
-        reach = np.where(itself | (rate == 0), np.nan, np.exp(_Z * np.sqrt(spread)))
-        bounds = {"impact_ratio_low": ratio / reach, "impact_ratio_high": ratio * reach}
-    return rates.assign(impact_ratio=ratio, **bounds)
+    ends = ratio_interval(rate * rows, rows, top * rows[best], rows[best])
+    low, high = (np.where(itself, np.nan, end) for end in ends)
+    return rates.assign(impact_ratio=ratio, impact_ratio_low=low, impact_ratio_high=high)

@@ -4,6 +4,7 @@ from skbiasamp.results._comparison import MODEL_COLUMNS, ComparisonResult
 from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results._selection import SelectionRates, rate_differences
 from skbiasamp.results._sentences import conclusion, labels_of
 from skbiasamp.results._tables import COLUMNS, label_index, pair_names, pair_table, uncounted
 from skbiasamp.results._timeline import Timeline
@@ -16,11 +17,13 @@ __all__ = [
     "ComparisonReport",
     "ComparisonResult",
     "Finding",
+    "SelectionRates",
     "Timeline",
     "conclusion",
     "label_index",
     "labels_of",
     "pair_names",
     "pair_table",
+    "rate_differences",
     "uncounted",
 ]

@@ -117,6 +117,9 @@ class AuditReport(Report[AuditResult]):
     rates : DataFrame
         One row for each pair of group and task: base rate, predicted rate, true positive rate
         and false positive rate.
+    selection : DataFrame
+        Selection rates and impact ratios of each sensitive column and of their combinations, if
+        there are several: the table of `skbiasamp.selection_rates`.
     findings : list of Finding
         What to know before these numbers are used.
     context : dict
@@ -149,6 +152,7 @@ class AuditReport(Report[AuditResult]):
     findings: list[Finding] = field(default_factory=list)
     context: dict[str, Any] = field(default_factory=dict)
     data_files: list[dict[str, Any]] = field(default_factory=list)
+    selection: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def primary(self) -> str | None:
@@ -251,6 +255,7 @@ class AuditReport(Report[AuditResult]):
             "results": {name: result.to_dict() for name, result in self.results.items()},
             "groups": plain(self.groups),
             "rates": plain(self.rates),
+            "selection": plain(self.selection),
             "findings": [asdict(one) for one in self.findings],
         }
 
@@ -301,6 +306,8 @@ def _frame_of(row: schema.Check) -> schema.Check:
 _RATES = ("accuracy", "predicted_rate", "true_positive_rate", "false_positive_rate")
 _SHARES = {f"{name}{end}": SHARE for name in _RATES for end in ("", "_low", "_high")}
 _RATIO = {f"impact_ratio{end}": COUNT for end in ("", "_low", "_high")}
+_SELECTED = {f"selection_rate{end}": SHARE for end in ("", "_low", "_high")}
+_SELECTED |= {"true_positive_rate": SHARE, "false_positive_rate": SHARE}
 _FINDING = schema.record(
     {"topic": schema.TEXT, "text": schema.TEXT},
     {"place": schema.one_of("verdict", "next", "note"), "action": schema.TEXT},
@@ -346,5 +353,12 @@ _FIELDS = schema.record(
     },
     {
         "data_files": DATA_FILES,
+        "selection": _frame_of(
+            schema.record(
+                {"by": schema.TEXT, "category": NAME, "task": NAME, "n": COUNT, "selected": COUNT},
+                {"share": SHARE, "counted": schema.TRUTH, **_SELECTED, **_RATIO},
+                rest=NAME,
+            )
+        ),
     },
 )

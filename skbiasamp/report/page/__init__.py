@@ -8,10 +8,11 @@ from typing import Any
 
 from skbiasamp.report.page._card import card
 from skbiasamp.report.page._comparison import comparison_view
+from skbiasamp.report.page._selection import selection_view
 from skbiasamp.report.page._timeline import timeline_view
 from skbiasamp.report.page._view import view
 
-__all__ = ["card", "comparison_page", "notebook", "page", "timeline_page"]
+__all__ = ["card", "comparison_page", "notebook", "page", "selection_page", "timeline_page"]
 
 LARGEST = 2_000_000  # bytes
 # Rows of each long table; fewer where the page would grow too large.
@@ -26,6 +27,11 @@ def page(content: dict[str, Any]) -> str:
 def comparison_page(content: dict[str, Any]) -> str:
     """Return the page of a comparison, from its `to_dict`; all text from data is escaped."""
     return _page("comparison.html", comparison_view, content)
+
+
+def selection_page(content: dict[str, Any]) -> str:
+    """Return the page of selection rates; all text from data is escaped."""
+    return _page("selection.html", selection_view, content)
 
 
 def timeline_page(

@@ -30,9 +30,16 @@ class Axis:
     low: float
     high: float
     percent: bool = False
+    limit: float | None = None  # where a line is drawn
 
     @classmethod
-    def around(cls, values: Iterable[float | None], *, percent: bool = False) -> Axis:
+    def around(
+        cls,
+        values: Iterable[float | None],
+        *,
+        percent: bool = False,
+        limit: float | None = None,
+    ) -> Axis:
         """Return the least axis of round ends that holds all values."""
         known = [one for one in values if one is not None and math.isfinite(one)]
         low, high = _round_up(-min([0, *known])), _round_up(max([0, *known]))
@@ -43,7 +50,7 @@ class Axis:
             max(low, _round_up(high / 4)) if low else 0,
             max(high, _round_up(low / 4)) if high else 0,
         )
-        return cls(-low, high, percent)
+        return cls(-low, high, percent, limit)
 
     def at(self, value: float) -> str:
         """Return the position of a value; the margins hold marks that stand at an end."""
@@ -51,10 +58,12 @@ class Axis:
 
     @property
     def ticks(self) -> list[tuple[str, str, str]]:
-        """Position, text and anchor of 0 and of both ends."""
+        """Position, text and anchor of 0, of both ends and of the limit."""
         form = "{:.0%}".format if self.percent else "{:+.3g}".format
         ends = {self.low: "start", self.high: "end"}
         middle = {} if 0 in ends else {0.0: "middle"}
+        if self.limit is not None:
+            form, middle = "{:.3g}".format, {**middle, self.limit: "middle"}
         return [
             (self.at(value), "0" if value == 0 else form(value).replace("-", "−"), anchor)
             for value, anchor in sorted({**ends, **middle}.items())

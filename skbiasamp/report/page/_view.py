@@ -25,6 +25,7 @@ from skbiasamp._words import (
 from skbiasamp.inference._tests import significant
 from skbiasamp.report.page._picture import picture_of
 from skbiasamp.report.page._record import facts, record, records, short
+from skbiasamp.report.page._selection import selection_tables
 from skbiasamp.report.page._tables import (
     Axis,
     Table,
@@ -143,6 +144,9 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "sections": sections,
         "groups": _groups(groups, len(context.get("tasks", ())), columns, most),
         "rates": _rates(rates, groups, columns, most) if rates else None,
+        "selection": selection_tables(
+            records(content.get("selection") or {"columns": (), "data": ()}), columns, most
+        )[:-1],  # of all columns together the rates have it
         "not_measured": {
             **{one["name"]: one["reason"] for one in audits if one["verdict"] == NOT_MEASURED},
             **context.get("not_measured", {}),

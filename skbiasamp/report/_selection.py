@@ -1,0 +1,289 @@
+"""Selection rates, impact ratios and error rates by each sensitive column and their combination."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+
+from skbiasamp._cells import column
+from skbiasamp._engines import names_of
+from skbiasamp._input import (
+    MISSING,
+    Array,
+    InputError,
+    NamedMissing,
+    check_frame_columns,
+    speaking,
+)
+from skbiasamp._task_sums import of_one_task
+from skbiasamp._texts import filling
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._shares import ratio_interval, share_interval
+from skbiasamp.metrics._reading import count_labels, opened_rows
+from skbiasamp.report._evidence import call_of, context_of
+from skbiasamp.results import SelectionRates
+from skbiasamp.results._tables import pair_names
+
+SCORES = "share of rows above the median score"
+
+
+def selection_table(
+    test: Contingency, *, min_share: float = 0.0, labels: bool = True
+) -> pd.DataFrame:
+    """Return one row for each category of each sensitive column, and of all columns together.
+
+    Without `labels` the rows hold predictions alone, in the place of labels.
+    """
+    side: SideName = "task_pred" if labels else "task"
+    # Of probabilities that were summed it is not known which are above one half.
+    if not test.has(side) or (test.summed == "tasks" and test.soft(side)):
+        return pd.DataFrame()
+    sums = _sums(test, side)
+    parts = [
+        _rates_of(by, categories, own, test, min_share=min_share, labels=labels)
+        for by, categories, own in _by_column(test, sums)
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _sums(test: Contingency, side: SideName) -> Array:
+    """Return weights by group, task, label and prediction."""
+    found = np.zeros((len(test.groups), len(test.tasks), 2, 2))
+    for j in range(len(test.tasks)):
+        held, position = of_one_task(test, j)
+        true = column(held, "task", position)
+        predicted = column(held, side, position) >= 0.5
+        for i in range(len(test.groups)):
+            weight = held.weight * column(held, "group", i)
+            for said in (False, True):
+                own = weight * (predicted == said)
+                found[i, j, 1, int(said)] = own @ true
+                found[i, j, 0, int(said)] = own @ (1 - true)
+    return found
+
+
+def _by_column(test: Contingency, sums: Array) -> Iterator[tuple[str, list[Any], Array]]:
+    """Yield each sensitive column with its categories and their sums, and all together."""
+    groups, columns = test.groups, list(test.group_columns)
+    first = groups[0]
+    combined = isinstance(first, tuple) and all(
+        isinstance(group, tuple) and len(group) == len(first) for group in groups
+    )
+    if combined:
+        n = len(first)  # type: ignore[arg-type]
+        names = columns if len(columns) == n else [f"column {k}" for k in range(n)]
+        for k, name in enumerate(names):
+            values: dict[Any, list[int]] = {}
+            for i, group in enumerate(groups):
+                part = group[k]  # type: ignore[index]
+                # A real category called as missing values are is another one.
+                values.setdefault((part, isinstance(part, NamedMissing)), []).append(i)
+            merged = np.stack([sums[rows].sum(axis=0) for rows in values.values()])
+            yield str(name), [part for part, _ in values], merged
+        yield " and ".join(map(str, names)), list(groups), sums
+    else:
+        yield str(columns[0]) if len(columns) == 1 else "group", list(groups), sums
+
+
+def _unknown(category: Any) -> bool:
+    parts = category if isinstance(category, tuple) else (category,)
+    return any(
+        isinstance(part, str) and part == MISSING and not isinstance(part, NamedMissing)
+        for part in parts
+    )
+
+
+def _rates_of(
+    by: str,
+    categories: list[Any],
+    sums: Array,
+    test: Contingency,
+    *,
+    min_share: float,
+    labels: bool,
+) -> pd.DataFrame:
+    n = sums.sum(axis=(2, 3))
+    selected = sums[..., 1].sum(axis=2)
+    share = n / test.total
+    unknown = np.array([_unknown(category) for category in categories])
+    counted = (share >= min_share) & ~unknown[:, None] & (n > 0)
+    per_weight = test.units_per_weight
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rate = selected / n
+        best = np.where(counted, rate, -1.0).argmax(axis=0)
+        tasks = np.arange(n.shape[1])
+        top_k, top_n = selected[best, tasks], n[best, tasks]
+        ratio = np.where(counted, rate / (top_k / top_n), np.nan)
+        known = {"true_positive_rate": sums[:, :, 1], "false_positive_rate": sums[:, :, 0]}
+        errors = {name: own[..., 1] / own.sum(axis=2) for name, own in known.items()}
+    low, high = share_interval(selected * per_weight, n * per_weight)
+    ends = ratio_interval(
+        *(one * per_weight for one in np.broadcast_arrays(selected, n, top_k, top_n))
+    )
+    # The highest rate is 1 of itself: of that there is no interval.
+    judged = counted & (np.arange(len(categories))[:, None] != best)
+    ratio_low, ratio_high = (np.where(judged, end, np.nan) for end in ends)
+    table = pd.DataFrame(pair_names(tuple(categories), test.tasks)).rename(
+        columns={"group": "category"}
+    )
+    table.insert(0, "by", by)
+    numbers = {
+        "n": n,
+        "share": share,
+        "selected": selected,
+        "selection_rate": rate,
+        "selection_rate_low": low,
+        "selection_rate_high": high,
+        "counted": counted,
+        "impact_ratio": ratio,
+        "impact_ratio_low": ratio_low,
+        "impact_ratio_high": ratio_high,
+        **(errors if labels else {}),
+    }
+    return table.assign(**{name: one.ravel() for name, one in numbers.items()})
+
+
+@filling
+def selection_rates(
+    y_pred: Any,
+    *,
+    sensitive_features: Any = None,
+    y_true: Any = None,
+    sample_weight: Any = None,
+    scores: bool = False,
+    min_share: float = 0.0,
+    pos_label: Any = None,
+    max_groups: int | None = None,
+    prediction: str | None = None,
+    sensitive: str | list[str] | None = None,
+    target: str | None = None,
+    weight: str | None = None,
+    model_name: str | None = None,
+    data_name: str | None = None,
+) -> SelectionRates:
+    """Compute selection rates and impact ratios by sensitive column, with confidence intervals.
+
+    The layout is that of the tables of New York City's Local Law 144: each sensitive column by
+    itself, and all of them together. No true labels are needed. The table describes predictions;
+    it is not a statement that a law is met.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    y_pred : array-like of shape (n_samples,), Contingency, frame or path
+        Predicted labels, or scores. Or a data frame with all columns, or the path of a file.
+    sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+        The sensitive features, such as sex and race. Rows with a missing value count as unknown:
+        their number is in the table, and they are in no impact ratio.
+    y_true : array-like of shape (n_samples,), default=None
+        True labels. They add true and false positive rates.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights. A whole number counts as that many rows.
+    scores : bool, default=False
+        True: `y_pred` are scores, and a row is selected if its score is above the median of all
+        rows ("scoring rate").
+    min_share : float, default=0.0
+        Categories with a smaller share of rows are left out of impact ratios; their rates stay in
+        the table. Local Law 144 allows this below 0.02.
+    pos_label : label, default=None
+        The class that means "selected". None: the class that sorts last.
+    max_groups : int, default=None
+        Largest number of combined categories allowed. None: 100, or 20 if they have fewer than 20
+        rows on average.
+    prediction, sensitive, target, weight : column name or list
+        Columns of predictions or scores, sensitive features, labels and weights, if `y_pred` is a
+        frame or a path.
+    model_name, data_name : str, default=None
+        Names of the model and of the data, for the title of the page.
+
+    Returns
+    -------
+    rates : SelectionRates
+
+    Examples
+    --------
+    >>> import skbiasamp
+    >>> sex = ["f"] * 100 + ["m"] * 100
+    >>> hired = [1] * 30 + [0] * 70 + [1] * 50 + [0] * 50
+    >>> rates = skbiasamp.selection_rates(hired, sensitive_features=sex)
+    >>> rates
+       by category   n  selected  selection_rate  impact_ratio
+    group        f 100        30             0.3           0.6
+    group        m 100        50             0.5             1
+    Impact ratios below 0.8: 1 (whole interval: 0). Intervals that include 0.8: 1.
+    >>> rates.table[["category", "impact_ratio_low", "impact_ratio_high"]].round(3)
+      category  impact_ratio_low  impact_ratio_high
+    0        f             0.417              0.852
+    1        m               NaN                NaN
+    """
+    call = call_of(selection_rates, locals())
+    if not 0 <= min_share < 1:
+        raise InputError("{min_share} must be 0 or more and below 1; got {seen!r}.", seen=min_share)
+    columns = {"prediction": prediction, "sensitive": sensitive, "target": target, "weight": weight}
+    columns = {name: one for name, one in columns.items() if one is not None}
+    given = {
+        "y_pred": y_pred,
+        "y_true": y_true,
+        "sensitive_features": sensitive_features,
+        "sample_weight": sample_weight,
+    }
+    how = {"missing": "group", "pos_label": pos_label, "max_groups": max_groups}
+    labels = not (y_true is None and target is None)
+    if scores and columns:
+        check_frame_columns(columns, (y_true, sensitive_features, sample_weight))
+        given, columns = _read(y_pred, columns), {}
+    if scores:
+        given["y_pred"] = _above_median(given["y_pred"], given["sample_weight"])
+    first, rest = given.pop("y_pred"), given
+    if labels:
+        first, rest["y_pred"] = (first, None) if columns else (rest.pop("y_true"), first)
+        rest.pop("y_true", None)
+        test = count_labels(first, rest, columns, **how)
+    else:
+        rest.pop("y_true")
+        if "prediction" in columns:
+            columns["target"] = columns.pop("prediction")
+        with speaking(y_true="y_pred", target="prediction"):
+            test = count_labels(first, rest, columns, **how)
+    labels = labels or test.has("task_pred")
+    context = context_of(test, None, {"model_name": model_name, "data_name": data_name}, call)
+    context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
+    return SelectionRates(selection_table(test, min_share=min_share, labels=labels), context)
+
+
+def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a frame or file as arguments."""
+    roles = {"prediction": "y_pred", "target": "y_true", "weight": "sample_weight"}
+    found = dict.fromkeys(("y_true", "sample_weight", "sensitive_features"))
+    with opened_rows(frame, columns) as (rows, _):
+        held = nw.from_native(rows).lazy()
+        for name, column_s in columns.items():
+            names = names_of(column_s)
+            read = held.select(*names).collect()
+            one = read if name == "sensitive" and len(names) > 1 else read[names[0]]
+            found[roles.get(name, "sensitive_features")] = one.to_native()
+    return found
+
+
+def _above_median(scores: Any, weight: Any) -> Array:
+    """Return which rows have a score above the median; a weight counts as so many rows."""
+    try:
+        held = np.asarray(scores, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError("{y_pred} must hold numbers if {scores=True}.") from error
+    if held.ndim != 1 or not np.isfinite(held).all():
+        raise InputError("{y_pred} must be one column of finite scores if {scores=True}.")
+    if weight is None:
+        return (held > np.median(held)).astype(int)
+    order = np.argsort(held, kind="stable")
+    reached = np.cumsum(np.asarray(weight, dtype=float)[order])
+    half = reached[-1] / 2
+    # The lower and the upper median are two if one half of the weight ends between two scores.
+    ends = (np.searchsorted(reached, half, side=side) for side in ("left", "right"))
+    lower, upper = (held[order][min(end, len(held) - 1)] for end in ends)
+    return (held > (lower + upper) / 2).astype(int)
