@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         LICAuditor,
         MALSAuditor,
         MultiAttributeAuditor,
+        NumericAuditor,
     )
     from skbiasamp.model_selection import (
         BaseRateThresholdClassifier,
@@ -65,6 +66,7 @@ _MODULES = {
     "LeakageProbe": "compose",
     "MALSAuditor": "metrics",
     "MultiAttributeAuditor": "metrics",
+    "NumericAuditor": "metrics",
     "SelectionRates": "results",
     "Timeline": "results",
     "amplification_curve": "model_selection",
@@ -105,6 +107,7 @@ __all__ = [
     "LeakageProbe",
     "MALSAuditor",
     "MultiAttributeAuditor",
+    "NumericAuditor",
     "SelectionRates",
     "Timeline",
     "amplification_curve",

@@ -89,6 +89,8 @@ def _read_frame(
     check_names(named)
     _check_moments(moments, how["like"])
     check_option("joint", joint, (True, False, None))
+    numbers = how["numbers"]
+    joint = True if numbers else joint  # sums of numbers do not hold how these vary
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
     models: tuple[str, ...] = ()
     if any(isinstance(one, dict) for one in predicted.values()):
@@ -119,7 +121,7 @@ def _read_frame(
         # Rows that do not repeat are in memory already: grouping them would only copy them.
         held = _held(opened, sides)
     else:
-        soft = not {*prediction}.isdisjoint(fractions)
+        soft = not (numbers or {*prediction}.isdisjoint(fractions))
         if models and (soft or (len(prediction) > MOST_JOINT and not joint)):
             raise InputError(
                 "Several models are compared row by row, and an engine can only sum "

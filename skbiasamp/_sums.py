@@ -49,10 +49,12 @@ def pair_sums(left: Labels, right: Labels, weight: Array) -> Array:
         return np.swapaxes(pair_sums(right, left, weight), -1, -2)
     # A product for each column of one side needs no more memory than the draws themselves.
     sums = np.empty((len(weight), left.width, right.width))
+    # Of numbers, single precision would leave noise where nothing varies.
+    dtype = np.float64 if right.soft else weight.dtype
     for i in range(left.width):
         rows, share = left.within(i)
         drawn = weight[:, rows] if share is None else weight[:, rows] * share
-        sums[:, i] = drawn @ right.dense(rows, weight.dtype)
+        sums[:, i] = drawn @ right.dense(rows, dtype)
     return sums
 
 

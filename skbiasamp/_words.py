@@ -82,6 +82,12 @@ def rate(value: Any) -> str:
     return "–" if value is None or math.isnan(value) else f"{value * 100:.1f} %"
 
 
+def amount(value: Any, form: str = "") -> str:
+    """Return a number of any size: four digits, or all of those before the point."""
+    whole = value is not None and 1e4 <= abs(value) < 1e15
+    return number(value, form + (",.0f" if whole else ".4g"))
+
+
 def points(difference: float) -> str:
     """Return the size of a difference of rates: '4.1 percentage points'."""
     size = f"{abs(difference) * 100:.1f}"

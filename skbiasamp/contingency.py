@@ -92,6 +92,7 @@ class Contingency(Cells):
         pos_label: Any = None,
         max_groups: int | None = None,
         texts: bool = False,
+        numbers: bool = False,
     ) -> Contingency:
         """Count label rows.
 
@@ -134,6 +135,9 @@ class Contingency(Cells):
         texts : bool, default=False
             Whether labels and predictions are texts. Each distinct text is then a class, which
             attackers can read. Rows with equal texts are one cell.
+        numbers : bool, default=False
+            Whether labels and predictions are numbers, such as prices, and no classes: for
+            `NumericAuditor`.
 
         Returns
         -------
@@ -143,7 +147,7 @@ class Contingency(Cells):
         labels["clusters"] = clusters
         how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
         how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
-        how |= {"texts": texts}
+        how |= {"texts": texts, "numbers": numbers}
         if not (y_preds is None and sensitive_preds is None):
             if not (y_pred is None and sensitive_pred is None):
                 raise InputTypeError(
@@ -230,6 +234,7 @@ class Contingency(Cells):
         pos_label: Any = None,
         max_groups: int | None = None,
         texts: bool = False,
+        numbers: bool = False,
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
@@ -256,7 +261,7 @@ class Contingency(Cells):
             Weights. Whole ones count as so many rows.
         cluster : column name, optional
             An id a row: rows of one person, image or family, as `clusters` of `from_labels`.
-        groups, missing, like, pos_label, max_groups, texts
+        groups, missing, like, pos_label, max_groups, texts, numbers
             As for `from_labels`. Text of `pos_label` names a number that is written so.
         joint : bool, optional
             Whether to keep rows apart that differ in which of several 0/1 columns they have, or
@@ -299,6 +304,7 @@ class Contingency(Cells):
             pos_label=pos_label,
             max_groups=max_groups,
             texts=texts,
+            numbers=numbers,
         )
         if isinstance(read, dict):
             return _models.merged_cells(cls(**_models.joined(read)))

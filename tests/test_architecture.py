@@ -113,7 +113,7 @@ def test_the_gate_sees_an_upward_import(tmp_path, statement):
     assert set(imported_layers(file)) == {"metrics"}
 
 
-METRICS = {"directional", "mals", "multi-attribute", "leakage", "dpa", "lic", "dbac"}
+METRICS = {"directional", "mals", "multi-attribute", "numeric", "leakage", "dpa", "lic", "dbac"}
 AUDITORS = {name for name in skbiasamp.__all__ if name.endswith("Auditor")}
 READERS = ["report", "cli", "results", "plotting"]
 # The auditor of a Display whose user names none.

@@ -73,3 +73,15 @@ def test_the_short_run_measures_intervals_of_texts():
     header, _, *rows = [line for line in done.stdout.splitlines() if line[:1] == "|"]
     assert len(rows) == 4
     assert {row.count("|") for row in rows} == {header.count("|")}
+
+
+def test_the_short_run_measures_intervals_of_numbers():
+    command = [sys.executable, "-X", "utf8", BENCHMARKS / "coverage_numeric.py", "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    header, _, *rows = [
+        line for line in done.stdout.partition("# Coverage")[2].splitlines() if line[:1] == "|"
+    ]
+    assert len(rows) == 3 * 2 * 5
+    assert {row.count("|") for row in rows} == {header.count("|")}
+    assert "nan" not in "".join(rows)

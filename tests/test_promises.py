@@ -39,7 +39,7 @@ def quick(kind):
 
 
 def rows_of(kind):
-    return TEXTS if getattr(kind, "reads_texts", False) else FRAME
+    return TEXTS if getattr(kind, "reads", "") == "texts" else FRAME
 
 
 def fitted(kind, frame=None):

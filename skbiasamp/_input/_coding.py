@@ -21,6 +21,7 @@ _SPAN = 4096
 _TABLE = 1 << 21
 # Rows counted at a time: the codes of one block stay in the processor's second-level cache.
 _BLOCK = 1 << 16
+_LARGEST = 1e50
 _HOLES = "{name} has missing values in {where}. Leave these rows out."
 # What pandas calls the contents of a column that can be weights.
 NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
@@ -174,10 +175,11 @@ def need_classes(column: Column | Continuous, name: Name) -> Column:
         advice = (
             "bin it first (pandas.cut, KBinsDiscretizer)."
             if is_sensitive(name)
-            else "this metric needs classes. Threshold or bin it first."
+            else "this metric needs classes. Threshold or bin it first, or audit prices and other "
+            "numbers with {NumericAuditor}."
         )
         text = "{name} is continuous (it holds {seen:.6g}, for example): {advice}"
-        raise InputError(text, name=name, seen=seen, advice=advice)
+        raise InputError(text, name=name, seen=seen, advice=Said(advice))
     return column
 
 
@@ -279,6 +281,14 @@ def as_numbers(column: Any, name: Name) -> Array:
         text = "{name} must hold numbers, since it is compared with numbers; got {seen!r}."
         raise InputError(text, name=name, seen=odd[0])
     return finite(np.asarray(column, dtype=float), name)
+
+
+def measured(column: Any, name: Name) -> Array:
+    """Return a column of a numeric task; sums of its squares have to be finite."""
+    found = finite(numbers_of(column, name), name)
+    text = "{name} holds numbers beyond 1e50 in {where}. Divide by a unit first, such as 1e9."
+    refuse(np.abs(found) > _LARGEST, text, name)
+    return found + 0.0  # no minus before a zero
 
 
 def numbers_of(value: Any, name: Name) -> Array:

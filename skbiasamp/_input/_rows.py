@@ -24,6 +24,7 @@ from skbiasamp._input._coding import (
     encode,
     finite,
     indicator,
+    measured,
     need_classes,
     no_missing,
     probabilities,
@@ -90,6 +91,11 @@ class _Reader(Sides):
     # ---- containers to codes
 
     def _read_tasks(self) -> None:
+        if self.numbers:
+            for name in ("y_true", "y_pred"):
+                if name in self.given:
+                    self._read_measured(name)
+            return
         y_true = as_column(self.given["y_true"])
         if self.texts:
             for name in ("y_true", "y_pred"):
@@ -117,6 +123,20 @@ class _Reader(Sides):
         if advice:
             no_missing(column, name, advice)
         self.columns[key] = column
+
+    def _read_measured(self, name: str) -> None:
+        """Read numbers that are no classes, such as prices: one column, or several."""
+        value = as_column(self.given[name])
+        titles, numbers = zip(*columns_of(value), strict=True)
+        if not is_table(value):
+            # One column needs no name: it is that of training, or of the labels.
+            known = () if self.like is None else self.like[1].names
+            own = titles[0] if isinstance(titles[0], str) else "y"
+            titles = known if len(known) == 1 else (own,)
+        shown = [Role(name, f" column {one!r}" * is_table(value)) for one in titles]
+        self.matrices[name] = np.column_stack(list(map(measured, numbers, shown)))
+        first = self.column_names.setdefault("y_true", list(titles))
+        self.column_names[name] = first if len(first) == len(titles) == 1 else list(titles)
 
     def _read_numbers(self, name: str, numbers: Array) -> None:
         self.matrices[name] = finite(numbers, name)[:, None]
@@ -215,11 +235,12 @@ def read_rows(
     pos_label: Any = None,
     max_groups: float | None = np.inf,
     texts: bool = False,
+    numbers: bool = False,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
     With `scores`, labels may be numbers that are no classes, and predictions any scores. With
-    `texts`, labels and predictions must be texts. With
+    `texts`, labels and predictions must be texts, with `numbers` numbers. With
     `repeats`, the weight of a row is that of so many rows. `clusters` holds an id a row. Rows stay
     in their order if they are to be `apart`. `pos_label` is the positive class of a
     binary label; by default that of `like`, or the class that sorts last. `max_groups`
@@ -248,7 +269,7 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    reader = _Reader(native, groups, missing, like, scores, pos_label, max_groups, texts)
+    reader = _Reader(native, groups, missing, like, scores, pos_label, max_groups, texts, numbers)
     if repeats is not None:
         reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
     if clusters is not None:

@@ -45,6 +45,7 @@ class Sides:
     pos_label: Any = None
     max_groups: float | None = np.inf
     texts: bool = False
+    numbers: bool = False
     columns: dict[str, Column] = field(default_factory=dict)
     matrices: dict[str, Array] = field(default_factory=dict)
     column_names: dict[str, list[Hashable]] = field(default_factory=dict)

@@ -37,6 +37,7 @@ from skbiasamp.cli._watch import watch
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import read_train
 from skbiasamp.report import count_rows, described_files
+from skbiasamp.report._auditors import read_as, reading
 from skbiasamp.results import AuditReport, ComparisonReport
 
 _FEW_ROWS = 1_000_000
@@ -54,6 +55,8 @@ def run(arguments: Sequence[str] | None) -> int:
     command_line = parser()
     options = command_line.parse_args(arguments)
     reports = options.command in ("audit", "compare")
+    if reports and options.numeric:
+        options.auditor = [*(options.auditor or ()), *reading("numbers")]
     if reports and options.fail_above is None:
         for option, given in (("--on", options.on), ("--allow-undefined", options.allow_undefined)):
             if given:
@@ -87,6 +90,7 @@ def _names_of(named: list[Named]) -> dict[str, Spoken]:
     names: dict[str, Spoken] = {
         "y_train and sensitive_train": "--train",
         "the training data": "--train",
+        "NumericAuditor": "--numeric",
     }
     for option, parameter in PARAMETER_OF.items():
         mine = [one for one in named if one.side == option]
@@ -161,7 +165,9 @@ def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | Non
         labels = labels_of(named)
         if {"score", "weight"} & labels.keys():
             # Scores and weights belong to single rows: these are read, not counted.
-            return how | as_arguments(rows, labels)
+            return {key: one for key, one in how.items() if one is not True} | as_arguments(
+                rows, labels
+            )
         # Of few rows all is kept; of more, what may not fit into memory is summed.
         joint = True if n_rows <= _FEW_ROWS or "cluster" in labels else None
         return {"y_true": count_rows(rows, {}, labels, train, joint, **how)}
@@ -199,7 +205,8 @@ def _compared(
 
 
 def _how(options: argparse.Namespace) -> dict[str, Any]:
-    return {
+    reads = read_as(options.auditor)
+    return ({} if reads == "labels" else {reads: True}) | {
         "groups": options.groups,
         "missing": options.missing,
         "pos_label": options.positive,

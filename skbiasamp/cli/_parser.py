@@ -344,6 +344,11 @@ def _add_options(
         metavar="MODULE:CLASS",
         help="run this metric instead of those that the columns allow; repeat for several",
     )
+    add(
+        "--numeric",
+        action="store_true",
+        help="target and prediction are numbers, such as prices or waiting times: compare means",
+    )
     add("--data-name", metavar="NAME", help="name of the data (default: the files of TEST)")
     add("--seed", type=_seed, default=0, metavar="N", help="seed of random numbers (default: 0)")
     add(

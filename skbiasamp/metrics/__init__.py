@@ -8,6 +8,7 @@ from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
+from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
 from skbiasamp.metrics.related import (
     bias_disparity,
     differential_fairness_amplification,
@@ -31,6 +32,7 @@ __all__ = [
     "LeakageAuditor",
     "MALSAuditor",
     "MultiAttributeAuditor",
+    "NumericAuditor",
     "Pairs",
     "Rates",
     "bias_disparity",
@@ -44,5 +46,6 @@ __all__ = [
     "lic_amplification",
     "mals_amplification",
     "multi_attribute_amplification",
+    "numeric_amplification",
     "percentage_amplification",
 ]

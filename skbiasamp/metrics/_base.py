@@ -9,7 +9,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -65,10 +65,12 @@ class BaseAuditor(ABC, BaseEstimator):
     # What a pair compares: columns of a result's table, and their headings.
     columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
     baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
+    unit: ClassVar[str] = ""  # of the value, if it is no share
     uncounted: ClassVar[str] = ""  # why a pair without a sign adds 0
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
-    reads_texts: ClassVar[bool] = False  # whether labels and predictions are texts
+    # What labels and predictions are: "labels", "texts" or "numbers".
+    reads: ClassVar[Literal["labels", "texts", "numbers"]] = "labels"
     _worded: bool = True  # whether results have a sentence
 
     groups: str
@@ -365,10 +367,24 @@ class BaseAuditor(ABC, BaseEstimator):
     ) -> Contingency:
         how: dict[str, Any] = {"like": like, "scores": self._scores, "max_groups": max_groups}
         how |= {name: getattr(self, name) for name in ("groups", "missing", "pos_label")}
-        how |= {"texts": True} if self.reads_texts else {}
+        how |= {} if self.reads == "labels" else {self.reads: True}
         engine = self._asked(like) if columns else {}
         with speaking(max_groups=lambda rest: f"Contingency.from_labels(..., max_groups{rest})"):
-            return count_labels(y_true, labels, columns, engine=engine, **how)
+            cells = count_labels(y_true, labels, columns, engine=engine, **how)
+        self._check_read(cells)
+        return cells
+
+    def _check_read(self, cells: Contingency) -> None:
+        """Raise if numbers were counted for a metric of classes, or classes for one of numbers."""
+        if cells.soft("task") != (self.reads == "numbers") and not self._scores:
+            held, needed = ("classes", "numbers")[:: -1 if cells.soft("task") else 1]
+            raise InputError(
+                "{y_true} holds {held}, and {metric} needs {needed}: count them {how}.",
+                held=held,
+                metric=type(self).__name__,
+                needed=needed,
+                how=f"with{'out' * (needed == 'classes')} numbers=True",
+            )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         """Return what an engine is asked for beside counts; `like` are the training labels."""
@@ -500,6 +516,7 @@ class BaseAuditor(ABC, BaseEstimator):
                 if name in result.params and repr(result.params[name]) != repr(one.default)
             ),
             percent=self.percent,
+            unit=self.unit,
             about=self.about,
             baseline=self.baseline,
             group_columns=tuple(columns or ()),

@@ -93,6 +93,7 @@ def comparison_result(
         question=auditor.question,
         headline=auditor.headline,
         percent=auditor.percent,
+        unit=auditor.unit,
         group_columns=tuple(cells.group_columns or ()),
     )
 

@@ -63,7 +63,7 @@ def _inputs(texts: list[str], codes: Array) -> Inputs:
 class TextAuditor(AttackAuditor):
     """Base of attacks on texts: words are masked, vocabularies equalised, attackers read."""
 
-    reads_texts = True
+    reads = "texts"
     baseline = "the human texts"
     balanced: bool
     cv: int

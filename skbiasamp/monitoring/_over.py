@@ -176,7 +176,9 @@ def audit_over(
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
         held = _of_counts(frame, {**columns, "time": time, "version": version})
     else:
-        how = {"groups": groups, "missing": missing}
+        how: dict[str, Any] = {"groups": groups, "missing": missing}
+        if getattr(auditor, "reads", "") == "numbers":
+            how["numbers"] = True
         held = _of_rows(frame, columns, time, every, version, **how)
     timeline = over(
         held,
@@ -304,6 +306,7 @@ def over(
             "There is nothing to audit: name the column of predictions ({prediction}) or of the "
             "predicted sensitive feature ({sensitive_prediction})."
         )
+    chosen[0]._check_read(first)
     learned = chosen[0]._learn_reference(first)
     if learned.get_params(deep=False).get("random_state", random_state) is None:
         learned.set_params(random_state=random_state if random_state is not None else None)

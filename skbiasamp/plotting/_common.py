@@ -243,7 +243,8 @@ def title_of(result: AuditResult, model_name: str | None) -> str:
     value = "undefined" if math.isnan(result.value) else f"{result.value:+.4f}"
     if not math.isnan(result.low):
         value += f" [{result.low:+.4f}, {result.high:+.4f}]"
-    return f"{names}: {result.verdict}\n{value.replace('-', '−')}"
+    value = value.replace("-", "−") + f" {result.unit}" * bool(result.unit)
+    return f"{names}: {result.verdict}\n{value}"
 
 
 def import_pyplot(caller: object) -> Any:

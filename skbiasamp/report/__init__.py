@@ -18,7 +18,7 @@ from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.report._auditors import allowed, at_once, checked, named, read_texts, readied
+from skbiasamp.report._auditors import allowed, at_once, checked, named, read_as, readied
 from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.report._groups import describe_groups
@@ -137,12 +137,14 @@ def audit(
         "max_groups": max_groups,
     }
     own = None if auditors is None else checked(auditors)
-    texts = own is not None and read_texts(own)
-    if texts:
-        how["texts"] = True
-        if not (y_train is None and y_score is None):
-            name = "y_train" if y_score is None else "y_score"
-            raise InputError("{name} is not used by metrics of texts: leave it out.", name=name)
+    reads = read_as(own)
+    how |= {} if reads == "labels" else {reads: True}
+    unused = {"y_score": y_score} if reads != "labels" else {}
+    unused |= {"y_train": y_train} if reads == "texts" else {}
+    for name, one in unused.items():
+        if one is not None:
+            text = "{name} is not used by metrics of {reads}: leave it out."
+            raise InputError(text, name=name, reads=reads)
     columns: dict[str, Any] = {
         "target": target,
         "prediction": prediction,
@@ -194,17 +196,17 @@ def audit(
                 result = readied(auditor, learned, random_state).audit(rows)
             results[named(results, result.name + suffix)] = result
             step.advance()
-    by_group, rates = describe_groups(test, labels=not texts)
+    by_group, rates = describe_groups(test, labels=reads == "labels")
     names = {"model_name": model_name, "data_name": data_name}
-    context = context_of(test, train, names, call, texts=texts)
-    context["not_measured"] = not_measured(test, scored, chosen=auditors is not None, texts=texts)
+    context = context_of(test, train, names, call, reads=reads)
+    context["not_measured"] = not_measured(test, scored, chosen=auditors is not None, reads=reads)
     # Of one sensitive column the rates say it all.
-    several = not texts and test.has("task_pred") and isinstance(test.groups[0], tuple)
+    several = reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple)
     selection = selection_table(test) if several else pd.DataFrame()
     report = AuditReport(results, by_group, rates, context=context, selection=selection)
     report.data_files.extend(described_files(audited_files, training_files))
     n_given = None if sample_weight is None else len(sample_weight)
-    report.findings.extend(find(Seen(report, test, train, scored, n_given, texts)))
+    report.findings.extend(find(Seen(report, test, train, scored, n_given, reads)))
     return report
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import Any
 
 from skbiasamp import metrics
@@ -15,12 +16,21 @@ _KINDS = ("signed", "size", "attack")  # their order in a report
 
 def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
     """Return the auditors that the inputs allow: every metric says so itself."""
-    every = (getattr(metrics, name) for name in metrics.__all__)
-    classes = [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
-    able = [one for metric in classes for one in metric._for_report(test, scores=scores)]
+    able = [one for metric in _classes() for one in metric._for_report(test, scores=scores)]
     if test.clusters is not None:
         able = [one for one in able if one.kind != "attack"]  # their folds are of single rows
     return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.headline))
+
+
+def reading(kind: str) -> list[Any]:
+    """Return the auditors of the package that read numbers, for example."""
+    own = [one for one in _classes() if one.reads == kind and not inspect.isabstract(one)]
+    return [one() for one in own]
+
+
+def _classes() -> list[type[BaseAuditor]]:
+    every = (getattr(metrics, name) for name in metrics.__all__)
+    return [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
 
 
 def at_once(auditor: Any) -> Any:
@@ -40,16 +50,19 @@ def checked(auditors: Any) -> list[Any]:
     return own
 
 
-def read_texts(auditors: list[Any]) -> bool:
-    """Return whether labels and predictions are texts, which all auditors have to read then."""
-    texts = [getattr(one, "reads_texts", False) for one in auditors]
-    if any(texts) and not all(texts):
+def read_as(auditors: list[Any] | None) -> str:
+    """Return what all auditors read: "labels", "texts" or "numbers"."""
+    kinds = [getattr(one, "reads", "labels") for one in auditors or ()] or ["labels"]
+    other = next((i for i, one in enumerate(kinds) if one != kinds[0]), 0)
+    if other and auditors:
         raise InputError(
-            "{auditors} must all read texts, or all labels; got {one} and {other}. Audit twice.",
-            one=type(auditors[texts.index(True)]).__name__,
-            other=type(auditors[texts.index(False)]).__name__,
+            "{auditors} must all read {kind}, or all {kinds}; got {one} and {other}. Audit twice.",
+            kind=kinds[0],
+            kinds=kinds[other],
+            one=type(auditors[0]).__name__,
+            other=type(auditors[other]).__name__,
         )
-    return any(texts)
+    return kinds[0]
 
 
 def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:

@@ -15,7 +15,7 @@ from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
-from skbiasamp.report._auditors import allowed, checked, named, read_texts, readied
+from skbiasamp.report._auditors import allowed, checked, named, read_as, readied
 from skbiasamp.report._evidence import call_of, context_of, described_files
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.results import ComparisonReport, ComparisonResult
@@ -117,12 +117,11 @@ def compare(
     call = call_of(compare, locals())
     how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
     own = None if auditors is None else checked(auditors)
-    texts = own is not None and read_texts(own)
-    if texts:
-        how["texts"] = True
-        if y_train is not None:
-            text = "{name} is not used by metrics of texts: leave it out."
-            raise InputError(text, name="y_train")
+    reads = read_as(own)
+    how |= {} if reads == "labels" else {reads: True}
+    if reads == "texts" and y_train is not None:
+        text = "{name} is not used by metrics of texts: leave it out."
+        raise InputError(text, name="y_train")
     columns = {
         "target": target,
         "prediction": prediction,
@@ -168,8 +167,8 @@ def compare(
                 result = ready.compare(cells, reference=first)
             results[named(results, result.name)] = result
             step.advance()
-    accuracy, rates = _described(cells, first, labels=not texts)
-    context = context_of(cells, train, {"data_name": data_name}, call, texts=texts)
+    accuracy, rates = _described(cells, first, labels=reads == "labels")
+    context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)
     files = described_files(audited_files, training_files)
     return ComparisonReport(results, accuracy, rates, context, files)
 

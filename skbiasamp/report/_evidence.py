@@ -23,11 +23,11 @@ def context_of(
     names: Mapping[str, str | None],
     call: str,
     *,
-    texts: bool = False,
+    reads: str = "labels",
 ) -> dict[str, Any]:
     """Return what a report says of its data."""
     groups, tasks = len(test.groups), len(test.tasks)
-    what = "texts" if texts else f"{tasks} task{'s' * (tasks != 1)}"
+    what = "texts" if reads == "texts" else f"{tasks} task{'s' * (tasks != 1)}"
     return {
         **names,
         "rows": (f"{test.total:,.15g} rows, {groups} group{'s' * (groups != 1)}, {what}"),
@@ -35,8 +35,8 @@ def context_of(
         "n_train": None if train is None else train.total,
         "n_dropped": test.n_dropped,
         "groups": list(test.groups),
-        "tasks": [] if texts else list(test.tasks),
-        "data_kind": "texts" if texts else "labels",
+        "tasks": [] if reads == "texts" else list(test.tasks),
+        "data_kind": reads,
         "group_columns": list(getattr(test, "group_columns", None) or ()),
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "call": call,
@@ -81,13 +81,15 @@ _UNSAID = {
 
 
 def not_measured(
-    test: Contingency, scored: Contingency | None, *, chosen: bool, texts: bool = False
+    test: Contingency, scored: Contingency | None, *, chosen: bool, reads: str = "labels"
 ) -> dict[str, str]:
     """Return what a report leaves out, and why; `chosen` if the user chose the auditors."""
     left_out = {}
-    if texts:
+    if reads != "labels":
         return {
-            "Metrics of labels": "they need labels, which can be read from texts first",
+            "Metrics of labels": "they need labels, which can be read from texts first"
+            if reads == "texts"
+            else "they need classes: numbers can be cut at a threshold first",
             **_UNSAID,
         }
     if chosen:

@@ -18,6 +18,7 @@ from skbiasamp._words import (
     NOT_MEASURED,
     REVEALS_LESS,
     REVEALS_MORE,
+    amount,
     group_of,
     level_of,
     name_of,
@@ -94,6 +95,8 @@ class ComparisonResult(OfMetric):
         Rank among the results of a report.
     percent : bool
         Whether the rates of a pair are shares of 1.
+    unit : str
+        Unit of the values and of the pairs' amplification; empty if they are changes of shares.
     group_columns : tuple
         Names of the sensitive columns that make the groups, empty if unknown.
 
@@ -125,6 +128,7 @@ class ComparisonResult(OfMetric):
     question: str = ""
     headline: int = 9
     percent: bool = True
+    unit: str = ""
     group_columns: tuple[Hashable, ...] = ()
 
     @property
@@ -219,13 +223,14 @@ class ComparisonResult(OfMetric):
         verdict = self.verdict(model)
         name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
         what = "signed mean " if self.kind == "size" else ""
+        unit = f" {self.unit}" * bool(self.unit)
         interval = f"{level_of(self.confidence_level or 0.95)} confidence interval"
         if verdict == NOT_MEASURED:
             reason = "a value is undefined" if math.isnan(value) else "no interval was requested"
             text = f"{name} is not measured: {what}difference {value:+.4f}, {reason}."
         elif verdict == NO_DIFFERENCE:
             text = (
-                f"No clear difference between {name} and {reference}: {what}{value:+.4f} "
+                f"No clear difference between {name} and {reference}: {what}{value:+.4f}{unit} "
                 f"({interval} {low:+.4f} to {high:+.4f})."
             )
             if low > 0 or high < 0:
@@ -234,7 +239,7 @@ class ComparisonResult(OfMetric):
         else:
             about = " about the group" if self.kind == "attack" else ""
             text = (
-                f"The model {name} {verdict}{about} than {reference}: {what}{value:+.4f} "
+                f"The model {name} {verdict}{about} than {reference}: {what}{value:+.4f}{unit} "
                 f"({interval} {low:+.4f} to {high:+.4f})."
             )
         text += f" {rate(self._row(model)['changed'])} of the predictions differ."
@@ -248,11 +253,16 @@ class ComparisonResult(OfMetric):
         pairs = pairs[pairs["difference"] != 0]
         if pairs.empty:
             return ""
-        most = pairs.loc[pairs["difference"].abs().idxmax()]
+        # Of numeric tasks with units of their own only the amplification can be compared.
+        size = pairs["difference" if self.percent else "amplification"].abs()
+        most = pairs.loc[size.idxmax()]
         group, task = group_of(most["group"], self.group_columns), f"'{task_of(most['task'])}'"
-        new, old = rate(most["observed"]), rate(most["reference"])
+        form = rate if self.percent else amount
+        new, old = form(most["observed"]), form(most["reference"])
         by = f"by '{name_of(self.reference)}'"
-        if self.direction == "A->T":
+        if not self.percent:
+            what = f"the value for {task} in the group {group} is {new}, and {old} {by}"
+        elif self.direction == "A->T":
             what = f"{task} is predicted for {new} of the group {group}, and for {old} {by}"
         elif self.direction == "T->A":
             what = (
@@ -381,6 +391,7 @@ _FIELDS = schema.record(
         "question": schema.TEXT,
         "headline": schema.number(),
         "percent": schema.TRUTH,
+        "unit": schema.TEXT,
         "group_columns": schema.tuple_of(schema.name),
     },
 )

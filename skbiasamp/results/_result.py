@@ -104,6 +104,8 @@ class AuditResult(OfMetric):
         Names of the parameters that are not at their default.
     percent : bool
         Whether these columns are shares of 1.
+    unit : str
+        Unit of the value and of each pair's amplification; empty if they are changes of shares.
     group_columns : tuple
         Names of the sensitive columns that make the groups, empty if unknown.
     about : str
@@ -150,6 +152,7 @@ class AuditResult(OfMetric):
     headline: int = 9
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
+    unit: str = ""
     uncounted: str = ""
     settings: tuple[str, ...] = ()
     group_columns: tuple[Hashable, ...] = ()
@@ -221,7 +224,9 @@ class AuditResult(OfMetric):
         table = table[sure] if sure.any() else table
         along = table[np.sign(table["sign"] * table["delta"]) == DIRECTION_OF.get(self.verdict, 0)]
         table = table if along.empty else along
-        pair = table.iloc[int(table["delta"].abs().to_numpy().argmax())]
+        # Numeric tasks have units of their own, in which changes cannot be compared.
+        size = table["delta"] if self.percent else self.table["amplification"].loc[table.index]
+        pair = table.iloc[int(size.abs().to_numpy().argmax())]
         return {**pair, "significant": bool(sure.any())}
 
     def worst(self) -> dict[str, Any]:
@@ -456,6 +461,7 @@ _FIELDS = schema.record(
         "headline": schema.number(),
         "columns": schema.dict_of(schema.TEXT),
         "percent": schema.TRUTH,
+        "unit": schema.TEXT,
         "about": schema.TEXT,
         "baseline": schema.TEXT,
         "words": schema.optional(schema.list_of(schema.record(WORD_COLUMNS))),

@@ -42,7 +42,8 @@ def conclusion(result: AuditResult, *, rates: bool = False) -> str:
 def _verdict(result: AuditResult, *, rates: bool) -> str:
     value, low, high = result.judged
     what = "signed mean " if result.kind == "size" else ""
-    shown = f"{what}{value:+.4f}"
+    unit = f" {result.unit}" * bool(result.unit)
+    shown = f"{what}{value:+.4f}{unit}"
     if rates:
         side = "along" if value >= 0 else "against"
         of = " in the training labels" if labels_of(result) == "training labels" else ""

@@ -17,6 +17,7 @@ from skbiasamp.contingency import Contingency
 from skbiasamp.results import AuditReport, Finding
 
 ALPHA = 0.05
+PAIRS = ("labels", "numbers")  # of what pairs of group and task are
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Seen:
     train: Contingency | None
     scored: Contingency | None  # the audited rows with scores in place of predictions
     n_given: int | None  # rows that came with weights
-    texts: bool = False  # whether labels and predictions are texts
+    reads: str = "labels"  # what labels and predictions are: labels, texts or numbers
 
     @property
     def signs(self) -> Contingency:
@@ -51,7 +52,7 @@ class Check(ABC):
     topic: ClassVar[str]
     place: ClassVar[str] = "note"  # as in Finding
     rank: ClassVar[int]  # place in the list of findings
-    of_texts: ClassVar[bool] = False  # whether it says something of texts too
+    reads: ClassVar[tuple[str, ...]] = ("labels",)  # of what it says something
 
     @abstractmethod
     def found(self, seen: Seen) -> Found:
@@ -75,6 +76,6 @@ def _below(kind: Any) -> Iterator[type[Check]]:
 
 def find(seen: Seen) -> list[Finding]:
     """Return what the checks find."""
-    checks = (check for check in every_check() if check.of_texts or not seen.texts)
+    checks = (check for check in every_check() if seen.reads in check.reads)
     said = ((check, check.found(seen)) for check in checks)
     return [Finding(check.topic, one[0], check.place, one[1]) for check, one in said if one]

@@ -12,7 +12,7 @@ from skbiasamp._cells import side_of, sides_of
 from skbiasamp._input import Role, Said, codes_of, quote, rows_of
 from skbiasamp._words import task_of
 from skbiasamp.contingency import Contingency
-from skbiasamp.report.checks import ALPHA, Check, Found, Seen
+from skbiasamp.report.checks import ALPHA, PAIRS, Check, Found, Seen
 from skbiasamp.text._labeler import NO_LABEL, REFUSAL
 
 
@@ -116,7 +116,7 @@ class Weights(Check):
     topic = "weights"
     place = "next"
     rank = 60
-    of_texts = True
+    reads = ("labels", "texts", "numbers")
 
     def found(self, seen: Seen) -> Found:
         if seen.n_given is None or not seen.test.whole or seen.test.total < 2 * seen.n_given:
@@ -133,6 +133,7 @@ class TrainingLabels(Check):
     """No training labels were given."""
 
     topic = "training labels"
+    reads = PAIRS
     place = "next"
     rank = 140
 
@@ -176,7 +177,7 @@ class MissingValues(Check):
 
     topic = "missing values"
     rank = 165
-    of_texts = True
+    reads = ("labels", "texts", "numbers")
 
     def found(self, seen: Seen) -> Found:
         n = seen.test.n_dropped
@@ -192,6 +193,7 @@ class LabelsAsTruth(Check):
     """Labels may be biased themselves: always worth saying."""
 
     topic = "labels as truth"
+    reads = PAIRS
     rank = 200
 
     def found(self, seen: Seen) -> Found:

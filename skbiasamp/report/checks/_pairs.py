@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from skbiasamp._words import task_of
-from skbiasamp.report.checks import Check, Found, Seen
+from skbiasamp.report.checks import PAIRS, Check, Found, Seen
 from skbiasamp.results import AuditResult
 
 
@@ -30,6 +30,7 @@ class _Flagged(Check):
     """Pairs for which a flag is False, of the metric that has most of them."""
 
     place = "next"
+    reads = PAIRS
     flag: ClassVar[str]
     what: ClassVar[str]
     action: ClassVar[str]
@@ -74,6 +75,7 @@ class UndefinedPairs(Check):
     """Pairs without any rows to measure."""
 
     topic = "undefined pairs"
+    reads = PAIRS
     place = "next"
     rank = 120
 

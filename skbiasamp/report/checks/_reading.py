@@ -15,7 +15,7 @@ class EmptyTexts(Check):
     topic = "empty texts"
     place = "next"
     rank = 54
-    of_texts = True
+    reads = ("texts",)
 
     def found(self, seen: Seen) -> Found:
         counts = [
@@ -37,7 +37,7 @@ class UnknownWords(Check):
     topic = "unknown words"
     place = "next"
     rank = 55
-    of_texts = True
+    reads = ("texts",)
 
     def found(self, seen: Seen) -> Found:
         most = max(
@@ -57,11 +57,9 @@ class AttackerOfTexts(Check):
 
     topic = "attacker"
     rank = 180
-    of_texts = True
+    reads = ("texts",)
 
     def found(self, seen: Seen) -> Found:
-        if not seen.texts:
-            return None
         return (
             "How much texts reveal depends on the attacker that reads them, and so can the sign "
             "of the difference.",

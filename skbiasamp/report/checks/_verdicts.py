@@ -13,7 +13,7 @@ from skbiasamp._words import (
     listed,
     number,
 )
-from skbiasamp.report.checks import Check, Found, Seen
+from skbiasamp.report.checks import PAIRS, Check, Found, Seen
 from skbiasamp.report.checks._labels import is_constant
 from skbiasamp.report.checks._model import Threshold
 
@@ -96,6 +96,7 @@ class Precision(Check):
     """The primary metric finds no clear effect, which does not mean that there is none."""
 
     topic = "precision"
+    reads = PAIRS
     place = "next"
     rank = 28
 

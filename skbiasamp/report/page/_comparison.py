@@ -12,6 +12,7 @@ from skbiasamp._words import (
     NOT_MEASURED,
     REVEALS_LESS,
     REVEALS_MORE,
+    amount,
     group_of,
     level_of,
     listed,
@@ -149,25 +150,27 @@ def _pairs(id: str, result: dict[str, Any], model: str, most: int) -> Table:
     scale = 100 if percent else 1
 
     def form(value: Any) -> str:
-        return rate(value) if percent else number(value, ".4g")
+        return rate(value) if percent else amount(value)
 
     def change(row: Mapping[str, Any]) -> list[float | None]:
         """Return the change and its interval, which follows the sign of the association."""
         ends = sorted(row["sign"] * row[end] for end in ("low", "high")) if _has(row) else _NOTHING
-        return [None if one is None else one * scale for one in (row["difference"], *ends)]
+        # Means have units of their own, and one axis has one unit: that of the value.
+        value = row["difference"] if percent else (row["amplification"] or 0) * (row["sign"] or 0)
+        return [None if one is None else one * scale for one in (value, *ends)]
 
     axis = _balanced(one for row in rows for one in change(row))
 
     def cell(row: Mapping[str, Any]) -> tuple[str, float | None]:
         value, low, high = (number(one, "+.2f" if percent else "+.4f") for one in change(row))
-        return (value if low == "–" else f"{value}\n{low} to {high}"), row["difference"]
+        return (value if low == "–" else f"{value}\n{low} to {high}"), change(row)[0]
 
     columns = {
         "Rows": shown("n", count),
-        "Labelled so": shown("base", form),
+        "Labelled so" if percent else "Labels": shown("base", form),
         "Reference": shown("reference", form),
         "Model": shown("observed", form),
-        "Change" + ", percentage points" * percent: cell,
+        ", ".join(filter(None, ("Change", result["unit"] or "percentage points" * percent))): cell,
         "Rows gained": shown("gained", count),
         "Rows lost": shown("lost", count),
         "Adjusted p": shown("p_adjusted", p_value),
@@ -177,7 +180,11 @@ def _pairs(id: str, result: dict[str, Any], model: str, most: int) -> Table:
     about = {
         "A->T": f"how often {task} is predicted in each group",
         "T->A": f"how often rows labelled {task} are predicted to be in each group",
-    }.get(result["direction"] or "", "rates in the predictions")
+    }.get(
+        result["direction"] or "", "rates in the predictions" if percent else "values of each pair"
+    )
+    if all(row["gained"] is None for row in rows):  # numbers have no rows with and without a label
+        columns = {name: one for name, one in columns.items() if not name.startswith("Rows ")}
     return Table(
         id=id,
         caption=f"{name_of(model)}: {about}, the largest change first",

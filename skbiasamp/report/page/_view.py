@@ -14,6 +14,7 @@ from skbiasamp._words import (
     REDUCES,
     REVEALS_LESS,
     REVEALS_MORE,
+    amount,
     group_of,
     level_of,
     name_of,
@@ -128,6 +129,8 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     sections = []
     for key, title, about, kinds in QUESTIONS:
         own = [one for one in audits if one["kind"] in kinds]
+        if context.get("data_kind") == "numbers":
+            about = "These metrics compare each group's mean label with its mean prediction."
         named = {"id": key, "title": title, "about": about}
         sections.append(named | {"audits": own, "summary": _summary(key, own)})
     return {
@@ -284,7 +287,7 @@ def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table
     level = result["confidence_level"]
 
     def form(value: Any) -> str:
-        return rate(value) if result["percent"] else number(value, ".4g")
+        return rate(value) if result["percent"] else amount(value)
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         """Colour a pair if it is significant, by the same rule as in plots."""
@@ -299,7 +302,8 @@ def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table
 
     return Table(
         id=table_id,
-        caption=f"{name}: {heading.lower()}s, strongest first",
+        caption=f"{name}: {heading.lower()}s, strongest first"
+        + f" (amplification in {result['unit']})" * bool(result["unit"]),
         first=heading,
         marks="Amplification and interval",
         axis=axis,

@@ -1,0 +1,276 @@
+"""Amplification of numeric tasks: prices, scores, waiting times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._cells import column, labels_of, side_of, sides_of, with_sides
+from skbiasamp._input import Array, Members
+from skbiasamp._order import ordered
+from skbiasamp._words import CANNOT, amount, task_of
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference._influence import variance_of
+from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.inference._tests import normal_test
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._functions import function_of
+from skbiasamp.results import AuditResult, ComparisonResult, conclusion
+
+_ROUNDING = 1e-12  # smaller differences of means, and spreads, are those of floats
+
+
+class Scale(NamedTuple):
+    """Mean and standard deviation of each task in the training labels: origin and unit."""
+
+    mean: Array
+    sd: Array
+
+    @classmethod
+    def of(cls, labels: Contingency) -> Scale:
+        """Return the scale of labels; a constant task keeps its own unit."""
+        values, weight = labels_of(labels, "task").dense(slice(None), float), labels.weight
+        first = values[0]  # centred before anything is squared, twice: means of large numbers round
+        mean = first + weight @ (values - first) / labels.total
+        mean = mean + weight @ (values - mean) / labels.total
+        sd = np.sqrt(weight @ (values - mean) ** 2 / labels.total)
+        largest = np.abs(values).max(axis=0)
+        return cls(mean, np.where(sd > _ROUNDING * largest, sd, 1.0))
+
+    def standardised(self, cells: Contingency) -> Contingency:
+        """Return cells whose tasks are standard deviations from the training mean."""
+        sides: dict[Any, Any] = sides_of(cells)
+        for name in [one for one in sides if one.startswith("task")]:
+            values = labels_of(cells, name).dense(slice(None), float)
+            labels = Members((values - self.mean) / self.sd)
+            sides[name] = replace(side_of(cells, name), labels=labels)
+        return with_sides(cells, sides)
+
+
+class NumericAuditor(CooccurrenceAuditor):
+    r"""Audit numeric tasks (prices, scores, waiting times) for bias amplification.
+
+    For every group: do the predictions move its mean further in the direction of the training
+    difference, away from the mean of all rows or towards it? Use it for a regression model. It is
+    our extension of directional amplification (group → task), not from a paper.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(shared)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        The sign of each group's difference from the mean of all training rows: −1, 0 or 1.
+    groups_, tasks_ : list
+        Groups and tasks of the training labels.
+    n_samples_fit_ : int or float
+        Number of training rows, or the sum of their weights.
+    contingency_ : Contingency
+        The training labels, counted.
+
+    See Also
+    --------
+    skbiasamp.metrics.numeric_amplification : The value as a function.
+    DirectionalAuditor : Labels instead of numbers.
+
+    Notes
+    -----
+    .. math::
+
+        \frac{1}{|A||T|} \sum_{a,t} s_{at} \frac{E[\hat T_t \mid A_a] - E[T_t \mid A_a]}{\sigma_t},
+        \quad s_{at} = \operatorname{sign}\left( E_{train}[T_t \mid A_a] - E_{train}[T_t] \right)
+
+    The unit is :math:`\sigma_t`, the standard deviation of the task in the training labels, so that
+    tasks with different units have one value. In the table of a result, ``base``, ``observed``,
+    ``train_mean`` and ``delta`` have the unit of the task. ``amplification`` and its interval are
+    in standard deviations, and ``sd`` is how large one is.
+
+    Cut the task at a threshold, and directional amplification has a change of each group's rate.
+    The integral of this change over all thresholds is the change of the mean.
+
+    Numbers are read as numbers, also if they are whole. Predictions of a task need its unit. A
+    model that predicts closer to the mean than the labels are, as most regressors do, narrows the
+    differences between groups, and its value is negative.
+
+    Examples
+    --------
+    Women wait 10 minutes longer than men. The model predicts 16.
+
+    >>> from skbiasamp import NumericAuditor
+    >>> sex = ["f"] * 4 + ["m"] * 4
+    >>> waited = [30, 40, 40, 50, 20, 30, 30, 40]
+    >>> predicted = [33, 43, 43, 53, 17, 27, 27, 37]
+    >>> auditor = NumericAuditor(interval=None).fit(waited, sensitive_features=sex)
+    >>> result = auditor.audit(waited, predicted, sensitive_features=sex)
+    >>> result.table[["group", "train_mean", "base", "observed", "delta", "sd"]].round(2)
+      group  train_mean  base  observed  delta    sd
+    0     f        40.0  40.0      43.0    3.0  8.66
+    1     m        30.0  30.0      27.0   -3.0  8.66
+
+    Three minutes are 0.35 standard deviations.
+
+    >>> from skbiasamp.metrics import numeric_amplification
+    >>> round(numeric_amplification(waited, predicted, sensitive_features=sex), 4)
+    0.3464
+    """
+
+    reads = "numbers"
+    metric = "numeric"
+    question = "Do predictions widen the differences between the groups' means?"
+    uncounted = "no difference of means in the labels"
+    columns: ClassVar[dict[str, str]] = {
+        "base": "Mean label",
+        "observed": "Mean prediction",
+        "delta": "Change of mean",
+    }
+    headline = 0
+    percent = False
+    unit = "standard deviations"
+    definition = (
+        "Numeric amplification (an extension of BiasAmp→ by this package): how far the mean of a "
+        "group moves from labels to predictions. A change in the direction of the difference from "
+        "the mean of all training rows counts as positive. The value is the mean over all pairs, "
+        "in standard deviations of the task in training; means have the unit of the task."
+    )
+
+    def __init__(
+        self,
+        *,
+        groups: str = "intersection",
+        reference: str = "train",
+        missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        simultaneous: bool = False,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            groups=groups,
+            reference=reference,
+            missing=missing,
+            interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            simultaneous=simultaneous,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+
+    # ------------------------------------------------------------------ the formula
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        """Return the pairs, all in standard deviations from the training mean."""
+        scale: Scale = fixed["scale"]
+        held = scale.standardised(test)
+        return Pairs(
+            test.groups,
+            test.tasks,
+            n=test.count("group")[..., None],
+            base=held.rate("task", given="group"),
+            observed=held.rate("task_pred", given="group"),
+            sign=fixed["sign"],
+            rates=Rates(("task_pred", "group"), ("task", "group")),
+            onto=scale.standardised,
+        )
+
+    def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
+        return {"scale": Scale.of(train), "sign": self._sign(train)}
+
+    def _sign(self, labels: Contingency) -> Array:
+        """Return the sign of each group's mean minus that of all rows; 0 for a group of no row."""
+        scale = Scale.of(labels)
+        gap = scale.standardised(labels).rate("task", given="group")
+        known = np.abs(gap) > _ROUNDING * (1 + np.abs(scale.mean) / scale.sd)  # no NaN is
+        return np.where(known, np.sign(np.nan_to_num(gap)), 0).astype(int)
+
+    def _sign_p_values(self, labels: Contingency) -> Array:
+        """Test that each group and the other rows have one mean, with variances of their own."""
+        p_values = np.ones((len(labels.groups), len(labels.tasks)))
+        for i, j in np.ndindex(p_values.shape):
+            values, own = column(labels, "task", j), column(labels, "group", i)
+            gap, influence = 0.0, np.zeros(labels.n_cells)
+            for sign, rows in ((1, own), (-1, 1 - own)):
+                n = float(labels.weight @ rows)
+                if n:
+                    mean = float(labels.weight @ (rows * values)) / n
+                    gap += sign * mean
+                    influence += sign * rows * (values - mean) / n
+            if 0 < labels.weight @ own < labels.total:
+                p_values[i, j] = normal_test(gap, variance_of(labels, influence))
+        return np.where(np.isnan(p_values), 0.0, p_values)  # groups differ, and rows in them do not
+
+    # ------------------------------------------------------------------ how it is run
+
+    def _count(self, *labels: Any, **how: Any) -> Contingency:
+        # Sums of floats depend on the order of rows, which is not to decide anything.
+        return ordered(super()._count(*labels, **how))
+
+    def _made(self, test: Contingency, **found: Any) -> AuditResult:
+        train = self._signs_from(test)
+        scale, shape = Scale.of(train), (len(test.groups), len(test.tasks))
+        found["table"] = _in_units(found["table"], scale, shape).assign(
+            train_mean=train.rate("task", given="group").ravel(),
+            sd=np.broadcast_to(scale.sd, shape).ravel(),
+        )
+        return super()._made(test, **found)
+
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        result = super()._compare_models(cells, reference)
+        train = self._signs_from(cells)
+        shape = (len(result.models) * len(cells.groups), len(cells.tasks))
+        return replace(result, pairs=_in_units(result.pairs, Scale.of(train), shape))
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        text = conclusion(result)
+        pair = result.affected
+        if result.verdict == CANNOT or pair is None:
+            return text
+        group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
+        text += (
+            f" {'Largest change' if pair['significant'] else 'No single change is significant'}: "
+            f"the mean of {task} in the group {group} is {amount(pair['observed'])} in the "
+            f"predictions and {amount(pair['base'])} in the labels."
+        )
+        return text + _change_of_gap(result.table[result.table["task"] == pair["task"]])
+
+
+def _in_units(table: pd.DataFrame, scale: Scale, shape: tuple[int, int]) -> pd.DataFrame:
+    """Return a table of pairs whose means and their changes have the units of their tasks."""
+    mean, sd = (np.broadcast_to(one, shape).ravel() for one in scale)
+    means = table.columns.intersection(["base", "observed", "reference"])
+    changes = table.columns.intersection(["delta", "difference"])
+    return table.assign(
+        **{name: mean + sd * table[name] for name in means},
+        **{name: sd * table[name] for name in changes},
+    )
+
+
+def _change_of_gap(rows: pd.DataFrame) -> str:
+    """Return how the difference between two groups changes, or nothing if there are more."""
+    if len(rows) != 2 or rows[["base", "observed"]].isna().any(axis=None):
+        return ""
+    before, after = (
+        float(rows[name].iloc[0] - rows[name].iloc[1]) for name in ("base", "observed")
+    )
+    old, new = (amount(abs(one)) for one in (before, after))
+    if before * after < 0:
+        return f" The difference between the groups reverses, from {old} to {new}."
+    verb = "grows" if abs(after) > abs(before) else "shrinks"
+    return f" The difference between the groups {verb} from {old} to {new}." * (old != new)
+
+
+numeric_amplification = function_of(
+    NumericAuditor, "numeric_amplification", without=("sensitive_pred",)
+)

@@ -1,0 +1,70 @@
+"""Checks of numeric tasks: numbers that were read as classes, and predictions near the mean."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skbiasamp._cells import labels_of
+from skbiasamp._input import Role, Said
+from skbiasamp._words import rate, task_of
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.report.checks import Check, Found, Seen
+
+_MOST_CLASSES = 20
+_NARROW = 0.9  # of the labels' standard deviation
+
+
+class NumbersAsClasses(Check):
+    """Labels are many whole numbers, which were read as classes."""
+
+    topic = "numbers as classes"
+    place = "next"
+    rank = 35
+
+    def found(self, seen: Seen) -> Found:
+        names = seen.test.classes or ()
+        numbers = [one for one in names if isinstance(one, int | float)]
+        if len(numbers) <= _MOST_CLASSES:
+            return None
+        return (
+            f"The labels are {len(numbers)} numbers, and each was read as a class.",
+            Said(
+                "If they are amounts (prices, days), audit them with {numeric}.",
+                numeric=Role("NumericAuditor"),
+            ),
+        )
+
+
+class NarrowPredictions(Check):
+    """Predictions of a number vary less than its labels do."""
+
+    topic = "narrow predictions"
+    place = "next"
+    rank = 75
+    reads = ("numbers",)
+
+    def found(self, seen: Seen) -> Found:
+        test = seen.test
+        labels, predictions = (_spread(test, side) for side in ("task", "task_pred"))
+        varies = labels > 0
+        share = np.where(varies, predictions / np.where(varies, labels, 1.0), 1.0)
+        narrowest = int(share.argmin())
+        if share[narrowest] >= _NARROW:
+            return None
+        return (
+            f"The predictions of '{task_of(test.tasks[narrowest])}' vary less than the labels: "
+            f"their standard deviation is {rate(share[narrowest])} of that of the labels. Most "
+            "regression models predict closer to the mean, which by itself narrows the "
+            "differences between groups.",
+            "Do not read a reduction as a fairer model: compare it with that of a model without "
+            "the sensitive feature.",
+        )
+
+
+def _spread(cells: Contingency, side: SideName) -> np.ndarray:
+    """Return the standard deviation of each task."""
+    values = labels_of(cells, side).dense(slice(None), float)
+    values = values - values[0]
+    mean = cells.weight @ values / cells.total
+    found: np.ndarray = np.sqrt(cells.weight @ (values - mean) ** 2 / cells.total)
+    return found

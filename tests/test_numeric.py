@@ -1,0 +1,528 @@
+"""Numeric tasks: prices, scores, waiting times."""
+
+import json
+import pickle
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, NumericAuditor, amplification_scorer
+from skbiasamp.cli import main
+from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.metrics import numeric_amplification
+
+pytestmark = pytest.mark.filterwarnings(
+    f"ignore::{UncertaintyWarning.__module__}.UncertaintyWarning"
+)
+N = 600
+
+
+def world(seed=0, n=N, widen=0.1):
+    """Return prices of two groups, what a model predicts, and the groups."""
+    rng = np.random.default_rng(seed)
+    sex = rng.choice(["f", "m"], n)
+    x = rng.normal(size=n)
+    price = np.exp(6 + 0.3 * (sex == "f") + 0.4 * x + 0.2 * rng.normal(size=n))
+    predicted = np.exp(6 + (0.3 + widen) * (sex == "f") + 0.4 * x)
+    return pd.Series(price, name="price"), predicted, pd.Series(sex, name="sex")
+
+
+TRAIN, TEST = world(1), world(2)
+
+
+def fitted(**options):
+    price, _, sex = TRAIN
+    options = {"random_state": 0, "n_resamples": 199} | options
+    return NumericAuditor(**options).fit(price, sensitive_features=sex)
+
+
+def audited(auditor, **options):
+    price, predicted, sex = TEST
+    return auditor.audit(price, predicted, sensitive_features=sex, **options)
+
+
+# --------------------------------------------------------------------------- the number
+
+
+def test_it_is_the_formula_by_hand():
+    trained, _, train_sex = (np.asarray(one) for one in TRAIN)
+    price, predicted, sex = (np.asarray(one) for one in TEST)
+    parts = [
+        np.sign(trained[train_sex == a].mean() - trained.mean())
+        * (predicted[sex == a] - price[sex == a]).mean()
+        / trained.std()
+        for a in "fm"
+    ]
+    result = audited(fitted())
+    assert result.value == pytest.approx(np.mean(parts), rel=1e-12)
+    np.testing.assert_allclose(result.table["amplification"], parts, rtol=1e-12)
+    for name, values in (("base", price), ("observed", predicted)):
+        np.testing.assert_allclose(
+            result.table[name], [values[sex == a].mean() for a in "fm"], rtol=1e-12
+        )
+    np.testing.assert_allclose(
+        result.table["train_mean"], [trained[train_sex == a].mean() for a in "fm"], rtol=1e-12
+    )
+    np.testing.assert_allclose(result.table["sd"], trained.std(), rtol=1e-12)
+    np.testing.assert_allclose(
+        result.table["delta"], result.table["observed"] - result.table["base"], rtol=1e-9
+    )
+
+
+def test_the_function_is_the_auditor():
+    price, predicted, sex = TEST
+    trained, _, train_sex = TRAIN
+    value = numeric_amplification(
+        price, predicted, sensitive_features=sex, y_train=trained, sensitive_train=train_sex
+    )
+    assert value == audited(fitted(interval=None)).value
+
+
+def test_the_change_of_a_rate_integrates_over_all_thresholds_to_that_of_the_mean():
+    price, predicted, sex = (np.asarray(one) for one in world(3, n=60))
+    result = fitted(interval=None).audit(price, predicted, sensitive_features=sex)
+    sign = pd.DataFrame([[1], [-1]], index=["f", "m"], columns=[True])
+    thresholds = np.unique(np.concatenate([price, predicted]))
+    integral = np.zeros(2)
+    for low, high in pairwise(thresholds):
+        labels = DirectionalAuditor(interval=None, sign=sign, reference="test").audit(
+            price > low, predicted > low, sensitive_features=sex
+        )
+        integral += labels.table["delta"].to_numpy() * (high - low)
+    np.testing.assert_allclose(integral, result.table["delta"], rtol=1e-10)
+    np.testing.assert_allclose(
+        sign[True] * integral / result.table["sd"].to_numpy(),
+        result.table["amplification"],
+        rtol=1e-10,
+    )
+
+
+def test_a_task_of_0_and_1_is_the_label_metric_in_standard_deviations():
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], N)
+    y = (rng.random(N) < 0.3 + 0.2 * (sex == "f")).astype(int)
+    p = (rng.random(N) < 0.3 + 0.3 * (sex == "f")).astype(int)
+    numeric = numeric_amplification(y, p, sensitive_features=sex)
+    labels = DirectionalAuditor(reference="test", interval=None).score(y, p, sensitive_features=sex)
+    assert numeric * y.std() == pytest.approx(labels, rel=1e-12)
+
+
+def test_the_unit_of_a_task_does_not_matter():
+    expected = audited(fitted())
+    for factor, shift in ((1e-30, 0), (1e30, 0), (1, 1e7), (-1, 0)):
+        trained, _, train_sex = TRAIN
+        price, predicted, sex = TEST
+        auditor = NumericAuditor(random_state=0, n_resamples=199)
+        auditor.fit(trained * factor + shift, sensitive_features=train_sex)
+        found = auditor.audit(
+            price * factor + shift, predicted * factor + shift, sensitive_features=sex
+        )
+        assert found.value == pytest.approx(expected.value, rel=1e-6)
+        # Ordered by their numbers, negative ones are drawn in another order.
+        width = 0.2 if factor < 0 else 1e-6
+        assert found.high - found.low == pytest.approx(expected.high - expected.low, rel=width)
+        np.testing.assert_allclose(
+            found.table["p_value"], expected.table["p_value"], rtol=1e-5, atol=1e-12
+        )
+        assert (found.verdict, expected.verdict) == ("amplifies", "amplifies")
+
+
+def test_regression_to_the_mean_reduces():
+    price, _, sex = TEST
+    shrunk = price.mean() + 0.5 * (price - price.mean())
+    report = skbiasamp.audit(
+        price, shrunk, sensitive_features=sex, auditors=NumericAuditor(random_state=0)
+    )
+    gap = price[sex == "f"].mean() - price[sex == "m"].mean()
+    assert report.verdict.startswith("The model reduces")
+    # Half of each group's distance from the mean, in standard deviations.
+    assert report["numeric"].value == pytest.approx(-0.25 * gap / price.std(ddof=0), rel=0.02)
+    assert any("vary less" in one.text for one in report.findings)
+
+
+# --------------------------------------------------------------------------- intervals and tests
+
+
+def test_the_analytic_interval_is_that_of_a_mean_of_paired_differences():
+    price, predicted, sex = (np.asarray(one) for one in TEST)
+    result = audited(fitted(interval="analytic"))
+    sign, sd = result.table["sign"].to_numpy(), result.table["sd"].to_numpy()
+    errors = []
+    for i, a in enumerate("fm"):
+        change = sign[i] * (predicted - price)[sex == a] / sd[i]
+        errors.append(stats.sem(change, ddof=0))
+        low, high = stats.norm.interval(0.95, change.mean(), errors[-1])
+        np.testing.assert_allclose(
+            result.table.loc[i, ["low", "high"]].tolist(), [low, high], rtol=1e-9
+        )
+        z = change.mean() / errors[-1]
+        assert result.table.loc[i, "p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-8)
+    expected = stats.norm.interval(0.95, result.value, np.hypot(*errors) / 2)
+    np.testing.assert_allclose([result.low, result.high], expected, rtol=1e-9)
+
+
+def test_it_agrees_with_a_t_interval_of_many_rows():
+    rng = np.random.default_rng(0)
+    n = 40_000
+    sex = np.repeat(["f", "m"], n // 2)
+    y = rng.normal(size=n) + (sex == "f")
+    p = y + 0.1 * rng.normal(size=n)
+    auditor = NumericAuditor(interval="analytic", reference="test")
+    table = auditor.audit(y, p, sensitive_features=sex).table
+    change = (p - y)[: n // 2] / y.std()
+    t = stats.ttest_1samp(change, 0)
+    ends = t.confidence_interval()
+    assert table.loc[0, "p_value"] == pytest.approx(t.pvalue, rel=1e-3)
+    np.testing.assert_allclose(
+        table.loc[0, ["low", "high"]].tolist(), [ends.low, ends.high], rtol=1e-2
+    )
+
+
+def test_the_bootstrap_agrees_with_the_analytic_interval():
+    analytic = audited(fitted(interval="analytic"))
+    drawn = audited(fitted(n_resamples=1999))
+    assert drawn.value == analytic.value
+    np.testing.assert_allclose(
+        [drawn.low, drawn.high],
+        [analytic.low, analytic.high],
+        atol=0.1 * (analytic.high - analytic.low),
+    )
+
+
+def test_signs_are_tested_as_welch_does():
+    trained, _, sex = TRAIN
+    table = audited(fitted()).table
+    a, b = trained[sex == "f"], trained[sex == "m"]
+    error = np.hypot(stats.sem(a, ddof=0), stats.sem(b, ddof=0))
+    p_value = 2 * stats.norm.sf(abs(a.mean() - b.mean()) / error)
+    assert (table["sign_certain"] == (p_value < 0.05)).all()
+    coin = np.random.default_rng(0).choice(["f", "m"], N)
+    auditor = NumericAuditor(random_state=0, n_resamples=19).fit(trained, sensitive_features=coin)
+    assert not audited(auditor).table["sign_certain"].any()
+
+
+def test_rows_of_one_cluster_count_once():
+    price, predicted, sex = TEST
+    five = [np.repeat(np.asarray(one), 5) for one in TEST]
+    ids = np.repeat(np.arange(N), 5)
+    for interval in ("analytic", "bootstrap"):
+        auditor = fitted(interval=interval, n_resamples=1999)
+        one = auditor.audit(price, predicted, sensitive_features=sex)
+        many = auditor.audit(five[0], five[1], sensitive_features=five[2], clusters=ids)
+        assert many.value == pytest.approx(one.value, rel=1e-12)
+        width = 1e-9 if interval == "analytic" else 0.1
+        assert many.high - many.low == pytest.approx(one.high - one.low, rel=width)
+        alone = auditor.audit(price, predicted, sensitive_features=sex, clusters=np.arange(N))
+        assert (alone.low, alone.high) == (one.low, one.high)
+
+
+def test_a_whole_weight_is_so_many_rows():
+    weight = np.random.default_rng(0).integers(1, 4, N)
+    rows = [np.repeat(np.asarray(one), weight) for one in TEST]
+    auditor = fitted(interval="analytic")
+    one = audited(auditor, sample_weight=weight)
+    many = auditor.audit(rows[0], rows[1], sensitive_features=rows[2])
+    assert [one.value, one.low, one.high] == pytest.approx([many.value, many.low, many.high])
+
+
+def test_a_perfect_model_has_no_effect_and_no_certainty_beyond_its_rows():
+    price, _, sex = TEST
+    result = fitted().audit(price, price, sensitive_features=sex)
+    assert result.value == 0
+    assert result.verdict == "no clear effect"
+    assert result.low < 0 < result.high
+
+
+def test_a_shift_for_all_is_no_amplification():
+    price, _, sex = TEST
+    assert fitted().score(price, price + 100, sensitive_features=sex) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_group_of_its_own_and_a_constant_task_have_no_sign():
+    price, predicted, sex = TEST
+    constant = np.full(N, 7.3)
+    tasks = pd.DataFrame({"price": price, "fee": constant})
+    predictions = np.column_stack([predicted, constant])
+    auditor = NumericAuditor(random_state=0, n_resamples=19).fit(tasks, sensitive_features=sex)
+    table = auditor.audit(tasks, predictions, sensitive_features=sex).table.set_index("task")
+    assert (table.loc["fee", "sign"] == 0).all()
+    assert (table.loc["fee", "amplification"] == 0).all()
+    assert (table.loc["price", "sign"] != 0).all()
+    auditor = NumericAuditor(reference="test", random_state=0, n_resamples=19)
+    result = auditor.audit(constant, predicted, sensitive_features=sex)
+    assert result.verdict == "cannot amplify"
+
+
+# --------------------------------------------------------------------------- numbers in
+
+
+def test_whole_numbers_are_numbers_only_if_that_is_asked_for():
+    days = np.random.default_rng(0).integers(0, 10, N)
+    _, _, sex = TEST
+    assert len(DirectionalAuditor().fit(days, sensitive_features=sex).tasks_) == 10
+    assert NumericAuditor().fit(days, sensitive_features=sex).tasks_ == ["y"]
+
+
+def test_labels_without_an_auditor_of_numbers_raise_and_name_it():
+    price, predicted, sex = TEST
+    with pytest.raises(ValueError, match=r"y_true is continuous.*NumericAuditor"):
+        skbiasamp.audit(price, predicted, sensitive_features=sex)
+
+
+def test_many_whole_numbers_read_as_classes_are_a_finding():
+    rng = np.random.default_rng(0)
+    days, sex = rng.integers(0, 40, N), rng.choice(["f", "m"], N)
+    report = skbiasamp.audit(
+        days,
+        days,
+        sensitive_features=sex,
+        auditors=DirectionalAuditor(random_state=0, n_resamples=9),
+    )
+    assert any("NumericAuditor" in one.action for one in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("bad", "seen"),
+    [
+        (np.inf, "missing or infinite values in 1 row, at position 3"),
+        (np.nan, "missing or infinite values in 1 row, at position 3"),
+        (1e60, "beyond 1e50 in 1 row, at position 3"),
+        ("high", "must hold numbers; got 'high'"),
+    ],
+)
+@pytest.mark.parametrize("name", ["y_true", "y_pred"])
+def test_what_is_no_number_raises(bad, seen, name):
+    price, predicted, sex = TEST
+    given = {"y_true": list(price), "y_pred": list(predicted)}
+    given[name][3] = bad
+    with pytest.raises(ValueError, match=f"{name} .*{seen}"):
+        fitted().audit(**given, sensitive_features=sex)
+
+
+def test_a_numeric_sensitive_feature_is_to_be_binned():
+    price, predicted, _ = TEST
+    with pytest.raises(ValueError, match=r"sensitive_features is continuous.*bin it"):
+        skbiasamp.audit(price, predicted, sensitive_features=predicted, auditors=NumericAuditor())
+
+
+def test_missing_groups_are_dropped_and_counted():
+    price, predicted, sex = TEST
+    some = sex.where(np.arange(N) % 5 > 0)
+    report = skbiasamp.audit(
+        price,
+        predicted,
+        sensitive_features=some,
+        missing="drop",
+        auditors=NumericAuditor(missing="drop", random_state=0, n_resamples=19),
+    )
+    assert report["numeric"].n_samples == N - N // 5
+    assert any("were left out" in one.text for one in report.findings)
+
+
+def test_numbers_and_classes_are_not_taken_for_one_another():
+    price, _, sex = TEST
+    numbers = Contingency.from_labels(price, price, sensitive_features=sex, numbers=True)
+    classes = Contingency.from_labels(price > 400, price > 400, sensitive_features=sex)
+    with pytest.raises(ValueError, match="holds numbers, and DirectionalAuditor needs classes"):
+        DirectionalAuditor().fit(numbers)
+    with pytest.raises(ValueError, match="holds classes, and NumericAuditor needs numbers"):
+        NumericAuditor().fit(classes)
+    with pytest.raises(ValueError, match="auditors must all read numbers, or all labels"):
+        skbiasamp.audit(numbers, auditors=[NumericAuditor(), DirectionalAuditor()])
+
+
+def test_several_tasks_are_each_in_their_unit():
+    rng = np.random.default_rng(0)
+    price, predicted, sex = TEST
+    tasks = pd.DataFrame({"price": price, "days": rng.integers(0, 90, N) + 5 * (sex == "f")})
+    predictions = pd.DataFrame({"price": predicted, "days": tasks["days"] * 1.1})
+    auditor = NumericAuditor(random_state=0, n_resamples=19).fit(tasks, sensitive_features=sex)
+    result = auditor.audit(tasks, predictions, sensitive_features=sex)
+    assert auditor.tasks_ == ["price", "days"]
+    for task in tasks:
+        own = numeric_amplification(tasks[task], predictions[task], sensitive_features=sex)
+        rows = result.table[result.table["task"] == task]
+        assert rows["amplification"].mean() == pytest.approx(own, rel=1e-12)
+
+
+def test_chunks_add_up():
+    trained, _, sex = TRAIN
+    auditor = NumericAuditor(random_state=0, n_resamples=199)
+    for rows in np.array_split(np.arange(N), 5):
+        auditor.partial_fit(trained.iloc[rows], sensitive_features=sex.iloc[rows])
+    assert audited(auditor).low == audited(fitted()).low
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "lazy", "duckdb"])
+def test_frames_and_engines_say_the_same(library):
+    price, predicted, sex = TEST
+    frame = pd.DataFrame({"price": price, "predicted": predicted, "sex": sex})
+    if library == "duckdb":
+        duckdb = pytest.importorskip("duckdb")
+        rows = duckdb.sql("SELECT * FROM frame")
+    else:
+        rows = {"pandas": frame, "polars": pl.from_pandas(frame)}.get(library)
+        rows = pl.from_pandas(frame).lazy() if rows is None else rows
+    columns = {"target": "price", "prediction": "predicted", "sensitive": "sex"}
+    one = skbiasamp.audit(rows, **columns, auditors=NumericAuditor(random_state=0), random_state=0)
+    other = skbiasamp.audit(
+        price, predicted, sensitive_features=sex, auditors=NumericAuditor(random_state=0)
+    )
+    assert (one["numeric"].value, one["numeric"].low) == (
+        other["numeric"].value,
+        other["numeric"].low,
+    )
+    assert one["numeric"].table["task"].tolist() == ["price"] * 2
+
+
+def test_a_contingency_of_numbers_can_be_stored():
+    price, predicted, sex = TEST
+    cells = Contingency.from_labels(price, predicted, sensitive_features=sex, numbers=True)
+    again = Contingency.from_json(cells.to_json())
+    assert again == cells
+    assert fitted().audit(again).low == audited(fitted()).low
+
+
+# --------------------------------------------------------------------------- reports, models
+
+
+def test_a_report_says_means_and_units(tmp_path):
+    price, predicted, sex = TEST
+    report = skbiasamp.audit(
+        price,
+        predicted,
+        sensitive_features=sex,
+        y_train=TRAIN[0],
+        sensitive_train=TRAIN[2],
+        auditors=NumericAuditor(random_state=0),
+    )
+    assert report.primary == "numeric"
+    result = report["numeric"]
+    assert "standard deviations (95 % confidence interval" in result.sentence
+    f = price[sex == "f"].mean()
+    assert f"and {f:.4g} in the labels" in result.sentence
+    page = report.to_html(tmp_path / "page.html")
+    assert "difference in &#39;price&#39; between f and m" in page
+    assert "Mean prediction" in page
+    assert "percentage points" not in page.partition("Glossary")[0]
+    again = skbiasamp.AuditReport.from_json(report.to_json())
+    assert again["numeric"].unit == "standard deviations"
+    assert again.to_html() == page
+    assert json.loads(report.to_json())["context"]["data_kind"] == "numbers"
+    pickle.loads(pickle.dumps(report))
+
+
+def test_two_models_are_compared_on_the_same_rows():
+    price, predicted, sex = TEST
+    worse = predicted * np.where(sex == "f", 1.05, 1.0)
+    auditor = fitted(n_resamples=999)
+    result = auditor.compare(price, {"old": predicted, "new": worse}, sensitive_features=sex)
+    values = {
+        name: auditor.score(price, one, sensitive_features=sex)
+        for name, one in (("old", predicted), ("new", worse))
+    }
+    assert result.difference("new") == pytest.approx(values["new"] - values["old"], rel=1e-9)
+    assert result.verdicts == {"new": "amplifies more"}
+    women = result.churn.set_index("group")["share"]
+    assert (women["f"], women["m"]) == (1.0, 0.0)
+    row = result.pairs.iloc[0]
+    assert row["difference"] == pytest.approx((worse - predicted)[sex == "f"].mean(), rel=1e-9)
+    assert row["reference"] == pytest.approx(predicted[sex == "f"].mean(), rel=1e-12)
+    assert (
+        f"the value for 'price' in the group sex = f is {row['observed']:.4g}"
+        in result.sentence("new")
+    )
+    analytic = fitted(interval="analytic").compare(
+        price, {"old": predicted, "new": worse}, sensitive_features=sex
+    )
+    one, other = result.table.iloc[1], analytic.table.iloc[1]
+    assert one["difference_low"] == pytest.approx(other["difference_low"], rel=0.1)
+    report = skbiasamp.compare(
+        price, {"old": predicted, "new": worse}, sensitive_features=sex, auditors=fitted()
+    )
+    page = report.to_html()
+    assert "Change, standard deviations" in page
+    assert "Rows gained" not in page
+
+
+def test_a_search_chooses_a_regressor_by_its_amplification():
+    rng = np.random.default_rng(0)
+    price, _, sex = TRAIN
+    X = pd.DataFrame({"sex": (sex == "f").astype(int), "noise": rng.normal(size=N)})
+    model = make_pipeline(StandardScaler(), Ridge())
+    scorer = amplification_scorer(auditor=NumericAuditor(reference="test"), sensitive="sex")
+    search = GridSearchCV(
+        model, {"ridge__alpha": [0.0, 1e6]}, scoring=scorer, cv=3, error_score="raise"
+    )
+    search.fit(X, price)
+    # A flat model gives both groups one mean, which reduces: the scorer looks for 0.
+    scores = search.cv_results_["mean_test_score"]
+    assert search.best_params_ == {"ridge__alpha": 0.0}
+    assert scores[0] > scores[1]
+
+
+def test_the_command_reads_numbers_if_told(tmp_path, capsys):
+    price, predicted, sex = TEST
+    frame = pd.DataFrame({"price": price, "predicted": predicted, "sex": sex})
+    frame["other"] = predicted
+    path, page = tmp_path / "test.csv", tmp_path / "page.html"
+    frame.to_csv(path, index=False)
+    columns = [str(path), "--target", "price", "--sensitive", "sex"]
+    call = ["audit", *columns, "--prediction", "predicted", "--numeric", "--html", str(page)]
+    assert main(call) == 0
+    assert "standard deviations" in capsys.readouterr().out
+    assert "Mean prediction" in page.read_text()
+    assert main([*call, "--fail-above", "0.01"]) == 1
+    train = tmp_path / "train.csv"
+    frame.to_csv(train, index=False)
+    assert main([*call, "--train", str(train)]) == 0
+    assert main(["audit", *columns, "--prediction", "predicted"]) == 2
+    assert "--numeric" in capsys.readouterr().err
+    call = ["compare", *columns, "--prediction", "a=predicted", "b=other", "--numeric"]
+    assert main(call) == 0
+
+
+def test_pictures_have_the_unit():
+    plotting = pytest.importorskip("skbiasamp.plotting")
+    pytest.importorskip("matplotlib")
+    display = plotting.AmplificationDisplay.from_result(audited(fitted()))
+    assert "standard deviations" in display.ax_.get_title()
+
+
+def test_no_warnings_of_floats():
+    price, predicted, sex = TEST
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        fitted().audit(price * 1e40, predicted * 1e40, sensitive_features=sex)
+
+
+def test_a_watch_finds_when_a_regression_model_changed():
+    rng = np.random.default_rng(0)
+    n = 6000
+    rows = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "day": np.arange(n) * 12 // n})
+    rows["wait"] = rng.gamma(2, 10, n) + 5 * (rows["sex"] == "f")
+    rows["predicted"] = rows["wait"] + rng.normal(size=n)
+    rows["predicted"] += 5.0 * ((rows["sex"] == "f") & (rows["day"] >= 9))
+    timeline = skbiasamp.audit_over(
+        rows.assign(day=pd.Timestamp("2026-01-01") + pd.to_timedelta(rows["day"] * 31, "D")),
+        time="day",
+        target="wait",
+        prediction="predicted",
+        sensitive="sex",
+        reference=6,
+        auditor=NumericAuditor(),
+        random_state=0,
+    )
+    alarms = timeline.to_frame()["alarm"].to_numpy()
+    assert not alarms[:9].any()
+    assert alarms[-1]
