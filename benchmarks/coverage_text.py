@@ -18,6 +18,7 @@ from pathlib import Path
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
+from joblib import Parallel, delayed
 from parts import Trials, add_arguments
 
 from skbiasamp import LICAuditor
@@ -64,12 +65,17 @@ def trial(leans, n, seed):
     return result.value, result.low, result.high, float(result.verdict.startswith("reveals"))
 
 
-def study(sizes, done, trials):
+def drawn(leans, n, n_jobs, seeds):
+    """Return a trial for each seed."""
+    return Parallel(n_jobs=n_jobs)(delayed(trial)(leans, n, seed) for seed in seeds)
+
+
+def study(sizes, done, trials, n_jobs):
     """Return one row for each setting and size."""
     rows = []
     for name, leans in LEANS.items():
         for n in sizes:
-            found = done.run(trial, (name, n), leans, n, trials=trials)
+            found = done.run(drawn, (name, n), leans, n, n_jobs, trials=trials)
             value, low, high, effect = found.T
             truth = 0.0 if leans[0] == leans[1] else value.mean()
             held = ((low <= truth) & (truth <= high)).mean()
@@ -114,8 +120,10 @@ def main():
     add_arguments(parser)
     args = parser.parse_args()
     trials = 3 if args.short else args.trials
-    done = Trials(args.keep, args.minutes, args.n_jobs)
-    lines = table_of(study(SIZES[:1] if args.short else SIZES, done, trials))
+    sizes, done = SIZES[:1] if args.short else SIZES, Trials(args.keep, args.minutes)
+    for part in [*range(done.part, trials, done.part), trials]:  # all rows grow alike
+        rows = study(sizes, done, part, args.n_jobs)
+    lines = table_of(rows)
     print("\n".join(lines))
     if args.write:
         error = 100 * (0.95 * 0.05 / trials) ** 0.5

@@ -5,9 +5,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
-
-PART = 20  # trials between two looks at the clock
 
 
 def add_arguments(parser):
@@ -17,23 +14,23 @@ def add_arguments(parser):
 
 
 class Trials:
-    """Trials by what they are of, each with a seed of its own."""
+    """Trials by what they are of, each with a seed of its own; `part` of them are run at once."""
 
-    def __init__(self, keep=None, minutes=np.inf, n_jobs=1):
-        self.keep, self.n_jobs = keep, n_jobs
+    def __init__(self, keep=None, minutes=np.inf, part=20):
+        self.keep, self.part = keep, part
         self.end = time.monotonic() + minutes * 60
         self.held = json.loads(keep.read_text()) if keep and keep.exists() else {}
 
     def run(self, function, name, *args, trials):
-        """Return what `function` returns for `trials` seeds, as an array."""
+        """Return what `function` returns for `trials` seeds, which it gets in parts."""
         key = " ".join(map(str, name))
         seeds = np.random.SeedSequence([*key.encode()]).generate_state(trials)
         done = self.held.setdefault(key, [])
         while len(done) < trials:
             if time.monotonic() > self.end:
                 raise SystemExit(f"The minutes are over; what is done is kept in {self.keep}.")
-            part = seeds[len(done) :][:PART]
-            done += Parallel(n_jobs=self.n_jobs)(delayed(function)(*args, int(s)) for s in part)
+            part = [int(one) for one in seeds[len(done) :][: self.part]]
+            done += np.asarray(function(*args, part)).tolist()
             if self.keep:
                 self.keep.write_text(json.dumps(self.held))
         return np.array(done[:trials])
