@@ -1,5 +1,7 @@
 """A model watched over time: what raises an alarm, what does not, and what is reported."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -450,6 +452,37 @@ def test_the_page_opens_with_the_verdict(changed):
     assert "What to do now?" not in quiet
     empty = skbiasamp.audit_over(rows[rows["day"] < "2026-03-01"], reference=2, **NAMED).to_html()
     assert "Nothing to compare yet" in empty
+
+
+def test_a_period_of_few_rows_does_not_squeeze_the_picture(changed):
+    pytest.importorskip("matplotlib").use("Agg")
+    from skbiasamp.plotting import TimelineDisplay
+
+    last = changed["day"].max() + pd.DateOffset(months=1)
+    rows = pd.concat([changed, changed[:2].assign(day=last, hired=0, predicted=1)])
+    timeline = skbiasamp.audit_over(rows, reference=3, **NAMED)
+    most = timeline.to_frame()["high"].max()
+    assert most > 0.9
+    axes = TimelineDisplay.from_timeline(timeline).ax_
+    assert axes.get_ylim()[1] < most / 2
+    pytest.importorskip("jinja2")
+    html = timeline.to_html()
+    assert f"{last:%Y-%m}: few rows, and values or intervals beyond the picture." in html
+    assert all(
+        float(y) >= 0 for y in re.findall(r'<circle class="dot" cx="[\d.]+" cy="(.*?)"', html)
+    )
+
+
+def test_a_note_of_many_periods_is_shown_once(steady):
+    pytest.importorskip("jinja2")
+    weekdays = steady[steady["day"].dt.strftime("%u").astype(int) < 6]
+    named = NAMED | {"every": "day"}
+    auditor = DirectionalAuditor(interval=None)
+    html = skbiasamp.audit_over(
+        weekdays, reference=20, auditor=auditor, n_draws=19, **named
+    ).to_html()
+    assert html.count("no rows in this period") == 1
+    assert "more: no rows in this period" in html
 
 
 def test_the_display_shows_value_reference_alarms_and_versions(changed):

@@ -11,6 +11,7 @@ from scipy import stats
 from skbiasamp._draws import divided, resampled_like
 from skbiasamp._input import Array
 from skbiasamp._merging import merged
+from skbiasamp._sums import chunks
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._sequential import Evidence, adjusted, evidence, normal_scores
 
@@ -90,8 +91,11 @@ def scored(
     auditor: Any, before: Contingency, period: Contingency, n_draws: int, rng: np.random.Generator
 ) -> Array:
     """Return the normal score of a period among random divisions: of the value, and of pairs."""
-    found = _sequences(auditor, divided(before, period, n_draws, rng))
-    return normal_scores(found[1:], found[0])
+    found = [
+        _sequences(auditor, divided(before, period, size, rng))
+        for size in chunks(n_draws, before.n_cells + period.n_cells)
+    ]
+    return normal_scores(np.concatenate([one[1:] for one in found]), found[0][0])
 
 
 def _sequences(auditor: Any, drawn: Contingency) -> Array:

@@ -12,6 +12,7 @@ from skbiasamp._input import quote
 from skbiasamp._words import group_of, level_of, task_of
 from skbiasamp.plotting._common import LINES, MORE, as_floats, axes_of, literal, merged, tidy
 from skbiasamp.results import Timeline
+from skbiasamp.results._timeline import typical
 
 _MOST_LABELS = 10
 _MOST_MARKERS = 60
@@ -205,6 +206,15 @@ class TimelineDisplay:
                 fontsize="small",
                 color="0.35",
             )
+        if "n" in table:
+            ends = np.concatenate(
+                [values, low, high, [np.nan if self.reference is None else self.reference]]
+            )
+            inside = np.append(np.tile(typical(as_floats(table["n"])), 3), True)
+            least, most = np.nanmin(ends[inside]), np.nanmax(ends[inside])
+            if least < most and (ends < least).any() | (ends > most).any():
+                room = 0.05 * (most - least)
+                ax.set_ylim(least - room, most + room)
         every = max(1, -(-len(names) // _MOST_LABELS))
         ax.set_xticks(at[::every], [literal(names[i]) for i in at[::every]])
         turned = sum(map(len, names[::every])) > _MOST_TEXT

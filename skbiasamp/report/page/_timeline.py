@@ -16,6 +16,7 @@ from skbiasamp.report.page._tables import (
     pair_names,
     shown,
 )
+from skbiasamp.results._timeline import typical
 
 _TAGS = {
     "alarm": ("▲", "above"),
@@ -25,6 +26,8 @@ _TAGS = {
 _WIDTH, _HEIGHT = 720, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 30, 44
 _MOST_LABELS, _MOST_DOTS, _FEW = 8, 120, 5
+_MOST_NAMES = 6
+_NEAR = 90  # beside a line: the name of a version takes so much
 _KEPT = ("value", "low", "high", "expected")
 
 LIMITS = {
@@ -65,6 +68,7 @@ def timeline_view(
     told["Date"] = context.get("date", "")
     watched = [row for row in periods if row["role"] == "watched"]
     found = [row for row in watched if row["alarm"]]
+    notes = _noted(content["notes"])
     return {
         "title": f"Bias amplification over time{_of_model(context)}",
         "context": context,
@@ -83,11 +87,8 @@ def timeline_view(
         "changes": [f"{period}: version {name_of(version)}" for period, version in changes],
         "pairs": _pairs(content, watched, most),
         "table": _periods(content, most),
-        "notes": [
-            one["text"] if one["period"] is None else f"{one['period']}: {one['text']}"
-            for one in content["notes"][:most]
-        ],
-        "n_notes": len(content["notes"]),
+        "notes": notes[:most],
+        "n_notes": len(notes),
         "limits": LIMITS,
         "record": record(context, content["schema"]),
         "data_files": context.get("data_files", []),
@@ -98,6 +99,19 @@ def timeline_view(
             }
         ],
     }
+
+
+def _noted(notes: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return notes, those of the same text once: a watch of working days has many empty ones."""
+    periods: dict[str, list[str]] = {}
+    for one in notes:
+        held = periods.setdefault(one["text"], [])
+        held += [one["period"]] if one["period"] is not None else []
+    shown = []
+    for text, names in periods.items():
+        more = [f"{len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else []
+        shown.append(f"{listed(names[:_MOST_NAMES] + more)}: {text}" if names else text)
+    return shown
 
 
 def _of_model(context: dict[str, Any]) -> str:
@@ -123,7 +137,7 @@ def _picture(content: dict[str, Any], changes: Sequence[tuple[str, str]]) -> dic
     """Return the coordinates of the picture, or None if no period has a value."""
     periods = content["periods"]
     reference = content["reference"]
-    known = [row[one] for row in periods for one in _KEPT if row[one] is not None]
+    known = [row[one] for row in _typical(periods) for one in _KEPT if row[one] is not None]
     if not known or reference["value"] is None:
         return None
     low, high = _ends([*known, reference["value"]])
@@ -134,7 +148,7 @@ def _picture(content: dict[str, Any], changes: Sequence[tuple[str, str]]) -> dic
 
     def y(value: float) -> float:
         inner = _HEIGHT - _TOP - _BOTTOM
-        return round(_TOP + inner * (high - value) / (high - low), 2)
+        return round(_TOP + inner * (high - min(max(value, low), high)) / (high - low), 2)
 
     at = {row["period"]: i for i, row in enumerate(periods)}
     runs = _runs(periods)
@@ -143,8 +157,17 @@ def _picture(content: dict[str, Any], changes: Sequence[tuple[str, str]]) -> dic
     few = len(periods) <= _MOST_DOTS
     every = max(1, math.ceil(len(periods) / _MOST_LABELS))
     onset = at.get(content["onset"]) if content["onset"] else None
-    versions = [
-        {"x": round(x(at[p]) - step / 2, 2), "name": f"version {name_of(v)}"} for p, v in changes
+    first = round(x(alarms[0]) - step / 2, 2) if alarms else math.inf
+    versions = []
+    for period, version in changes:
+        line = round(x(at[period]) - step / 2, 2)
+        # On the other side of its line if the line of the first alarm would cross it.
+        left = line < first < line + _NEAR and line > _LEFT + _NEAR
+        versions.append({"x": line, "left": left, "name": f"version {name_of(version)}"})
+    beyond = [
+        row["period"]
+        for row in periods
+        if any(row[one] is not None and not low <= row[one] <= high for one in _KEPT)
     ]
     # Names beside lines that stand close would cover one another.
     shown = versions if len(versions) <= _FEW else []
@@ -177,9 +200,7 @@ def _picture(content: dict[str, Any], changes: Sequence[tuple[str, str]]) -> dic
         ]
         if few
         else [],
-        "alarm": None
-        if not alarms
-        else {"x": round(x(alarms[0]) - step / 2, 2), "name": periods[alarms[0]]["period"]},
+        "alarm": None if not alarms else {"x": first, "name": periods[alarms[0]]["period"]},
         "since": None if onset is None else round(x(onset) - step / 2, 2),
         "reference": y(reference["value"]),
         "span": None
@@ -191,10 +212,20 @@ def _picture(content: dict[str, Any], changes: Sequence[tuple[str, str]]) -> dic
         "ticks": [(y(one), number(one, "+.3g") if one else "0") for one in _ticks(low, high)],
         "labels": [(x(i), row["period"]) for i, row in enumerate(periods) if i % every == 0],
         "says": content["sentence"],
+        "beyond": _noted([{"period": one, "text": _BEYOND} for one in beyond]),
         "level": None
         if content["confidence_level"] is None
         else level_of(content["confidence_level"]),
     }
+
+
+_BEYOND = "few rows, and values or intervals beyond the picture."
+
+
+def _typical(periods: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the periods that decide where axes end."""
+    of_size = typical([row["n"] for row in periods])
+    return [row for row, one in zip(periods, of_size, strict=True) if one]
 
 
 def _says(row: dict[str, Any]) -> str:
@@ -227,7 +258,7 @@ def _runs(periods: list[dict[str, Any]], key: str = "value") -> list[list[tuple[
 
 
 def _ends(values: list[float]) -> tuple[float, float]:
-    """Return where the axis ends; values of small periods may not squeeze all others."""
+    """Return where the axis ends: beside the values there is some room."""
     low, high = min(values), max(values)
     room = 0.06 * (high - low) or 0.01
     return low - room, high + room
@@ -247,10 +278,13 @@ def _ticks(low: float, high: float) -> list[float]:
 def _periods(content: dict[str, Any], most: int) -> Table:
     """Return the periods, the latest first."""
     rows = list(reversed(content["periods"]))
-    axis = Axis.around(row[one] for row in rows for one in _KEPT)
+    axis = Axis.around(row[one] for row in _typical(rows) for one in _KEPT)
+
+    def within(value: float | None) -> float | None:
+        return None if value is None else min(max(value, axis.low), axis.high)
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(axis, row["value"], row["low"], row["high"])
+        drawn = interval_mark(axis, *(within(row[one]) for one in ("value", "low", "high")))
         notes = [] if row["role"] == "watched" else [row["role"]]
         if row["alarm"]:
             notes.append("alarm")
