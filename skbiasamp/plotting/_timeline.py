@@ -210,7 +210,7 @@ class TimelineDisplay:
             ends = np.concatenate(
                 [values, low, high, [np.nan if self.reference is None else self.reference]]
             )
-            inside = np.append(np.tile(typical(as_floats(table["n"])), 3), True)
+            inside = np.append(np.tile(np.array(typical(table["n"])), 3), True)
             least, most = np.nanmin(ends[inside]), np.nanmax(ends[inside])
             if least < most and (ends < least).any() | (ends > most).any():
                 room = 0.05 * (most - least)

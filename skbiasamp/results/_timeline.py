@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -300,11 +300,12 @@ class Timeline(OfMetric):
         )
 
 
-def typical(n: Sequence[float]) -> list[bool]:
+def typical(n: Iterable[float]) -> list[bool]:
     """Return which periods have about as many rows as most: others may not squeeze a picture."""
-    held = sorted(one for one in n if one > 0)
+    every = list(n)
+    held = sorted(one for one in every if one > 0)
     least = _SMALL * held[len(held) // 2] if held else 0
-    return [one >= least for one in n]
+    return [one >= least for one in every]
 
 
 _SMALL = 0.1  # of the rows of the middle period
