@@ -76,3 +76,7 @@ print(f"alarms before the change: {before['alarm'].sum()}; first alarm: {days.fi
 print(f"the change most likely began on {days.onset}")
 TimelineDisplay.from_timeline(days)
 plt.show()
+
+# %%
+# Where the change began is an estimate. Here it is two weeks early, because single days vary so
+# much. The change of the version, which is marked, is the likelier date.

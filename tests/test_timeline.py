@@ -498,6 +498,7 @@ def test_the_display_shows_value_reference_alarms_and_versions(changed):
     assert list(display.alarms_.get_xdata()) == list(np.flatnonzero(frame["alarm"]))
     assert [line.get_xdata()[0] for line in display.version_lines_] == [5.5]
     assert display.ax_.get_title() == "directional A→T: alarm"
+    assert display.mean_ is None
     pair = TimelineDisplay.from_timeline(timeline, pair=("f", 1))
     assert pair.band_ is None
     assert "sex = f" in pair.ax_.get_title()
@@ -507,3 +508,21 @@ def test_the_display_shows_value_reference_alarms_and_versions(changed):
         TimelineDisplay.from_timeline(frame)
     with pytest.raises(ValueError, match=r"lacks the columns 'high' and 'low'"):
         TimelineDisplay(frame.drop(columns=["low", "high"]))
+
+
+def test_many_periods_are_drawn_with_a_mean_by_rows():
+    pytest.importorskip("matplotlib").use("Agg")
+    from skbiasamp.plotting import TimelineDisplay
+
+    rng = np.random.default_rng(0)
+    days = pd.DataFrame({"period": [f"day {i}" for i in range(100)], "value": rng.random(100)})
+    days = days.assign(low=0.0, high=1.0, alarm=False, n=rng.integers(1, 50, 100))
+    days.loc[70:80, "value"] = np.nan
+    display = TimelineDisplay(days).plot()
+    means = display.mean_.get_ydata()
+    assert display.mean_.get_label() == "mean of the last 5 periods"
+    assert np.isnan(means[:4]).all()
+    assert np.isnan(means[74:81]).all()
+    expected = np.average(days["value"][46:51], weights=days["n"][46:51])
+    assert means[50] == pytest.approx(expected)
+    assert means[81] == pytest.approx(days["value"][81])

@@ -12,7 +12,7 @@ from skbiasamp._input import quote
 from skbiasamp._words import group_of, level_of, task_of
 from skbiasamp.plotting._common import LINES, MORE, as_floats, axes_of, literal, merged, tidy
 from skbiasamp.results import Timeline
-from skbiasamp.results._timeline import typical
+from skbiasamp.results._timeline import running_mean, typical
 
 _MOST_LABELS = 10
 _MOST_MARKERS = 60
@@ -28,8 +28,8 @@ class TimelineDisplay:
     Parameters
     ----------
     table : DataFrame
-        One row a period: ``period``, ``value``, ``low``, ``high`` and ``alarm``, and ``role`` if
-        some are the reference.
+        One row a period: ``period``, ``value``, ``low``, ``high`` and ``alarm``, ``role`` if
+        some are the reference, and the number of rows ``n`` if many periods are to have a mean.
     reference : float, default=None
         The value of the reference, drawn as a line.
     versions : list of (period, name), default=()
@@ -45,6 +45,8 @@ class TimelineDisplay:
     ----------
     line_ : Line2D
         The values.
+    mean_ : Line2D or None
+        The mean of the last periods, if there are many.
     band_ : PolyCollection or None
         The intervals.
     reference_line_ : Line2D or None
@@ -164,9 +166,14 @@ class TimelineDisplay:
         low, high = as_floats(table["low"]), as_floats(table["high"])
         names = [str(one) for one in table["period"]]
         style: dict[str, Any] = {"color": LINES[0], "linewidth": 1.5, "label": "value"}
-        if len(table) <= _MOST_MARKERS:
-            style |= {"marker": "o", "markersize": 4}
+        many = len(table) > _MOST_MARKERS
+        style |= {"linewidth": 0.7, "alpha": 0.7} if many else {"marker": "o", "markersize": 4}
         (self.line_,) = ax.plot(at, values, **merged(style, line_kwargs))
+        self.mean_ = None
+        if many and "n" in table:
+            size, means = running_mean(list(values), list(as_floats(table["n"])))
+            look = {"color": self.line_.get_color(), "linewidth": 2.5}
+            (self.mean_,) = ax.plot(at, means, **look, label=f"mean of the last {size} periods")
         self.band_ = None
         if not np.isnan(low).all():
             level = "" if self.confidence_level is None else level_of(self.confidence_level) + " "

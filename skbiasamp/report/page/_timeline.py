@@ -16,7 +16,7 @@ from skbiasamp.report.page._tables import (
     pair_names,
     shown,
 )
-from skbiasamp.results._timeline import typical
+from skbiasamp.results._timeline import running_mean, typical
 
 _TAGS = {
     "alarm": ("▲", "above"),
@@ -155,6 +155,7 @@ def _picture(content: dict[str, Any], changes: Sequence[tuple[str, str]]) -> dic
     roles = [i for i, row in enumerate(periods) if row["role"] == "reference"]
     alarms = [i for i, row in enumerate(periods) if row["alarm"] and row["value"] is not None]
     few = len(periods) <= _MOST_DOTS
+    n_mean, means = running_mean(*([row[one] for row in periods] for one in ("value", "n")))
     every = max(1, math.ceil(len(periods) / _MOST_LABELS))
     onset = at.get(content["onset"]) if content["onset"] else None
     first = round(x(alarms[0]) - step / 2, 2) if alarms else math.inf
@@ -188,8 +189,8 @@ def _picture(content: dict[str, Any], changes: Sequence[tuple[str, str]]) -> dic
         "lines": [" ".join(f"{x(i)},{y(row['value'])}" for i, row in run) for run in runs],
         "mean": ""
         if few
-        else " ".join(f"{x(i)},{y(value)}" for i, value in _running(periods, len(periods) // 20)),
-        "n_mean": len(periods) // 20,
+        else " ".join(f"{x(i)},{y(one)}" for i, one in enumerate(means) if not math.isnan(one)),
+        "n_mean": n_mean,
         "dots": [
             {"x": x(i), "y": y(row["value"]), "says": _says(row)}
             for i, row in enumerate(periods)
@@ -233,17 +234,6 @@ def _says(row: dict[str, Any]) -> str:
     if row["low"] is not None:
         text += f" ({number(row['low'])} to {number(row['high'])})"
     return text + f", {count(row['n'])} rows" + ", alarm" * row["alarm"]
-
-
-def _running(periods: list[dict[str, Any]], n: int) -> list[tuple[int, float]]:
-    """Return means over the last `n` periods by their rows: single periods vary too much."""
-    found = []
-    for i in range(n - 1, len(periods)):
-        held = [row for row in periods[i - n + 1 : i + 1] if row["value"] is not None]
-        total = sum(row["n"] for row in held)
-        if total:
-            found.append((i, sum(row["value"] * row["n"] for row in held) / total))
-    return found
 
 
 def _runs(periods: list[dict[str, Any]], key: str = "value") -> list[list[tuple[int, Any]]]:
