@@ -17,6 +17,7 @@ LAYERS = [
     "_show_versions",
     "_compat",
     "_words",
+    "_periods",
     "_texts",
     "_progress",
     "_warnings",

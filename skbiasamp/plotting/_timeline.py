@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input import quote
+from skbiasamp._periods import running_mean, typical
 from skbiasamp._words import group_of, level_of, task_of
 from skbiasamp.plotting._common import LINES, MORE, as_floats, axes_of, literal, merged, tidy
 from skbiasamp.results import Timeline
-from skbiasamp.results._timeline import running_mean, typical
 
 _MOST_LABELS = 10
 _MOST_MARKERS = 60

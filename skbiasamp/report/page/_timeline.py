@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from skbiasamp._periods import running_mean, typical
 from skbiasamp._words import level_of, listed, name_of, number, p_value
 from skbiasamp.report.page._record import facts, record, short
 from skbiasamp.report.page._tables import (
@@ -16,7 +17,6 @@ from skbiasamp.report.page._tables import (
     pair_names,
     shown,
 )
-from skbiasamp.results._timeline import running_mean, typical
 
 _TAGS = {
     "alarm": ("▲", "above"),
