@@ -290,6 +290,22 @@ def test_networks_find_of_the_trees_what_the_table_finds():
         assert trained.value == pytest.approx(exact.value, abs=0.02)
 
 
+def test_a_model_without_race_narrows_the_difference_of_scores(run):
+    page = run("numeric_compas")
+    verdicts = {name: one.verdict for name, one in page["results"].items()}
+    assert verdicts == {
+        "without race": "reduces",
+        "with race": "no clear effect",
+        "overstated": "amplifies",
+    }
+    assert "one is 2.8" in (FOLDER / "plot_numeric_compas.py").read_text("utf-8")
+    assert round(float(page["means"]["sd"].iloc[0]), 1) == 2.8
+    np.testing.assert_allclose(
+        [page["areas"][group] for group in page["changes"].index], page["changes"], rtol=1e-9
+    )
+    assert "vary less than the labels" in page["printed"]
+
+
 def test_the_report_says_what_each_metric_saw(run):
     pytest.importorskip("jinja2")
     page = run("compas_report")

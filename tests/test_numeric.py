@@ -339,6 +339,8 @@ def test_numbers_and_classes_are_not_taken_for_one_another():
         NumericAuditor().fit(classes)
     with pytest.raises(ValueError, match="auditors must all read numbers, or all labels"):
         skbiasamp.audit(numbers, auditors=[NumericAuditor(), DirectionalAuditor()])
+    with pytest.raises(ValueError, match="holds numbers, and rates are of labels"):
+        skbiasamp.selection_rates(numbers)
 
 
 def test_several_tasks_are_each_in_their_unit():

@@ -251,6 +251,9 @@ def selection_rates(
         with speaking(y_true="y_pred", target="prediction"):
             test = count_labels(first, rest, columns, **how)
     labels = labels or test.has("task_pred")
+    if test.soft("task"):
+        text = "{y_pred} holds numbers, and rates are of labels. Pass labels, or {scores=True}."
+        raise InputError(text)
     context = context_of(test, None, {"model_name": model_name, "data_name": data_name}, call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
     return SelectionRates(selection_table(test, min_share=min_share, labels=labels), context)
