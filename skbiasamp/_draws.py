@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -21,9 +22,9 @@ from skbiasamp._cells import (
     with_weight,
 )
 from skbiasamp._compat import Interval, validate_parameter_constraints
-from skbiasamp._input import Array, InputError, Side, stack
+from skbiasamp._input import Array, Codes, InputError, Members, Side, stack
 from skbiasamp._order import ordered
-from skbiasamp._sums import generator
+from skbiasamp._sums import generator, pair_sums
 
 _RESAMPLE: dict[str, Any] = {
     "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
@@ -108,8 +109,51 @@ def exchanged(
         name: replace(side, labels=stack([side.labels, turned[name].labels]))
         for name, side in sides_of(cells).items()
     }
-    weight = flips(cells, n_draws, rng)
-    return reweighted(cells, np.hstack([cells.weight - weight, weight]), both)
+    picked = flips(cells, n_draws, rng)
+    drawn = reweighted(cells, np.hstack([cells.weight - picked, picked]), both)
+    drawn._later = _turned_counts(cells, turned, picked)
+    return drawn
+
+
+def _turned_counts(
+    cells: Cells, turned: Mapping[SideName, Side], picked: Array
+) -> dict[tuple[SideName, SideName], Callable[[], Array]]:
+    """Return how groups and tasks are counted if the `picked` weights have their `turned` sides.
+
+    Rows that are alike on both sides cancel, and what a label gains its prediction loses: one
+    product over the rows, where counting cells takes four.
+    """
+    own = sides_of(cells)
+    groups = own["group"].labels
+    if not isinstance(groups, Codes) or turned["group"].labels is not groups:
+        return {}
+    moved: dict[frozenset[int], tuple[Members, Array]] = {}
+
+    def counted(name: SideName, mine: Members, other: Members) -> Array:
+        both = frozenset((id(mine), id(other)))
+        if both not in moved:
+            change = Members(other.matrix.astype(np.int8) - mine.matrix)
+            moved[both] = mine, pair_sums(groups, change, picked)
+        first, gain = moved[both]
+        return cells.joint("group", name) + (gain if first is mine else -gain)
+
+    def every_draw(name: SideName) -> Array:
+        joint = cells.joint("group", name)
+        return np.broadcast_to(joint, (len(picked), *joint.shape))
+
+    found: dict[tuple[SideName, SideName], Callable[[], Array]] = {}
+    for name, side in own.items():
+        mine, other = side.labels, turned[name].labels
+        if name == "task" and mine is other:  # what stays is the same in all draws
+            found["group", name] = partial(every_draw, name)
+        elif (
+            isinstance(mine, Members)
+            and isinstance(other, Members)
+            and mine is not other
+            and not (mine.soft or other.soft)
+        ):
+            found["group", name] = partial(counted, name, mine, other)
+    return found
 
 
 def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
@@ -121,7 +165,8 @@ def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
     # Random bits are much faster than binomial draws, and enough for cells of one row.
     bits = np.frombuffer(rng.bytes(n_draws * -(-cells.n_cells // 8)), np.uint8)
     coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=cells.n_cells)
-    picked = coins * cells.row_weight
+    single = cells.whole and cells.total < 2**24  # exact, and half as much to read
+    picked = coins * cells.row_weight.astype(np.float32 if single else np.float64)
     several = np.flatnonzero(cells.rows > 1)
     if several.size:
         rows = cells.rows[several].astype(np.int64)

@@ -58,6 +58,10 @@ def of_model(cells: C, model: str) -> C:
     # Labels are the same for all models: what is counted of them alone is counted once.
     found._counts = {one: sums for one, sums in cells._counts.items() if one in LABELS}
     found._joints = {two: sums for two, sums in cells._joints.items() if {*two} <= {*LABELS}}
+    names: dict[Any, SideName] = {"task": "task", side_of_model("task_pred", model): "task_pred"}
+    for (group, side), joint in cells._later.items():
+        if side in names:
+            found._later[group, names[side]] = joint
     if cells._ordered is cells:
         # Models share one order and one set of cells, so that draws are the same for all.
         found._ordered = found

@@ -30,7 +30,7 @@ from skbiasamp import (
     _jobs,
     _sums,
 )
-from skbiasamp._cells import distinct
+from skbiasamp._cells import distinct, labels_of
 from skbiasamp._draws import flips, swapped
 from skbiasamp._input import InputError
 from skbiasamp._order import ordered
@@ -933,6 +933,21 @@ def test_swaps_keep_totals_and_what_label_and_prediction_hold_together(weights):
     found = drawn.joint("group", "task") + drawn.joint("group", "task_pred")
     assert_allclose(found, np.tile(both, (50, 1, 1)))
     assert np.ptp(drawn.joint("group", "task"), axis=0).max() > 0
+
+
+@pytest.mark.parametrize("weights", [None, "whole", "fractional"])
+@pytest.mark.parametrize("kind", ["multilabel", "binary"])
+def test_swaps_are_counted_as_the_rows_that_were_drawn(kind, weights):
+    data = world(n=60, kind=kind)
+    data = data if weights is None else weighted(data, weights)
+    cells = Contingency.from_labels(**{key: data[key] for key in AUDITED if key in data})
+    drawn = swapped(cells, ("task",), 20, np.random.default_rng(0))
+    groups = labels_of(drawn, "group").dense(slice(None), float)
+    for side in ("task", "task_pred"):
+        rows = labels_of(drawn, side).dense(slice(None), float)
+        expected = np.einsum("dn,ng,nt->dgt", drawn.weight, groups, rows)
+        assert_allclose(drawn.joint("group", side), expected, rtol=0, atol=1e-12)
+        assert_allclose(drawn.joint(side, "group"), np.swapaxes(expected, 1, 2), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("weight", [[3, 1, 40, 7, 2], [1, 1, 1, 1, 1], [0.5, 2.25, 1.0, 3.5, 0.1]])

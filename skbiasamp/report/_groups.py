@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import accuracy_score, confusion_matrix
 
 from skbiasamp._cells import column
 from skbiasamp._input import Array
@@ -25,7 +24,7 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
     # Sums of tasks have other rows for each task, and the same groups.
     tasks = [of_one_task(test, j) for j in range(n_tasks)]
     true = [column(held, "task", j) for held, j in tasks]
-    predicted = []
+    predicted: list[Array] = []
     # Of probabilities that were summed it is not known which are above one half.
     if test.has("task_pred") and not (test.summed == "tasks" and test.soft("task_pred")):
         predicted = [column(held, "task_pred", j) >= 0.5 for held, j in tasks]
@@ -38,7 +37,7 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
         row: dict[str, Any] = {"group": group, "n": n, "share": n / test.total}
         if predicted and n:
             right = [
-                accuracy_score(t, p, sample_weight=weight)
+                float(weight @ (t == p)) / n
                 for t, p, weight in zip(true, predicted, weights, strict=True)
             ]
             whole = _one_label_accuracy(test, weights[0])
@@ -50,10 +49,11 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
             pair: dict[str, Any] = {"group": group, "task": task}
             pair["base_rate"] = float(weights[j] @ true[j]) / n if n else np.nan
             if predicted and n:
-                cells = confusion_matrix(
-                    true[j], predicted[j], labels=[0, 1], sample_weight=weights[j]
+                # Each is a sum of its own: of fractional weights a difference leaves rounding.
+                tp, fp, fn, tn = (
+                    float(weights[j] @ ((true[j] == t) & (predicted[j] == p)))
+                    for p, t in ((1, 1), (1, 0), (0, 1), (0, 0))
                 )
-                (tn, fp), (fn, tp) = cells
                 pair |= _shares(
                     test,
                     predicted_rate=(tp + fp, n),
