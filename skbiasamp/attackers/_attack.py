@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -95,7 +96,7 @@ class Attack:
         """Whether attackers learn from rows as they are, since vectorizers count rows."""
         return self.texts is not None and self.cells.whole
 
-    @property
+    @cached_property
     def single(self) -> bool:
         """Whether every cell has an input of its own."""
         return len(np.unique(self.input_codes)) == len(self.input_codes)
@@ -131,6 +132,24 @@ class Attack:
         """Every input once for each class, which networks that share inputs can share."""
         return self.inputs[np.repeat(np.arange(self.n_inputs), self.n_classes)]
 
+    def joins(self, other: Attack) -> bool:
+        """Whether one product counts the tables of both: they have the same input."""
+        members = isinstance(self.target, Members) and isinstance(other.target, Members)
+        return members and self._same_input(other) and not self.single
+
+    def counts_as(self, other: Attack) -> bool:
+        """Whether both have the same tables."""
+        mine, its = self.target, other.target
+        if isinstance(mine, np.ndarray) or type(mine) is not type(its):
+            return False
+        assert not isinstance(its, np.ndarray)
+        same = mine.width == its.width and np.array_equal(mine.keys(), its.keys())
+        return same and self._same_input(other)
+
+    def _same_input(self, other: Attack) -> bool:
+        same = self.n_inputs == other.n_inputs
+        return same and np.array_equal(self.input_codes, other.input_codes)
+
     def tables(self, weight: Array) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
         assert isinstance(self.target, Codes | Members)
@@ -155,6 +174,47 @@ class Attack:
             absent = pair_sums(inputs, everywhere(len(self.input_codes)), flat) - present
             sums = np.moveaxis(np.stack([absent, present], axis=-1), 2, 1)
         return sums.reshape(*weight.shape[:-1], *sums.shape[1:])
+
+
+class SharedTables:
+    """Tables of several attacks on the same cells: what they have in common is counted once.
+
+    Attacks on labels are those of all models. Attacks with the same input are one product.
+    """
+
+    def __init__(self, attacks: Sequence[Attack]) -> None:
+        self._products: list[list[Attack]] = []
+        # Which product each attack is in, and as which of its parts.
+        self._parts: list[tuple[int, int]] = []
+        for attack in attacks:
+            for i, members in enumerate(self._products):
+                same = [j for j, one in enumerate(members) if one.counts_as(attack)]
+                if same or members[0].joins(attack):
+                    if not same:
+                        members.append(attack)
+                    self._parts.append((i, same[0] if same else len(members) - 1))
+                    break
+            else:
+                self._products.append([attack])
+                self._parts.append((len(self._products) - 1, 0))
+        self._whole = [
+            members[0] if len(members) == 1 else _joined(members) for members in self._products
+        ]
+
+    def of(self, weight: Array) -> list[Array]:
+        """Return the tables of each attack, as `Attack.tables` does."""
+        found = []
+        for members, whole in zip(self._products, self._whole, strict=True):
+            table = whole.tables(weight)
+            ends = np.cumsum([len(one.names) for one in members])[:-1]
+            found.append(np.split(table, ends, axis=-3))
+        return [found[i][j] for i, j in self._parts]
+
+
+def _joined(attacks: Sequence[Attack]) -> Attack:
+    """Return one attack with the targets of several that have the same input."""
+    matrices = [one.target.matrix for one in attacks if isinstance(one.target, Members)]
+    return replace(attacks[0], target=Members(np.hstack(matrices)))
 
 
 def make_attack(

@@ -55,7 +55,7 @@ def attack_features(
     warn_constant(attack)
     rng = own_generator(random_state)
     pair = AttackPair(attack, None, settings)
-    found = run(pair, rng)
+    (found,) = run([pair], rng)
     ((draws, resamples),) = redrawn([found], n_resamples, rng)
     qualities = found.qualities.data, draws.data, resamples.data
     return FeatureLeakage(qualities, float(pair.chance().data.mean()), found.attacker_name)

@@ -12,9 +12,9 @@ import numpy as np
 from skbiasamp._cells import positive_position, side_of
 from skbiasamp._input import Array, Side
 from skbiasamp._progress import progress
-from skbiasamp.attackers._attack import Attack, Settings, as_numbers, hard
+from skbiasamp.attackers._attack import Attack, Settings, SharedTables, as_numbers, hard
 from skbiasamp.attackers._draws import draw_folds
-from skbiasamp.attackers._perturbation import flip_rates, perturb
+from skbiasamp.attackers._perturbation import Agreement, perturb
 from skbiasamp.attackers._qualities import (
     OF_PROBABILITIES,
     divide,
@@ -46,8 +46,15 @@ def majority(train: Array) -> Array:
     """Return the most frequent class of each input, as shares; ties share it."""
     table = _with_every_input(train)
     # Balanced weights carry rounding noise, which must not break a tie.
-    top = table >= table.max(axis=-1, keepdims=True) * (1 - 1e-12)
-    return top / top.sum(axis=-1, keepdims=True)
+    top = table >= _over_classes(np.maximum, table) * (1 - 1e-12)
+    return top / _over_classes(np.add, top.astype(float))
+
+
+def _over_classes(function: np.ufunc, table: Array) -> Array:
+    """Reduce the last axis, and keep it; two classes are much faster apart."""
+    if table.shape[-1] == 2:
+        return np.asarray(function(table[..., :1], table[..., 1:]))
+    return np.asarray(function.reduce(table, axis=-1, keepdims=True))
 
 
 def class_shares(train: Array) -> Array:
@@ -60,15 +67,15 @@ def class_shares(train: Array) -> Array:
 
 def _with_every_input(train: Array) -> Array:
     """Give inputs without training rows the classes of all rows."""
-    held = train.sum(axis=-1, keepdims=True) > 0
+    held = _over_classes(np.add, train) > 0
     return train if held.all() else np.where(held, train, train.sum(axis=-2, keepdims=True))
 
 
 def balance(table: Array) -> Array:
     """Give every class the same weight, and the table its total."""
     total = table.sum(axis=-2, keepdims=True)
-    n = np.maximum((total > 0).sum(axis=-1, keepdims=True), 1)
-    return table * divide(1.0, total) * total.sum(axis=-1, keepdims=True) / n
+    n = np.maximum(_over_classes(np.add, (total > 0).astype(float)), 1)
+    return table * divide(1.0, total) * _over_classes(np.add, total) / n
 
 
 def other_folds(table: Array) -> Array:
@@ -148,41 +155,32 @@ class AttackPair:
         return side_of(cells, self.truth), side_of(cells, predicted)
 
     def _flip_rates(self, cells: Contingency, weight: Array) -> tuple[Array, Array]:
-        truth, prediction = self._compared(cells)
-        positive = positive_position(cells, self.truth)
-        return flip_rates(
-            truth,
-            hard(prediction, truth, positive),
-            weight,
-            equalize=self.settings.equalize,
-            positive=positive,
-            shared=self.perturbed == "input",
-        )
+        if id(cells) not in self._agreements:
+            truth, prediction = self._compared(cells)
+            positive = positive_position(cells, self.truth)
+            self._agreements[id(cells)] = Agreement(
+                truth,
+                hard(prediction, truth, positive),
+                equalize=self.settings.equalize,
+                positive=positive,
+                shared=self.perturbed == "input",
+            )
+        return self._agreements[id(cells)].flip_rates(weight)
+
+    @cached_property
+    def _agreements(self) -> dict[int, Agreement]:
+        """Those of the audited rows, and of training rows, once they are asked for."""
+        return {}
 
     def rate_of(self, attack: Attack, rates: Array | None) -> Array | None:
         """Return the rates of an attack whose labels are perturbed."""
         return rates if attack is self.data and self.perturbed is not None else None
 
     def tables(
-        self,
-        attack: Attack,
-        weight: Array,
-        rate: Array | None,
-        rng: np.random.Generator | None,
-        shared: Shared | None = None,
+        self, attack: Attack, weight: Array, rate: Array | None, rng: np.random.Generator | None
     ) -> Array:
-        """Return (draws, folds, targets, inputs, classes), perturbed at a rate.
-
-        `shared` are tables of labels, which are those of all models.
-        """
-        if shared is None or attack not in (self.data, self.data.training):
-            table = attack.tables(weight)
-        else:
-            key = attack is self.data
-            if key not in shared:
-                shared[key] = attack.tables(weight)
-            table = shared[key]
-        return self.perturbed_tables(attack, table, rate, rng)
+        """Return (draws, folds, targets, inputs, classes), perturbed at a rate."""
+        return self.perturbed_tables(attack, attack.tables(weight), rate, rng)
 
     def perturbed_tables(
         self, attack: Attack, table: Array, rate: Array | None, rng: np.random.Generator | None
@@ -260,29 +258,18 @@ class AttackPair:
     # ------------------------------------------------------------------ exact attackers
 
     def exact(
-        self,
-        folds: Array,
-        learnt: Array | None,
-        noise: np.random.Generator | None,
-        shared: Shared,
-        *,
-        guesses: bool,
+        self, held: Held, learnt: Held | None, noise: np.random.Generator | None, *, guesses: bool
     ) -> Qualities:
         """Score tables on rows that they did not learn from, or of training rows `learnt`."""
-        whole = folds.sum(axis=1, keepdims=True)
-        rates = self.rates(self.cells, whole[:, 0])
-        training = self.data.training
         predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
         found = []
-        for attack in self.attacks:
-            rate = self.rate_of(attack, rates)
-            if learnt is None or attack.training is None:
-                table = train = self.tables(attack, folds, rate, noise, shared)
-            else:
-                assert training is not None
-                table = self.tables(attack, whole, rate, noise, shared)
-                rate = self.rate_of(attack, self.rates(training.cells, learnt[:, 0]))
-                train = self.tables(attack.training, learnt, rate, noise, shared)
+        for i, attack in enumerate(self.attacks):
+            rate = self.rate_of(attack, held.rates)
+            table = train = self.perturbed_tables(attack, held.tables[i], rate, noise)
+            if learnt is not None:
+                assert attack.training is not None
+                rate = self.rate_of(attack, learnt.rates)
+                train = self.perturbed_tables(attack.training, learnt.tables[i], rate, noise)
             found.append(self.score(table, predict(self.training_tables(train))))
         chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
         return Qualities(found[0], found[-1], chance)
@@ -303,8 +290,25 @@ class AttackPair:
         return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
 
 
-# Tables of the attack on labels, by whether they are of the rows that attackers are scored on.
-Shared = dict[bool, Array]
+class Held(NamedTuple):
+    """What draws hold for a pair: the tables of its attacks, and how much labels are perturbed."""
+
+    tables: list[Array]
+    rates: Array
+
+
+def _held(
+    pairs: Sequence[AttackPair], shared: SharedTables, folds: Array, *, training: bool
+) -> list[Held]:
+    """Return what folds of the audited rows, or of the training rows, hold for each pair."""
+    tables, whole = iter(shared.of(folds)), folds.sum(axis=1)
+    found = []
+    for pair in pairs:
+        source = pair.data.training if training else pair.data
+        assert source is not None
+        mine = [next(tables) for _ in pair.attacks]
+        found.append(Held(mine, pair.rates(source.cells, whole)))
+    return found
 
 
 def drawn_qualities(
@@ -346,13 +350,19 @@ def _exact_qualities(
     """Score exact attackers of all pairs on the same folds."""
     first, n_folds = pairs[0], pairs[0].settings.cv or 1
     sizes = min((pair.chunks(n_draws) for pair in pairs), key=max)
+    every = [attack for pair in pairs for attack in pair.attacks]
+    scored, training = SharedTables(every), first.data.training
+    learners = SharedTables([one.training for one in every if one.training is not None])
     parts: list[list[Qualities]] = [[] for _ in pairs]
     with progress("resamples" if resampled else "draws", n_draws) as step:
         for n in step.parts(sizes):
             folds = draw_folds(first.cells, n_folds, n, rng, resampled=resampled)
-            training, learnt, shared = first.data.training, None, Shared()
+            learnt: list[Held | None] = [None] * len(pairs)
             if training is not None:
-                learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
-            for pair, stream, part in zip(pairs, noise, parts, strict=True):
-                part.append(pair.exact(folds, learnt, stream, shared, guesses=guesses))
+                folds = folds.sum(axis=1, keepdims=True)
+                own = draw_folds(training.cells, 1, n, rng, resampled=resampled)
+                learnt = [*_held(pairs, learners, own, training=True)]
+            held = _held(pairs, scored, folds, training=False)
+            for i, pair in enumerate(pairs):
+                parts[i].append(pair.exact(held[i], learnt[i], noise[i], guesses=guesses))
     return [Qualities(*map(np.concatenate, zip(*part, strict=True))) for part in parts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
@@ -25,7 +26,7 @@ from skbiasamp.attackers._attack import (
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, choose, describe
 from skbiasamp.attackers._pair import AttackPair, Qualities, drawn_qualities, resampled_qualities
-from skbiasamp.attackers._trained import TrainedPair, train
+from skbiasamp.attackers._trained import TrainedPair, rescored, train
 from skbiasamp.contingency import Contingency, SideName
 
 # With exact attackers, so many draws tell how much folds and perturbations vary.
@@ -188,18 +189,40 @@ def redrawn(
                 )
             found.update(zip(members, map(Redrawn, draws, resamples), strict=True))
             continue
-        for i in members:
-            trained = runs[i].trained
-            assert trained is not None
-            # Beside models with exact attackers the resamples must be theirs.
-            n_folds = (cv or 1) if len({*kinds}) > 1 else 1
-            again = trained.resampled(n_resamples, np.random.default_rng(seeds[0]), n_folds)
-            found[i] = Redrawn(runs[i].qualities, again)
+        trained = [one.trained for one in (runs[i] for i in members) if one.trained is not None]
+        # Beside models with exact attackers the resamples must be theirs.
+        n_folds = (cv or 1) if len({*kinds}) > 1 else 1
+        every = rescored(trained, n_resamples, np.random.default_rng(seeds[0]), n_folds)
+        found |= {i: Redrawn(runs[i].qualities, one) for i, one in zip(members, every, strict=True)}
     return [found[i] for i in range(len(runs))]
 
 
-def run(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
-    """Train and score attackers, over draws of folds and perturbations."""
+def run(pairs: Sequence[AttackPair], rng: np.random.Generator) -> list[AttackRun]:
+    """Train and score attackers, over draws of folds and perturbations.
+
+    Pairs differ in their predictions only, and each has the draws that it would have by itself.
+    """
+    attackers, settings = [_attacker_of(pair) for pair in pairs], pairs[0].settings
+    generators = [rng, *(copy.deepcopy(rng) for _ in pairs[1:])]
+    found: dict[int, AttackRun] = {}
+    exact: dict[bool, list[int]] = {}
+    for i, (pair, attacker) in enumerate(zip(pairs, attackers, strict=True)):
+        if type(attacker) is ExactAttacker and not pair.rowwise:
+            exact.setdefault(pair.data.training is None, []).append(i)
+            continue
+        if settings.cv is None:
+            _raise_no_closed_form(pair, attacker)
+        trained = train(pair, attacker, generators[i])
+        found[i] = AttackRun(pair, attacker, trained, trained.qualities(generators[i]))
+    for members in exact.values():
+        n_draws = 1 if settings.cv is None else settings.n_draws
+        mine, own = [pairs[i] for i in members], generators[members[0]]
+        for i, one in zip(members, drawn_qualities(mine, n_draws, own), strict=True):
+            found[i] = AttackRun(pairs[i], attackers[i], None, one)
+    return [found[i] for i in range(len(pairs))]
+
+
+def _attacker_of(pair: AttackPair) -> Any:
     settings = pair.settings
     least = min(attack.rows_per_input for attack in pair.attacks)
     attacker = choose(
@@ -222,12 +245,7 @@ def run(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
                 f"scores has {least:.3g} rows on average: it knows nothing about new scores. Pass "
                 "attacker='auto' or an estimator."
             )
-        n_draws = 1 if settings.cv is None else settings.n_draws
-        return AttackRun(pair, attacker, None, drawn_qualities([pair], n_draws, rng)[0])
-    if settings.cv is None:
-        _raise_no_closed_form(pair, attacker)
-    trained = train(pair, attacker, rng)
-    return AttackRun(pair, attacker, trained, trained.qualities(rng))
+    return attacker
 
 
 def _raise_no_closed_form(pair: AttackPair, attacker: Any) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -197,32 +199,32 @@ class TrainedPair:
 
     # ------------------------------------------------------------------ resampled rows
 
-    def resampled(self, n_draws: int, rng: np.random.Generator, n_folds: int = 1) -> Qualities:
-        """Score the attackers on resampled rows, with the expected perturbation.
+    @cached_property
+    def _means(self) -> list[tuple[Array, Array | None]]:
+        """What the attackers predict on average, see `_mean`."""
+        return [self._mean(*both) for both in zip(self.pair.attacks, self.predicted, strict=True)]
 
-        A row counts as it does on average over the draws in which attackers were trained. `n_folds`
-        makes the resamples those of exact attackers.
+    @cached_property
+    def _scored(self) -> Array | None:
+        """How much of each cell is scored; None if that is all, as in a single split it is not."""
+        share = divide(self.folds.sum(axis=1).mean(axis=0), self.pair.cells.weight)
+        return None if (share == 1).all() else share
+
+    def rescored(self, weight: Array) -> Qualities:
+        """Score the attackers on rows of other weights, with the expected perturbation.
+
+        A row counts as it does on average over the draws in which attackers were trained.
         """
-        pair, cells = self.pair, self.pair.cells
-        means = [self._mean(*both) for both in zip(pair.attacks, self.predicted, strict=True)]
-        # Of a single split only some rows are scored.
-        scored = divide(self.folds.sum(axis=1).mean(axis=0), cells.weight)
-        found: list[Qualities] = []
-        most = max(pair.chunks(n_draws))
-        with progress("resamples", n_draws) as step:
-            for size in step.parts(chunks(n_draws, n_folds * cells.n_cells)):
-                whole = resample(cells, n_folds, size, rng).sum(axis=1)
-                whole *= scored.astype(whole.dtype)
-                for low in range(0, size, most):
-                    weight = whole[low : low + most]
-                    # Perturbed rows stay perturbed as they are.
-                    rates = None if pair.rowwise else pair.rates(cells, weight)
-                    scores = [
-                        self._rescore(attack, weight, pair.rate_of(attack, rates), mean)
-                        for attack, mean in zip(pair.attacks, means, strict=True)
-                    ]
-                    found.append(Qualities(scores[0][0], *scores[-1]))
-        return Qualities(*map(np.concatenate, zip(*found, strict=True)))
+        pair = self.pair
+        if self._scored is not None:
+            weight = weight * self._scored.astype(weight.dtype)
+        # Perturbed rows stay perturbed as they are.
+        rates = None if pair.rowwise else pair.rates(pair.cells, weight)
+        scores = [
+            self._rescore(attack, weight, pair.rate_of(attack, rates), mean)
+            for attack, mean in zip(pair.attacks, self._means, strict=True)
+        ]
+        return Qualities(scores[0][0], *scores[-1])
 
     def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:
         """Return what attackers predict on average, for rows that they did not learn from.
@@ -288,6 +290,25 @@ class TrainedPair:
             predicted = np.eye(mean.shape[2], attack.n_classes)
         table = pair.perturbed_tables(attack, table, rate, None)
         return pair.score(table, predicted), pair.best_guess(table)
+
+
+def rescored(
+    trained: Sequence[TrainedPair], n_draws: int, rng: np.random.Generator, n_folds: int = 1
+) -> list[Qualities]:
+    """Score trained attackers on resampled rows, which are the same for all pairs.
+
+    `n_folds` makes the resamples those of exact attackers.
+    """
+    cells = trained[0].pair.cells
+    found: list[list[Qualities]] = [[] for _ in trained]
+    most = min(max(one.pair.chunks(n_draws)) for one in trained)
+    with progress("resamples", n_draws) as step:
+        for size in step.parts(chunks(n_draws, n_folds * cells.n_cells)):
+            whole = resample(cells, n_folds, size, rng).sum(axis=1)
+            for low in range(0, size, most):
+                for one, part in zip(trained, found, strict=True):
+                    part.append(one.rescored(whole[low : low + most]))
+    return [Qualities(*map(np.concatenate, zip(*part, strict=True))) for part in found]
 
 
 def _shares(folds: Array) -> Array:

@@ -19,7 +19,7 @@ from skbiasamp._models import of_model
 from skbiasamp._words import rate
 from skbiasamp.attackers._attack import Settings, Sides
 from skbiasamp.attackers._draws import own_generator
-from skbiasamp.attackers._pair import Qualities
+from skbiasamp.attackers._pair import AttackPair, Qualities
 from skbiasamp.attackers._qualities import ADDITIVE, QUALITIES
 from skbiasamp.attackers._run import AttackRun, Redrawn, make_pair, redrawn, run
 from skbiasamp.contingency import Contingency, SideName
@@ -238,6 +238,10 @@ class AttackAuditor(BaseAuditor):
         """With one group there is nothing to predict: a warning says so when it is audited."""
 
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
+        return run([self._pair(test)], rng)[0]
+
+    def _pair(self, test: Contingency) -> AttackPair:
+        """Return the attacks on labels and on predictions."""
         for cells in (test, self.contingency_) if self._fitted else (test,):
             cells.require_rows(self.metric[:1].upper() + self.metric[1:])
             if cells.clusters is not None:
@@ -251,9 +255,8 @@ class AttackAuditor(BaseAuditor):
         settings = Settings(**own | {"equalize": self._equalized(test)})
         data, model = self._attacks()
         sides = Sides(*data), model and Sides(*model)
-        validation = self._validation(test)
-        pair = make_pair(test, self._training(test), settings, *sides, validation=validation)
-        return run(pair, rng)
+        training, validation = self._training(test), self._validation(test)
+        return make_pair(test, training, settings, *sides, validation=validation)
 
     def _validation(self, test: Contingency) -> Contingency | None:
         """Return the rows on which attackers choose their epoch, with the classes of `test`."""
@@ -280,10 +283,9 @@ class AttackAuditor(BaseAuditor):
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         # Every model gets the same folds, perturbations and resamples: only predictions differ.
         seeds = own_generator(self.random_state).integers(2**63, size=2)
-        done = {
-            model: self._run(of_model(cells, model), np.random.default_rng(seeds[0]))
-            for model in cells.models
-        }
+        pairs = [self._pair(of_model(cells, model)) for model in cells.models]
+        runs = run(pairs, np.random.default_rng(seeds[0]))
+        done = dict(zip(cells.models, runs, strict=True))
         amplified = {model: [self._amplified(one.qualities)] for model, one in done.items()}
         if self.interval is not None:
             rng = np.random.default_rng(seeds[1])

@@ -18,7 +18,7 @@ from skbiasamp._words import listed, rate
 from skbiasamp.attackers._attack import Attack, Inputs, Settings, Sides
 from skbiasamp.attackers._pair import AttackPair
 from skbiasamp.attackers._qualities import QUALITIES
-from skbiasamp.attackers._run import AttackRun, make_pair, run
+from skbiasamp.attackers._run import AttackRun, make_pair
 from skbiasamp.attackers._texts import TOKEN, check_attacker, counted, default_attacker, words_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
@@ -109,7 +109,7 @@ class TextAuditor(AttackAuditor):
 
     # ------------------------------------------------------------------ texts in
 
-    def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
+    def _pair(self, test: Contingency) -> AttackPair:
         test.require_rows(self.metric)
         read = self._read(test)
         attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker
@@ -121,8 +121,7 @@ class TextAuditor(AttackAuditor):
         own = {one.name: getattr(self, one.name) for one in fields(Settings)}
         settings = Settings(**own | {"equalize": None, "attacker": attacker})
         on_data, on_model = (Sides(*one) for one in self._attacks())
-        pair = make_pair(test, None, settings, on_data, on_model, (data, model))
-        return run(self._aimed(pair), rng)
+        return self._aimed(make_pair(test, None, settings, on_data, on_model, (data, model)))
 
     def _aimed(self, pair: AttackPair) -> AttackPair:
         """Return a pair of attacks with the targets of the metric: the group."""

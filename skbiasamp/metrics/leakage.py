@@ -179,7 +179,7 @@ class LeakageAuditor(AttackAuditor):
             pair = make_pair(
                 _labels_alone(test), _labels_alone(training), settings, Sides("task", "group"), None
             )
-        return {"dataset_leakage": float(run(pair, rng).qualities.data.mean())}
+        return {"dataset_leakage": float(run([pair], rng)[0].qualities.data.mean())}
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
