@@ -321,9 +321,11 @@ def tallied(given: Mapping[Any, Any], weight: Any) -> tuple[list[Any], Array] | 
             columns.append(column)
     positions, total = tally(columns, weight)
     values = iter([c.values[i] for i in at] for c, at in zip(columns, positions, strict=True))
-    cells = []
+    cells: list[Any] = []
     for value in native.values():
-        frame = pd.DataFrame({label: next(values) for label, _ in columns_of(value)}, dtype=object)
-        named = is_table(value) or isinstance(value, pd.Series)
-        cells.append(frame if named else frame.iloc[:, 0].to_numpy())
+        if is_table(value) or isinstance(value, pd.Series):
+            held = {label: next(values) for label, _ in columns_of(value)}
+            cells.append(pd.DataFrame(held, dtype=object))
+        else:
+            cells.append(np.fromiter(next(values), dtype=object))
     return cells, total

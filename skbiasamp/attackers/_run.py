@@ -212,7 +212,8 @@ def run(pairs: Sequence[AttackPair], rng: np.random.Generator) -> list[AttackRun
             continue
         if settings.cv is None:
             _raise_no_closed_form(pair, attacker)
-        trained = train(pair, attacker, generators[i])
+        others = [one.trained for one in found.values() if one.trained is not None]
+        trained = train(pair, attacker, generators[i], others)
         found[i] = AttackRun(pair, attacker, trained, trained.qualities(generators[i]))
     for members in exact.values():
         n_draws = 1 if settings.cv is None else settings.n_draws

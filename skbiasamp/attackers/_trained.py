@@ -22,8 +22,17 @@ from skbiasamp.attackers._qualities import OF_PROBABILITIES, TINY, confident, di
 _HELD = 1 << 26
 
 
-def train(pair: AttackPair, attacker: Any, rng: np.random.Generator) -> TrainedPair:
-    """Train an attacker for every draw, fold and target."""
+def train(
+    pair: AttackPair,
+    attacker: Any,
+    rng: np.random.Generator,
+    others: Sequence[TrainedPair] = (),
+) -> TrainedPair:
+    """Train an attacker for every draw, fold and target.
+
+    `others` are those of other models, from the same draws: if labels are not perturbed, the
+    attackers on labels are the same.
+    """
     settings = pair.settings
     n_folds = settings.cv or 1
     weight = split(pair.cells, n_folds, settings.n_draws, rng)
@@ -38,8 +47,10 @@ def train(pair: AttackPair, attacker: Any, rng: np.random.Generator) -> TrainedP
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.
     seeds = rng.integers(2**31, size=(settings.n_draws, n_scored, n_targets))
+    alike = [one.predicted[0] for one in others if one.learnt_labels_as(pair, attacker)]
+    trained = pair.attacks[1:] if alike else pair.attacks
     tasks: list[TrainingTask] = []
-    for attack in pair.attacks:
+    for attack in trained:
         rate = pair.rate_of(attack, rates)
         for draw in range(settings.n_draws):
             drawn = None if rate is None else rate[[draw]]
@@ -53,13 +64,14 @@ def train(pair: AttackPair, attacker: Any, rng: np.random.Generator) -> TrainedP
             verbose=settings.verbose,
         )
     )
-    predicted: list[list[Array]] = []
-    for attack in pair.attacks:
+    predicted: list[list[Array]] = alike[:1]
+    for attack in trained:
         shape = (1, 1 if attack.training else n_scored, len(attack.names))
         n = shape[1] * shape[2]
         draws = [np.stack([next(found) for _ in range(n)]) for _ in range(settings.n_draws)]
         predicted.append([one.reshape(*shape, *one.shape[1:]) for one in draws])
-    return TrainedPair(pair, weight[:, :n_scored] if training is None else weight, predicted)
+    folds = weight[:, :n_scored] if training is None else weight
+    return TrainedPair(pair, attacker, folds, predicted)
 
 
 def _tasks(
@@ -157,8 +169,21 @@ class TrainedPair:
     """
 
     pair: AttackPair
+    attacker: Any
     folds: Array
     predicted: list[list[Array]]
+
+    def learnt_labels_as(self, pair: AttackPair, attacker: Any) -> bool:
+        """Whether the attackers on labels are those of another pair, from the same draws."""
+        mine, its = self.pair.data, pair.data
+        return (
+            self.pair.perturbed is None
+            and pair.perturbed is None
+            and type(self.attacker) is type(attacker)
+            and (mine.training is None) == (its.training is None)
+            and mine.texts is None
+            and mine.counts_as(its)
+        )
 
     # ------------------------------------------------------------------ the rows as they are
 

@@ -74,16 +74,16 @@ def comparison_result(
         churn["p_value"] += [found.p_value] * n_groups
     p_values = [rows[model]["p_value"] for model in (reference, *others)]
     adjusted = adjust_p_values(p_values, auditor.adjust)
-    table = pd.DataFrame(
-        {**rows[model], "p_adjusted": one}
-        for model, one in zip((reference, *others), adjusted, strict=True)
-    )
-    order = [*MODEL_COLUMNS, *(name for name in table if name not in MODEL_COLUMNS)]
+    table = {
+        name: [rows[model].get(name, np.nan) for model in (reference, *others)]
+        for name in dict.fromkeys((*MODEL_COLUMNS, *rows[reference], *rows[others[0]]))
+    }
+    table["p_adjusted"] = adjusted.tolist()
     return ComparisonResult(
         metric=auditor.metric,
         direction=auditor.direction,
         reference=reference,
-        table=table[order],
+        table=pd.DataFrame(table),
         pairs=pairs,
         churn=pd.DataFrame(churn),
         confidence_level=None if auditor.interval is None else auditor.confidence_level,
