@@ -28,6 +28,16 @@ class Clusters(NamedTuple):
         """Return the profiles of some cells."""
         return Clusters(self.of[cells], self.n)
 
+    def apart(self, weight: Array) -> Clusters:
+        """Return each cluster by itself, if every row of cells of whole weights is a cell."""
+        starts = np.append(0, np.cumsum(self.n))[:-1].astype(np.int64)
+        times = self.n[self.of].astype(np.int64)
+        of = [
+            np.repeat(starts[profile] + np.arange(n), held // n)
+            for profile, n, held in zip(self.of, times, weight.astype(np.int64), strict=True)
+        ]
+        return Clusters(np.concatenate(of), np.ones(int(self.n.sum())))
+
     def each(self, weight: Array) -> Array:
         """Return the weight of each cell in one cluster, of its weight in all."""
         return weight / self.n[self.of]

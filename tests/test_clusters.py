@@ -6,9 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
+from skbiasamp._order import ordered
+from skbiasamp._clusters import Clusters
+from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.inference._clustered import swap_test
 from skbiasamp.metrics import MultiAttributeAuditor
 
@@ -240,8 +245,8 @@ def test_sets_of_tasks_and_reports_take_clusters():
     predicted = np.where(rng.random((300, 4)) < 0.8, 1, 0)[frame["person"]] * tasks
     how = {"sensitive_features": frame["sex"], "clusters": frame["person"]}
     report = skbiasamp.audit(tasks, predicted, **how, random_state=0)
-    assert {one.kind for one in report.values()} == {"signed", "size"}
-    assert "clusters" in report.context["not_measured"]["Attackers"]
+    assert {one.kind for one in report.values()} == {"signed", "size", "attack"}
+    assert all(one.statistics["n_clusters"] == 300 for one in report.values())
     auditor = MultiAttributeAuditor(reference="test", random_state=0)
     wide, narrow = (
         auditor.audit(tasks, predicted, sensitive_features=frame["sex"], clusters=ids)
@@ -252,14 +257,125 @@ def test_sets_of_tasks_and_reports_take_clusters():
     comparison = skbiasamp.compare(
         tasks, {"one": predicted, "two": tasks}, **how, random_state=0, reference="one"
     )
-    assert {one.kind for one in comparison.values()} == {"signed", "size"}
+    assert {one.kind for one in comparison.values()} == {"signed", "size", "attack"}
 
 
-@pytest.mark.parametrize("auditor", [LeakageAuditor, DPAAuditor])
-def test_attackers_refuse_clusters(auditor):
+ATTACKS = {
+    "leakage": LeakageAuditor(),
+    "DPA": DPAAuditor(),
+    "DPA T->A": DPAAuditor("T->A"),
+    "closed": DPAAuditor(cv=None),
+    "trained": LeakageAuditor(attacker=DecisionTreeClassifier(max_depth=2, random_state=0)),
+    "trained DPA": DPAAuditor(attacker=DecisionTreeClassifier(max_depth=2, random_state=0)),
+}
+
+
+def attacked(auditor, frame, **how):
+    """Return the audit of a frame, and the comparison of its model with a perfect one."""
+    side = "sensitive" if auditor.direction == "T->A" else "y"
+    predicted, perfect = frame["predicted"], frame["hired"]
+    if side == "sensitive":
+        predicted, perfect = (
+            frame["sex"].where(frame["predicted"] == frame["hired"], "f"),
+            frame["sex"],
+        )
+    how |= {"sensitive_features": frame["sex"]}
+    result = auditor.audit(frame["hired"], **{f"{side}_pred": predicted}, **how)
+    models = {"old": predicted, "new": perfect}
+    return result, auditor.compare(frame["hired"], **{f"{side}_preds": models}, **how)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attackers_of_one_row_a_cluster_are_those_of_rows(name):
+    auditor = clone(ATTACKS[name]).set_params(n_draws=2, n_resamples=40, random_state=0)
     frame = families()
-    with pytest.raises(ValueError, match="clusters cannot be taken into account by attackers"):
-        auditor().audit(*rows_of(frame)[0], **rows_of(frame)[1], clusters=frame["person"])
+    plain, comparison = attacked(auditor, frame)
+    result, other = attacked(auditor, frame, clusters=np.arange(len(frame))[::-1])
+    same_results(plain, result)
+    assert comparison.table.equals(other.table)
+    assert comparison.pairs.equals(other.pairs)
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_attackers_take_rows_that_are_repeated_for_one(name):
+    """Intervals of equal rows are those of the rows once, and ordinary ones are too narrow."""
+    auditor = clone(ATTACKS[name]).set_params(n_draws=5, n_resamples=400, random_state=0)
+    once = families(n=400, same=0).drop_duplicates("person")
+    four = once.loc[once.index.repeat(4)]
+    width = {}
+    for what, frame, ids in (("once", once, None), ("four", four, "person"), ("rows", four, None)):
+        how = {} if ids is None else {"clusters": frame[ids]}
+        result, comparison = attacked(auditor, frame, **how)
+        ends = comparison.judged("new")
+        width[what] = np.array([result.high - result.low, ends[2] - ends[1]])
+        width[what] = np.append(width[what], result.statistics["standard_error"])
+    np.testing.assert_allclose(width["four"], width["once"], rtol=0.2)
+    assert (width["rows"] < 0.75 * width["four"]).all()
+    assert result.statistics.get("n_clusters") is None
+
+
+@pytest.mark.parametrize("resampled", [False, True])
+@pytest.mark.parametrize("n", [40, 3000])
+def test_folds_and_resamples_keep_clusters_together(resampled, n):
+    """Every cluster of a fold has all of its rows, whether clusters are drawn one by one or not."""
+    frame = families(n=n)
+    if n > 1000:  # few kinds of clusters, each many times
+        frame = frame.drop_duplicates("person")
+        frame = frame.loc[frame.index.repeat(2)]
+    cells = ordered(Contingency.from_frame(frame, **COLUMNS))
+    folds = draw_folds(cells, 5, 6, np.random.default_rng(0), resampled=resampled)
+    each = cells.clusters.each(cells.weight)
+    times = folds / each
+    for profile in range(len(cells.clusters.n)):
+        mine = times[..., cells.clusters.of == profile]
+        np.testing.assert_array_equal(mine, np.repeat(mine[..., :1], mine.shape[-1], axis=-1))
+        np.testing.assert_array_equal(mine, np.rint(mine))
+    first = np.unique(cells.clusters.of, return_index=True)[1]
+    drawn = times[..., first].sum(axis=(1, 2))
+    np.testing.assert_array_equal(drawn, cells.clusters.total)
+    if not resampled:
+        np.testing.assert_allclose(folds.sum(axis=1), np.tile(cells.weight, (6, 1)))
+
+
+def test_attackers_learn_nothing_from_the_clusters_that_they_are_scored_on():
+    """Groups by a coin a person, with rows that name the person: nothing of it is left."""
+    rng = np.random.default_rng(0)
+    person = np.repeat(np.arange(120), 5)
+    tasks = (person[:, None] >> np.arange(7) & 1).astype(int)
+    group = rng.choice(["f", "m"], 120)[person]
+    how = {"sensitive_features": group, "clusters": person}
+    tree = DecisionTreeClassifier(random_state=0)
+    auditor = LeakageAuditor(attacker=tree, equalize=None, random_state=0, interval=None)
+    result = auditor.audit(tasks, tasks, **how)
+    assert result.table["quality_data"].iloc[0] == pytest.approx(0.5, abs=0.12)
+    del how["clusters"]
+    assert auditor.audit(tasks, tasks, **how).table["quality_data"].iloc[0] > 0.95
+
+
+def test_wide_labels_with_clusters_are_perturbed_row_by_row():
+    frame = families(n=60)
+    rng = np.random.default_rng(0)
+    kinds = (rng.random((4, 14)) < 0.5).astype(int)
+    tasks = kinds[rng.integers(0, 4, 60)][frame["person"]]
+    predicted = tasks ^ (rng.random(tasks.shape) < 0.05)
+    how = {"sensitive_features": frame["sex"].to_numpy(), "clusters": frame["person"].to_numpy()}
+    auditor = LeakageAuditor(n_draws=2, n_resamples=40, random_state=0)
+    result = auditor.audit(tasks, predicted, **how)
+    rows = auditor.audit(tasks, predicted, **how | {"clusters": None})
+    assert result.statistics["n_clusters"] == 60
+    # Tasks and errors do not depend on the group, but rows of a person name it.
+    assert result.low < 0 < result.high
+    assert rows.low > 0
+    # Two clusters with two rows of one kind and one of another, and one with a row.
+    apart = Clusters(np.array([0, 0, 1]), np.array([2.0, 1.0])).apart(np.array([4.0, 2.0, 1.0]))
+    assert apart.of.tolist() == [0, 0, 1, 1, 0, 1, 2]
+    assert apart.n.tolist() == [1, 1, 1]
+
+
+def test_fewer_clusters_than_folds():
+    frame = families(n=4)
+    with pytest.raises(ValueError, match="cv must leave every fold a cluster; got 5 folds and 4"):
+        LeakageAuditor().audit(*rows_of(frame)[0], **rows_of(frame)[1], clusters=frame["person"])
 
 
 def test_bad_clusters_are_refused_by_name():
@@ -304,7 +420,7 @@ def test_the_command_takes_clusters(tmp_path, capsys):
     call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "predicted"]
     call += ["--sensitive", "sex", "--json", str(tmp_path / "one.json")]
     assert main([*call, "--cluster", "person"]) == 0
-    assert "leakage" not in capsys.readouterr().out
+    assert "leakage" in capsys.readouterr().out
     report = skbiasamp.AuditReport.from_json(tmp_path / "one.json")
     assert report["directional A->T"].statistics["n_clusters"] == 300
     assert main([*call, "--cluster", "family"]) == 2

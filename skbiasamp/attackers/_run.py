@@ -82,6 +82,13 @@ def make_pair(
             n_folds=settings.cv,
             rows=rows_of(n_rows),
         )
+    if settings.cv is not None and test.clusters is not None and test.clusters.total < settings.cv:
+        raise InputError(
+            "{cv} must leave every fold a cluster; got {n_folds} folds and {n} clusters. Audit "
+            "more of them, or use fewer folds.",
+            n_folds=settings.cv,
+            n=test.clusters.total,
+        )
     how: Any = {"train": training, "numbers": numbers}
     on_data = make_attack(test, data, perturbed=flips, read=read[0], validation=validation, **how)
     on_model = model and make_attack(test, model, read=read[1], **how)
@@ -107,7 +114,10 @@ def _one_cell_a_row(cells: Contingency) -> Contingency:
     if not cells.whole or (cells.weight <= 1).all():
         return cells
     rows = np.repeat(np.arange(cells.n_cells), cells.weight.astype(int))
-    return take(cells, rows, np.ones(len(rows)))
+    found = take(cells, rows, np.ones(len(rows)))
+    if cells.clusters is not None:
+        found.clusters = cells.clusters.apart(cells.weight)
+    return found
 
 
 def warn_constant(attack: Attack) -> None:

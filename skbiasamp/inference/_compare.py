@@ -347,8 +347,12 @@ def _p_value(
 
 
 def n_changed(cells: Contingency, model: str, reference: str) -> float:
-    """Return the number of rows that two models predict differently, of task or of group."""
-    return float(cells.rows @ _differ(cells, model, reference))
+    """Return the number of rows, or clusters of them, that two models predict differently."""
+    changed = _differ(cells, model, reference)
+    if cells.clusters is None:
+        return float(cells.rows @ changed)
+    of, n = cells.clusters
+    return float(n[np.unique(of[changed])].sum())
 
 
 def _differ(cells: Contingency, model: str, reference: str) -> Array:

@@ -244,13 +244,6 @@ class AttackAuditor(BaseAuditor):
         """Return the attacks on labels and on predictions."""
         for cells in (test, self.contingency_) if self._fitted else (test,):
             cells.require_rows(self.metric[:1].upper() + self.metric[1:])
-            if cells.clusters is not None:
-                raise InputError(
-                    "{clusters} cannot be taken into account by attackers: their folds and "
-                    "resamples are of single rows. Leave {clusters} out for {metric}, and read "
-                    "its interval as too narrow.",
-                    metric=self.metric,
-                )
         own = {one.name: getattr(self, one.name) for one in fields(Settings)}
         settings = Settings(**own | {"equalize": self._equalized(test)})
         data, model = self._attacks()
@@ -298,7 +291,7 @@ class AttackAuditor(BaseAuditor):
             rows.append({"model": model, "value": float(values[0].mean()), **nothing})
             if self.interval is not None:
                 rows[-1]["low"], rows[-1]["high"], *_ = self._interval_of_mean(*values)
-        tables = []
+        tables, clusters = [], cells.clusters
         for row in rows:
             model = row["model"]
             if model == reference:
@@ -319,7 +312,7 @@ class AttackAuditor(BaseAuditor):
             if self.interval is not None:
                 how: dict[str, Any] = {
                     "n_changed": n_changed(cells, model, reference),
-                    "n_rows": int(cells.rows.sum()),
+                    "n_rows": int(cells.rows.sum() if clusters is None else clusters.total),
                 }
                 names = ("difference_low", "difference_high", "p_value")
                 row |= dict(zip(names, self._interval_of_mean(*gaps, **how), strict=False))
@@ -354,6 +347,8 @@ class AttackAuditor(BaseAuditor):
             "chance_model": float(chance.model.mean()),
             **pair.flips,
         }
+        if test.clusters is not None:
+            statistics["n_clusters"] = test.clusters.total
         if len(amplification) > 1:
             statistics["between_draw_sd"] = float(amplification.mean(axis=1).std(ddof=1))
         found: dict[str, float] = {}

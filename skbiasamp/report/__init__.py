@@ -183,11 +183,6 @@ def audit(
             chosen += [(one, None, scored, " of scores") for one in allowed(scored, scores=True)]
     else:
         chosen = [(one, train, test, "") for one in own]
-    if not chosen:
-        raise InputError(
-            "{clusters} cannot be taken into account by attackers, and there is nothing else to "
-            "audit. Pass predictions as {y_pred}, or leave {clusters} out."
-        )
     results: dict[str, AuditResult] = {}
     with progress("audit", len(chosen)) as step:
         for auditor, learned, rows, suffix in chosen:

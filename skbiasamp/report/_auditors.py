@@ -17,8 +17,6 @@ _KINDS = ("signed", "size", "attack")  # their order in a report
 def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
     """Return the auditors that the inputs allow: every metric says so itself."""
     able = [one for metric in _classes() for one in metric._for_report(test, scores=scores)]
-    if test.clusters is not None:
-        able = [one for one in able if one.kind != "attack"]  # their folds are of single rows
     return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.headline))
 
 

@@ -94,8 +94,6 @@ def not_measured(
         }
     if chosen:
         left_out["Other metrics"] = "only the auditors that were passed were run"
-    elif test.clusters is not None:
-        left_out["Attackers"] = "their folds and resamples are of single rows, not of clusters"
     elif test.summed is not None:
         left_out["Attackers and sets of tasks"] = "the engine passed sums in place of single rows"
     if not test.has("task_pred"):
