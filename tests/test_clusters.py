@@ -11,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
-from skbiasamp._order import ordered
 from skbiasamp._clusters import Clusters
+from skbiasamp._order import ordered
 from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.inference._clustered import swap_test
 from skbiasamp.metrics import MultiAttributeAuditor
