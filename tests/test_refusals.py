@@ -26,7 +26,7 @@ from skbiasamp._input import InputError
 from skbiasamp.attackers import MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
 from skbiasamp.inference import paired_p_values
-from skbiasamp.metrics import directional_amplification
+from skbiasamp.metrics import directional_amplification, leakage_amplification
 from skbiasamp.mitigation import (
     AdversarialClassifier,
     DomainIndependentClassifier,
@@ -292,6 +292,11 @@ def test_weights_that_stand_for_too_many_rows():
     pytest.importorskip("torch")
     with pytest.raises(InputError, match=r"sample_weight adds up to 2.4e\+31 rows: divide it"):
         AdversarialClassifier().fit(X, HIRED, [1e30] * N, sensitive_features=SEX)
+    weight = [10**12] * N  # an epoch would take years
+    with pytest.raises(InputError, match=r"sample_weight adds up to 2.4e\+13 rows: divide it"):
+        MLPAttacker(max_epochs=1).fit_many(X, HIRED, weight)
+    with pytest.raises(InputError, match=r"sample_weight adds up to .*e\+1\d rows: divide it"):
+        leakage_amplification(HIRED, HIRED, **BY, sample_weight=weight, attacker="mlp", n_draws=1)
 
 
 def test_a_list_of_sparse_rows_is_a_table():

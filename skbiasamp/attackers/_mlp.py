@@ -23,6 +23,7 @@ from skbiasamp.attackers._networks import (
     average_targets,
     best_epochs,
     by_accuracy,
+    check_total,
     distinct,
     hold_out,
     join_equal_rows,
@@ -456,10 +457,13 @@ def _rows_before(n_rows: Any, weight: Array) -> list[int]:
     """Return how many rows each network has, counting equal rows."""
     if n_rows is not None:
         each = _one_each("n_rows", n_rows, len(weight), kinds="iuf", least=1)
+        check_total(each)
         return [ceil(one) for one in each]
     # Weights beyond whole floats are no counts.
     whole = (weight == np.rint(weight)).all(axis=1) & (weight.sum(axis=1) < 2**53)
-    return np.where(whole, weight.sum(axis=1), (weight > 0).sum(axis=1)).astype(int).tolist()
+    rows = np.where(whole, weight.sum(axis=1), (weight > 0).sum(axis=1))
+    check_total(rows)
+    return rows.astype(int).tolist()
 
 
 def _centre(y: Array, weight: Array) -> tuple[float, float]:

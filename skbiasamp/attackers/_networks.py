@@ -59,13 +59,11 @@ class TrainingData(NamedTuple):
 # --------------------------------------------------------------------------- rows
 
 
-def check_total(weight: Array) -> None:
-    """Raise if weights stand for more rows than an epoch of training can go through."""
-    with np.errstate(over="ignore"):
-        total = float(weight.sum(axis=-1).max())
-    if total > _MOST_ROWS:
+def check_total(rows: Array) -> None:
+    """Raise if there are more rows, by their weights, than an epoch can go through."""
+    if rows.max() > _MOST_ROWS:
         text = "{sample_weight} adds up to {total:.3g} rows: divide it by its mean."
-        raise InputError(text, total=total)
+        raise InputError(text, total=float(rows.max()))
 
 
 def distinct(rows: Array) -> tuple[Array, Array]:

@@ -284,7 +284,8 @@ class AdversarialClassifier(
         weight = check_sample_weight(
             sample_weight, inputs, dtype=np.float64, ensure_non_negative=True
         )
-        check_total(weight)
+        with np.errstate(over="ignore"):
+            check_total(weight.sum())
         held = np.flatnonzero(weight)
         target, group = self._read_labels(y[held]), None
         if attribute is not None:
