@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import replace
 from typing import Any
 
@@ -52,9 +52,11 @@ def require_cells(name: str, value: object) -> None:
 
 def listed(contingencies: Any) -> list[Any]:
     """Return contingencies as a list; raise if they are something else."""
-    if not isinstance(contingencies, Iterable):
+    try:
+        every = list(contingencies)
+    except TypeError:
         require_cells("contingencies", contingencies)
-    every = list(contingencies)
+        raise
     for one in every:
         require_cells("contingencies", one)
     return every

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._input import InputError, InputTypeError, meant, quote
+from skbiasamp._input import InputError, InputTypeError, is_one, meant, quote
 from skbiasamp._words import AMPLIFIES, REVEALS_MORE
 from skbiasamp.results import AuditReport, AuditResult
 
@@ -134,8 +134,9 @@ def _selected(table: pd.DataFrame, group: Any, task: Any) -> pd.DataFrame:
     for column, wanted in (("group", group), ("task", task)):
         if wanted is not None:
             known = list(dict.fromkeys(table[column]))
-            table = table[[one == wanted for one in table[column]]]
-            if table.empty:
+            if is_one(wanted, known):
+                table = table[[one == wanted for one in table[column]]]
+            if table.empty or not is_one(wanted, known):
                 raise InputError(
                     f"{{{column}}} must be a {column} of the audit; got {{seen!r}}. It has "
                     "{known}.",

@@ -30,6 +30,8 @@ PREDICTED = [1, 1, 1, 0, 1, 1] * 2 + [0, 0, 0, 0, 1, 0] * 2
 JOB = ["cook", "clerk", "nurse", "clerk"] * (N // 4)
 SOFT = [0.9, 0.7, 0.6, 0.2, 0.8, 0.4] * 2 + [0.1, 0.3, 0.5, 0.2, 0.6, 0.1] * 2
 TAGS = np.column_stack([HIRED, PREDICTED])
+PEOPLE_SAY = ["a woman cooks", "a man on a bike", "A chef with a bike", "two men cook"] * (N // 4)
+MODEL_SAYS = ["a woman cooks", "a man cooks", "A woman with a bike", ""] * (N // 4)
 FRAME = pd.DataFrame(
     {"hired": HIRED, "pred": PREDICTED, "sex": SEX, "skin": SKIN, "w": 1, "p": SOFT, "job": JOB}
 )
@@ -321,6 +323,7 @@ OF_ANY_ROWS = [
     *of_rows(HIRED),
     *of_rows(SEX),
     *of_rows(SOFT),
+    *of_rows(PEOPLE_SAY),
     lambda: FRAME,
     lambda: X,
 ]

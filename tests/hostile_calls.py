@@ -1,9 +1,11 @@
 """Arguments of hostile calls: values that go together, and a few that do not."""
 
 import copy
+import functools
 import inspect
 
 import numpy as np
+import pandas as pd
 from discovery import public_estimators
 from hostile import (
     AUDITORS,
@@ -12,16 +14,25 @@ from hostile import (
     ESTIMATORS,
     FRAME,
     FRAMES,
+    HIRED,
     LABELS,
+    MODEL_SAYS,
     OF_ANY_ROWS,
+    PEOPLE_SAY,
     PREDICTED,
     SCALARS,
+    SEX,
     SOFT,
     X,
 )
+from hostile_made import IN_MONTHS, WATCHED, made, pick
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import MultinomialNB
+from sklearn.pipeline import make_pipeline
 
 from skbiasamp import DirectionalAuditor
+from skbiasamp.plotting import ComparisonDisplay
 
 # A call of them opens the network, or is of what users do not make.
 LEFT_OUT = {
@@ -82,10 +93,115 @@ GOOD = {
     "name": ["a", "bower"],
     "group": ["f"],
     "path": [None],
+    "pos_label": [None, 1],
     "limits": [(0, 1)],
     "thresholds": [[0.0, 1.0]],
     "values": [[0.0, 0.5]],
 }
+TEXTS = [PEOPLE_SAY, pd.Series(PEOPLE_SAY), np.array(PEOPLE_SAY)]
+SAID = {
+    "y_true": TEXTS,
+    "y_train": TEXTS,
+    "y_pred": [MODEL_SAYS, pd.Series(MODEL_SAYS)],
+    "y_preds": [[MODEL_SAYS, PEOPLE_SAY]],
+    "sensitive_features": [SEX],
+    "sample_weight": [None],
+    "attacker": ["auto", make_pipeline(CountVectorizer(), MultinomialNB())],
+    "cv": [2],
+    "interval": [None, "bootstrap"],
+    "direction": ["A->T", "T->A"],
+    "tasks": [{"bike": ["bike"], "cook": ["cook", "chef"]}],
+}
+
+
+@functools.cache
+def own_of(of):
+    """Return values that parameters of one target take, by the first part of its name."""
+    if of.startswith(("LIC", "DBAC", "lic_", "dbac_")):
+        return SAID
+    if of.startswith("Word") and "Display" not in of:
+        lists = {"a": ["woman", "bike"], "b": ["man"]}
+        return {"X": TEXTS, "words": [None, ["woman"], lists], "labels": [lists]}
+    if of.startswith(("audit_over", "Store.audit_over")):
+        months = dict.fromkeys(["2026-01", "2026-02"], COUNTED)
+        columns = {name: [column] for name, column in IN_MONTHS.items()}
+        more = {"sensitive_prediction": [None], "weight": [None], "every": ["month", "day"]}
+        return {"frame": [WATCHED, months], "n_draws": [39], "reference": [1]} | columns | more
+    if of.startswith("Store"):
+        return {"folder": ["store"], "period": ["2026-03", "2026-02"], "source": [None, "a"]}
+    if "Display" in of:
+        return _drawn(of)
+    return {
+        "required_rows": {"effect": [0.1], "changed": [0.3]},
+        "feedback_audit": {"generations": [2], "n_runs": [2], "y": [HIRED], "cv": [2]},
+        "assert_amplification": {"report": [made("AuditReport"), made("AuditResult")]},
+        "MLPAttacker.preset": {"name": ["dpa", "leakage"]},
+        "Contingency.from_labels": {"y_preds": [None], "sensitive_preds": [None]},
+        "Contingency.with_positive": {"pos_label": [1, 0]},
+        "log_report": {"report": [made("AuditReport")]},
+    }.get(of, {})
+
+
+def _drawn(of):
+    """Return what a Display draws."""
+    result, curve, words = made("AuditResult"), made("AmplificationCurve"), made("words")
+    mitigations, timeline = made("MitigationComparison"), made("Timeline")
+    feedback, comparison = made("FeedbackResult"), made("ComparisonResult")
+    kind = of.partition(".")[0]
+    fitted = LogisticRegression().fit(X, HIRED)
+    own = {
+        "AmplificationCurveDisplay": {
+            "curve": [curve],
+            "thresholds": [curve.thresholds],
+            "values": [curve.values],
+            "rates": [None, {"f": curve.values}],
+            "y_score": [SOFT],
+        },
+        "ComparisonDisplay": {
+            "table": [ComparisonDisplay.rows_of(comparison)],
+            "result": [comparison],
+            "report": [made("ComparisonReport")],
+            "reference": ["a"],
+        },
+        "MitigationDisplay": {
+            "table": [mitigations.table],
+            "comparison": [mitigations],
+            "score": [mitigations.scores[0]],
+            "amplification": [mitigations.amplifications[0]],
+        },
+        "TimelineDisplay": {
+            "table": [timeline.to_frame()],
+            "timeline": [timeline],
+            "reference": [None, 0.1],
+        },
+        "FeedbackDisplay": {
+            "results": [{"a": feedback} if "." in of else {"a": feedback.table}, feedback]
+        },
+        "WordsDisplay": {"words": [words.words], "result": [words]},
+    }.get(kind, {"table": [result.table], "result": [result, words]})
+    labels = {name: LABELS[name][:1] for name in ("y_true", "y_pred", "y", "sensitive_features")}
+    return own | labels | {"estimator": [fitted], "X": [X], "auditor": [None]}
+
+
+SPOILS = [None, "x", float("nan"), float("inf"), -1, True, 1e308, object(), [1], pd.NaT, {}, ("a",)]
+
+
+def spoiled(held, rng):
+    """Return a frame with a column changed, twice there or left out, or with fewer rows."""
+    if isinstance(held, dict):
+        return {pick([*held, 1, "", "2026-04"], rng): pick([*held.values(), *SPOILS], rng)}
+    if not isinstance(held, pd.DataFrame):
+        return pick(SPOILS, rng)
+    name, how = pick(list(held), rng), rng.random()
+    if how < 0.1:
+        return held.drop(columns=name)
+    if how < 0.2:
+        return held.iloc[: rng.integers(3)]
+    if how < 0.3:
+        return pd.concat([held, held[[name]]], axis=1)
+    value, n = pick([*SPOILS, "2026-01-05", "2026-13", 7, 0.5], rng), len(held)
+    column = [value] * n if how < 0.6 else [value, *held[name].tolist()[1:]]
+    return held.assign(**{name: pd.Series(column, held.index, dtype=object)})
 
 
 def options_of(kinds):
@@ -106,9 +222,13 @@ OF_ROWS = {*LABELS, "X", "p_values", "gained", "lost", "threshold"}
 OPTIONS = options_of(public_estimators())
 
 
-def hostile(name, rng):
+def hostile(name, rng, own=()):
     """Return a value that a parameter may not expect."""
     pool = [SCALARS]
+    if name in own and rng.random() < 0.5:
+        return spoiled(pick(own[name], rng), rng)
+    if name.endswith("_kwargs"):
+        return pick([{"alpha": 0.5}, {"bogus": 1}, {1: 2}, *[one() for one in SCALARS]], rng)
     if name == "n_jobs":  # a number would start processes
         return pick(["bogus", 0, 1, 1.5, True, [], {}, None, float("nan"), 10**400], rng)
     if name in OPTIONS and rng.random() < 0.4:
@@ -130,16 +250,14 @@ def hostile(name, rng):
     return pick(pick(pool, rng), rng)()
 
 
-def pick(values, rng):
-    """Return one of several values of any type."""
-    return values[rng.integers(len(values))]
-
-
-def good(name, rng, default, form):
+def good(name, rng, default, form, own):
     """Return a value that a parameter takes, or `empty` to leave it at its default.
 
-    Labels of one `form` go together.
+    Labels of one `form` go together. `own` are values of this target alone.
     """
+    if name in own:
+        keeps = default is not inspect.Parameter.empty and rng.random() < 0.1
+        return default if keeps else pick(own[name], rng)
     if name == "y_pred" and not form and rng.random() < 0.2:
         return SOFT
     if name in LABELS and (default is inspect.Parameter.empty or rng.random() < 0.9):
@@ -167,8 +285,12 @@ def mutated(held, rng):
         return held
 
 
-def given_to(function, rng, *, odd, form):
-    """Return arguments for a function, `odd` of them hostile, with labels of a `form`."""
+def given_to(function, rng, *, odd, form, of=""):
+    """Return arguments for a function, `odd` of them hostile, with labels of a `form`.
+
+    `of` is the name of the target.
+    """
+    own = own_of(of)
     parameters = dict(inspect.signature(function).parameters)
     parameters.pop("self", None)
     named = {
@@ -179,7 +301,7 @@ def given_to(function, rng, *, odd, form):
     wrong = set(rng.permutation(list(named))[:odd]) if named else set()
     given = {}
     for name, default in named.items():
-        value = hostile(name, rng) if name in wrong else good(name, rng, default, form)
+        value = hostile(name, rng, own) if name in wrong else good(name, rng, default, form, own)
         if value is not inspect.Parameter.empty:
             given[name] = value
     if "reference" in named:  # the parameters of `compare` and of `audit_runs` have one name
@@ -188,14 +310,17 @@ def given_to(function, rng, *, odd, form):
     if "count" in named and "frame" not in wrong:
         return given | {"frame": COUNTED.to_frame()}
     columns = any(one.kind is one.VAR_KEYWORD for one in parameters.values()) or "target" in named
+    columns &= "Display" not in of and own is not SAID
     if "frame" in named or (columns and "y_true" in named and rng.random() < 0.3):
         if "frame" not in named:
             given = {name: one for name, one in given.items() if name not in LABELS}
             given["y_true"] = pick(FRAMES, rng)() if odd else FRAME
         elif "frame" not in wrong:
-            given["frame"] = FRAME
+            given["frame"] = pick(own.get("frame", [FRAME]), rng)
         wrong = {pick(list(FRAME_COLUMNS), rng)} if odd else set()
-        for name, values in FRAME_COLUMNS.items():
+        for name, values in (
+            FRAME_COLUMNS | {n: own[n] for n in FRAME_COLUMNS if n in own}
+        ).items():
             value = hostile(name, rng) if name in wrong else pick(values, rng)
             if value is not None and name in (parameters if "frame" in named else FRAME_COLUMNS):
                 given[name] = value

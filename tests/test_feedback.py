@@ -99,7 +99,7 @@ def test_json_and_display(data):
     assert result.verdict in FeedbackDisplay.from_results(result).ax_.get_title()
     with pytest.raises(TypeError, match=r"from_results draws a FeedbackResult"):
         FeedbackDisplay.from_results({})
-    with pytest.raises(ValueError, match=r"one lacks the columns"):
+    with pytest.raises(ValueError, match=r"lacks the columns"):
         FeedbackDisplay({"a": pd.DataFrame()})
 
 

@@ -33,6 +33,8 @@ from skbiasamp.mitigation import (
     RatioBalancer,
     compare_mitigations,
 )
+from skbiasamp.monitoring import feedback_audit
+from skbiasamp.testing import assert_amplification
 
 BY = {"sensitive_features": SEX}
 AGES = [i / 2 for i in range(N)]
@@ -319,3 +321,19 @@ def test_tensors_in_a_series_are_labels():
     mixed = pd.Series([None, *[torch.tensor(1)] * (N - 1)], dtype=object)
     with pytest.raises(TypeError, match="it holds tensors"):
         Contingency.from_labels(mixed, **BY)
+
+
+def test_counts_to_add_up_are_a_list_of_them():
+    with pytest.raises(InputError, match="contingencies must be a Contingency; got ndarray"):
+        Contingency.sum(np.array(0))
+
+
+def test_a_group_to_assert_about_is_one_of_the_audit():
+    result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
+    with pytest.raises(InputError, match="group must be a group of the audit; got"):
+        assert_amplification(result, group=np.array([[1]]))
+
+
+def test_n_jobs_beyond_what_joblib_counts_is_refused():
+    with pytest.raises(ValueError, match="'n_jobs' parameter of feedback_audit"):
+        feedback_audit(LogisticRegression(), X, HIRED, **BY, n_jobs=10**400)

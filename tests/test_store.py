@@ -157,6 +157,36 @@ def test_names_of_periods_are_those_of_a_calendar(store, period, text):
         store.add(cells_of(rows_of(seed=5)), period)
 
 
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"source": 3}, "source must be text, or a list of texts; got 3"),
+        ({"source": []}, "source must be text, or a list of texts; got"),
+        ({"version": np.int64(2)}, "version must be text; got"),
+        ({"version": object()}, "version must be text; got"),
+    ],
+)
+def test_names_of_sources_and_versions_are_text(store, how, text):
+    with pytest.raises(TypeError, match=text):
+        store.add(cells_of(rows_of()), "2026-01", **how)
+    assert store.periods == []
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"alpha": "x"}, "alpha must be a number between 0 and 1; got 'x'"),
+        ({"n_draws": "x"}, "n_draws must be a whole number of 19 or more"),
+        ({"strict": []}, "strict must be one of True, False"),
+        ({"auditor": 3}, "auditor must be an auditor"),
+    ],
+)
+def test_a_store_is_watched_as_rows_are(store, how, text):
+    store.add(cells_of(rows_of()), "2026-01")
+    with pytest.raises(ValueError, match=text):
+        store.audit_over(**how)
+
+
 def test_a_file_that_is_no_period_is_named(store):
     store.add(cells_of(rows_of()), "2026-01")
     path = store.folder / "2026-02.json"

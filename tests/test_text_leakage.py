@@ -439,6 +439,30 @@ def test_parameters_that_cannot_be_are_named(params, message):
         LICAuditor(n_draws=1, **params).audit(**bad())
 
 
+def test_the_mean_over_runs_says_what_guessing_reaches(world, quick):
+    rows = {name: list(values[:200]) for name, values in world.items()}
+    runs = [rows.pop("y_pred"), list(world["y_pred"][200:400])]
+    found = quick.audit_runs(y_preds=runs, **rows)
+    alone = [quick.audit(y_pred=one, **rows) for one in runs]
+    chances = [one.statistics["chance_model"] for one in alone]
+    assert found.value == pytest.approx(np.mean([one.value for one in alone]))
+    assert found.statistics["chance_model"] == pytest.approx(np.mean(chances))
+    assert "by guessing" in found.sentence
+    assert found.words is None  # they would be those of one run
+
+
+def test_the_share_of_right_guesses_is_a_quality(world):
+    """Words of the default attacker are a sparse matrix, whose rows len() does not count."""
+    found = LICAuditor(quality="accuracy", n_draws=1, interval=None, random_state=0).audit(**world)
+    assert 0.5 < found.table["quality_data"].item() < found.table["quality_model"].item() <= 1
+    assert "the share of right guesses is" in found.sentence
+
+
+def test_a_frame_is_no_masker(world):
+    with pytest.raises(ValueError, match="'masker' parameter of LICAuditor"):
+        LICAuditor(masker=pd.DataFrame({"a": [1]}), interval=None).audit(**world)
+
+
 def test_some_empty_texts_are_a_finding():
     given = bad()
     given["y_pred"][0] = ""

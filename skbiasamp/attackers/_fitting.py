@@ -213,14 +213,14 @@ def _predict(attacker: Any, query: Array, n_classes: int, probabilities: bool) -
 def _classes(attacker: Any, query: Array, n_classes: int) -> Array:
     """Return the predicted classes, which are numbers from 0 on."""
     predicted = np.asarray(attacker.predict(query)).reshape(-1)
-    if len(predicted) != len(query) or not np.isin(predicted, np.arange(n_classes)).all():
+    if len(predicted) != query.shape[0] or not np.isin(predicted, np.arange(n_classes)).all():
         raise InputError(
             "{attacker} must predict one of the classes it was trained on for each row; {kind} "
             "predicted {seen!r}, ..., for {n} of {m} rows.",
             kind=type(_last(attacker)).__name__,
             seen=predicted[:1].tolist(),
             n=len(predicted),
-            m=len(query),
+            m=query.shape[0],
         )
     return predicted.astype(int)
 

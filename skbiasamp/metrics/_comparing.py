@@ -115,6 +115,11 @@ def over_runs(auditor: Any, runs: list[AuditResult], method: str) -> AuditResult
     )
     statistics: dict[str, Any] = {
         **{k: v for k, v in runs[0].statistics.items() if k == "attacker"},
+        **{
+            k: float(np.mean([run.statistics[k] for run in runs]))
+            for k in runs[0].statistics
+            if k.startswith("chance_")
+        },
         "n_runs": len(runs),
         "between_run_sd": float(values.std(ddof=1)),
         "data_standard_error": float(np.sqrt((errors**2).mean())),
@@ -135,5 +140,6 @@ def over_runs(auditor: Any, runs: list[AuditResult], method: str) -> AuditResult
         p_value=float("nan"),
         table=table,
         statistics=statistics,
+        words=None,  # they are of one run
     )
     return replace(mean, sentence=auditor._sentence(mean))

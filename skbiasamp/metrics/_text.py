@@ -76,7 +76,7 @@ class TextAuditor(AttackAuditor):
         "attacker": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
         "quality": [StrOptions(set(QUALITIES) - {"inverse_rmse"}), callable],
         "equalize": [StrOptions({"vocabulary"}), None],
-        "masker": [StrOptions({"gender"}), HasMethods(["transform"]), None],
+        "masker": [StrOptions({"gender"}), HasMethods(["fit", "transform"]), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "holdout": ["boolean"],
         "balanced": ["boolean"],

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from skbiasamp._compat import (
+    N_JOBS,
     HasMethods,
     Interval,
     StrOptions,
@@ -39,7 +40,7 @@ from skbiasamp.results._feedback import FeedbackResult
         "cv": [Interval(Integral, 2, None, closed="left")],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state", np.random.Generator],
-        "n_jobs": [Integral, None],
+        "n_jobs": N_JOBS,
     }
 )
 def feedback_audit(

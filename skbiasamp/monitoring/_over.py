@@ -159,13 +159,7 @@ def audit_over(
     """
     call = call_of(audit_over, locals())
     check_option("every", every, (*EVERY, None))
-    check_option("strict", strict, (True, False))
-    if n_draws is not None:
-        check_count("n_draws", n_draws, 19)
-    if auditor is not None:
-        check_auditor(auditor)
-    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
-        raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
+    check_watch(auditor, alpha, n_draws, strict)
     columns = {
         "target": target,
         "prediction": prediction,
@@ -193,6 +187,17 @@ def audit_over(
     )
     timeline.context["call"] = call
     return timeline
+
+
+def check_watch(auditor: Any, alpha: Any, n_draws: Any, strict: Any) -> None:
+    """Raise for what no watch can be made with."""
+    check_option("strict", strict, (True, False))
+    if n_draws is not None:
+        check_count("n_draws", n_draws, 19)
+    if auditor is not None:
+        check_auditor(auditor)
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
 
 
 class Held(NamedTuple):

@@ -15,13 +15,13 @@ import numpy as np
 
 from skbiasamp import _schema as schema
 from skbiasamp._cells import distinct, take
-from skbiasamp._input import InputError, InputTypeError, check_auditor, check_count, rows_of
+from skbiasamp._input import InputError, InputTypeError, check_count, rows_of
 from skbiasamp._merging import check_alike, merged
 from skbiasamp._order import ordered
 from skbiasamp._writing import written
 from skbiasamp.contingency import Contingency
 from skbiasamp.monitoring._calendar import checked_period, every_of, filled
-from skbiasamp.monitoring._over import Held, over
+from skbiasamp.monitoring._over import Held, check_watch, over
 from skbiasamp.results import Timeline
 
 _FORMAT = "skbiasamp.Period/1"
@@ -111,6 +111,14 @@ class Store:
         """
         _check_counts(cells, period, min_cell)
         checked_period(period)
+        given = [source] if isinstance(source, str) else source
+        if given is not None and not (
+            isinstance(given, list) and given and all(isinstance(one, str) for one in given)
+        ):
+            text = "{source} must be text, or a list of texts; got {seen!r}."
+            raise InputTypeError(text, seen=source)
+        if version is not None and not isinstance(version, str):
+            raise InputTypeError("{version} must be text; got {seen!r}.", seen=version)
         kept = np.flatnonzero(cells.weight >= min_cell)
         small = {
             "cells": int((cells.weight > 0).sum() - (cells.weight[kept] > 0).sum()),
@@ -122,7 +130,6 @@ class Store:
                 "longer period or a smaller {min_cell}."
             )
         stored = ordered(take(cells, kept, cells.weight[kept]))
-        given = [source] if isinstance(source, str) else source
         sources = [_digest(cells)] if given is None else sorted(given)
         self.folder.mkdir(parents=True, exist_ok=True)
         with _locked(self.folder):
@@ -209,8 +216,7 @@ class Store:
         """
         if not self.periods:
             raise FileNotFoundError(f"there are no periods in {self.folder}: add some first")
-        if auditor is not None:
-            check_auditor(auditor)
+        check_watch(auditor, alpha, n_draws, strict)
         held = self.held()
         if isinstance(reference, int) and reference > (n := len(self.periods)):
             text = f"The reference has {n} of {reference} periods so far. Alarms begin after them."

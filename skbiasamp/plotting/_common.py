@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array, quote
+from skbiasamp._input import check_auditor, check_instance, check_option
 from skbiasamp._words import group_of
 from skbiasamp.inference._tests import significant
 from skbiasamp.metrics import DirectionalAuditor
+from skbiasamp.plotting._checks import (
+    as_floats,
+    check_axes,
+    check_frame,
+    check_kind,
+    check_names,
+    check_number,
+    check_text,
+)
 from skbiasamp.results import AuditResult
 
 # Of Okabe and Ito, distinct to colour-blind readers too; in print, sides of zero tell them apart.
@@ -39,17 +48,22 @@ class PairsDisplay:
         group_columns: Sequence[Hashable] = (),
         kind: str = "signed",
     ) -> None:
-        lacking = {"group", "task", "amplification"} - set(getattr(table, "columns", ()))
-        if lacking:
-            raise ValueError(
-                "table must be a data frame with one row a pair, as AuditResult.table is, and "
-                f"lacks the columns {quote(sorted(lacking))}. A whole result is drawn with "
-                f"{type(self).__name__}.from_result(result)."
-            )
+        measured = [
+            one for one in ("low", "high", "p_adjusted") if one in getattr(table, "columns", ())
+        ]
+        check_frame(
+            table,
+            says="must be a data frame with one row a pair, as AuditResult.table is",
+            instead=f"A whole result is drawn with {type(self).__name__}.from_result(result).",
+            numbers=["amplification", *measured],
+            names=["group", "task"],
+        )
+        check_number("confidence_level", confidence_level, 0, 1)
+        check_option("kind", kind, tuple(SIDES))
         self.table = table
         self.title = title
         self.confidence_level = confidence_level
-        self.group_columns = group_columns
+        self.group_columns = check_names("group_columns", group_columns)
         self.kind = kind
         self._arrange()
 
@@ -78,11 +92,12 @@ class PairsDisplay:
         display : object
             The Display, drawn.
         """
-        if not isinstance(result, AuditResult):
-            raise TypeError(
-                f"from_result draws one AuditResult, got {type(result).__name__}. Of a report or a "
-                'dict of results pass one, such as report["directional A->T"].'
-            )
+        check_kind(
+            result,
+            AuditResult,
+            "from_result draws one AuditResult",
+            'Of a report or a dict of results pass one, such as report["directional A->T"].',
+        )
         level = result.confidence_level
         display = cls(
             result.table,
@@ -135,6 +150,7 @@ class PairsDisplay:
         """
         if auditor is None:
             auditor = DirectionalAuditor(reference="test")
+        check_auditor(auditor)
         result = auditor.audit(
             y_true,
             y_pred,
@@ -188,6 +204,7 @@ class PairsDisplay:
         options.setdefault("model_name", type(getattr(estimator, "estimator", estimator)).__name__)
         if auditor is None and hasattr(estimator, "audit"):
             return cls.from_result(estimator.audit(X, y, **labels), ax=ax, **options)
+        check_instance(estimator, ["predict"], "estimator must be a fitted classifier")
         y_pred = estimator.predict(X)
         return cls.from_predictions(y, y_pred, auditor=auditor, ax=ax, **labels, **options)
 
@@ -238,6 +255,7 @@ def title_of(result: AuditResult, model_name: str | None) -> str:
     """Return model, metric and verdict, and below them the value and its interval."""
     feature = _feature(result.group_columns)
     directions = {"A->T": f"{feature} → task", "T->A": f"task → {feature}"}
+    check_text("model_name", model_name)
     model = None if model_name is None else literal(_cut(model_name, 40))
     names = ", ".join(filter(None, (model, result.metric, directions.get(result.direction or ""))))
     value = "undefined" if math.isnan(result.value) else f"{result.value:+.4f}"
@@ -263,7 +281,7 @@ def axes_of(caller: Any, ax: Any, size: tuple[float, float]) -> Any:
     plt = import_pyplot(caller)
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
-    caller.ax_, caller.figure_ = ax, ax.figure
+    caller.ax_, caller.figure_ = check_axes(ax), ax.figure
     return ax
 
 
@@ -333,13 +351,3 @@ def _cut(text: str, width: int) -> str:
         return text
     tail = width // 3
     return f"{text[: width - tail - 1].rstrip()}…{text[-tail:].lstrip()}"
-
-
-def merged(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return drawing options, those of the user last."""
-    return {**defaults, **(given or {})}
-
-
-def as_floats(column: Any) -> Array:
-    """Return numbers, where None is NaN."""
-    return np.asarray(column, dtype=float)

@@ -8,12 +8,22 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array, check_option, quote
+from skbiasamp._input import Array, check_option
 from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE
-from skbiasamp.plotting._common import LESS, MORE, as_floats, labels_of, merged
+from skbiasamp.plotting._checks import (
+    as_floats,
+    check_frame,
+    check_kind,
+    check_most,
+    check_text,
+    merged,
+)
+from skbiasamp.plotting._common import LESS, MORE, labels_of
 from skbiasamp.plotting._rows import POINT, axes_of_rows, draw_rows, label_rows
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
+_NAMES = ("metric", "model", "verdict")
+_NUMBERS = ("difference", "low", "high", "value", "reference")
 _COLUMNS = ("metric", "model", "difference", "low", "high", "verdict", "value", "reference")
 SIDES = {
     "signed": "← amplifies less  |  amplifies more →",
@@ -92,14 +102,16 @@ class ComparisonDisplay:
         title: str | None = None,
         sides: str = "signed",
     ) -> None:
-        lacking = set(_COLUMNS) - set(getattr(table, "columns", ()))
-        if lacking:
-            raise ValueError(
-                "table must be a data frame with one row a metric and model, as "
-                f"ComparisonDisplay.rows_of makes it, and lacks the columns "
-                f"{quote(sorted(lacking))}. A whole comparison is drawn with "
-                "ComparisonDisplay.from_result(result) or from_report(report)."
-            )
+        check_frame(
+            table,
+            says="must be a data frame with one row a metric and model, as "
+            "ComparisonDisplay.rows_of makes it",
+            instead="A whole comparison is drawn with ComparisonDisplay.from_result(result) or "
+            "from_report(report).",
+            numbers=_NUMBERS,
+            names=_NAMES,
+        )
+        check_text("reference", reference)
         check_option("sides", sides, tuple(SIDES))
         self.table = table
         self.reference = reference
@@ -147,11 +159,12 @@ class ComparisonDisplay:
         display : ComparisonDisplay
             The Display, drawn.
         """
-        if not isinstance(result, ComparisonResult):
-            raise TypeError(
-                f"from_result draws one ComparisonResult, got {type(result).__name__}. A whole "
-                "report is drawn with ComparisonDisplay.from_report(report)."
-            )
+        check_kind(
+            result,
+            ComparisonResult,
+            "from_result draws one ComparisonResult",
+            "A whole report is drawn with ComparisonDisplay.from_report(report).",
+        )
         return cls._of([result], ax, options)
 
     @classmethod
@@ -172,11 +185,12 @@ class ComparisonDisplay:
         display : ComparisonDisplay
             The Display, drawn.
         """
-        if not isinstance(report, ComparisonReport):
-            raise TypeError(
-                f"from_report draws a ComparisonReport, got {type(report).__name__}. One result is "
-                "drawn with ComparisonDisplay.from_result(result)."
-            )
+        check_kind(
+            report,
+            ComparisonReport,
+            "from_report draws a ComparisonReport",
+            "One result is drawn with ComparisonDisplay.from_result(result).",
+        )
         return cls._of(list(report.values()), ax, options)
 
     @classmethod
@@ -219,6 +233,7 @@ class ComparisonDisplay:
             This Display.
         """
         check_option("kind", kind, ("differences", "values"))
+        check_most("max_rows", max_rows)
         shown = self._shown(max_rows)
         labels = self._labels(shown)
         ax = axes_of_rows(self, ax, max(len(shown), 1), labels)

@@ -9,20 +9,19 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._cells import column
-from skbiasamp._input import Array, to_native
+from skbiasamp._input import (
+    Array,
+    InputError,
+    InputTypeError,
+    check_instance,
+    is_one,
+    to_native,
+)
 from skbiasamp.contingency import Contingency
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection._responses import task_scores
-from skbiasamp.plotting._common import (
-    JOINTS,
-    LINES,
-    SIDES,
-    as_floats,
-    import_pyplot,
-    labels_of,
-    merged,
-    tidy,
-)
+from skbiasamp.plotting._checks import as_floats, check_axes, check_kind, check_number, merged
+from skbiasamp.plotting._common import JOINTS, LINES, SIDES, import_pyplot, labels_of, tidy
 
 STEPS = {"drawstyle": "steps-post"}
 STYLES = ("-", "--", "-.", ":")
@@ -106,21 +105,36 @@ class AmplificationCurveDisplay:
         operating_point: float | None = None,
         title: str | None = None,
     ) -> None:
-        self.thresholds = np.asarray(thresholds)
-        self.values = as_floats(values)
-        self.low, self.high = (None if end is None else as_floats(end) for end in (low, high))
-        self.operating_point = operating_point
-        columns = {} if rates is None else {name: as_floats(rate) for name, rate in rates.items()}
-        lengths = {"values": len(self.values)}
-        ends = {"low": self.low, "high": self.high}
-        lengths |= {name: len(end) for name, end in ends.items() if end is not None}
-        lengths |= {f"rates[{group!r}]": len(rate) for group, rate in columns.items()}
-        for name, length in lengths.items():
-            if length != len(self.thresholds):
-                raise ValueError(
-                    f"{name} has {length:,} numbers but there are {len(self.thresholds):,} "
-                    "thresholds: each threshold needs one."
+        if not isinstance(rates, Mapping | pd.DataFrame | None):
+            kind = type(rates).__name__
+            raise InputTypeError("{rates} must be a dict or a data frame; got {kind}.", kind=kind)
+        check_number("base_rate_threshold", base_rate_threshold)
+        check_number("operating_point", operating_point)
+        given = {"values": values, "low": low, "high": high}
+        given |= {
+            f"rates[{group!r}]": rate for group, rate in ({} if rates is None else rates).items()
+        }
+        numbers = {
+            name: np.atleast_1d(as_floats(held, name))
+            for name, held in ({"thresholds": thresholds} | given).items()
+            if held is not None or name in ("thresholds", "values")
+        }
+        self.thresholds = numbers["thresholds"]
+        for name, held in numbers.items():
+            if held.shape != (self.thresholds.size,):
+                raise InputError(
+                    "{name} has {n:,} numbers but there are {m:,} thresholds: each threshold "
+                    "needs one.",
+                    name=name,
+                    n=held.size,
+                    m=self.thresholds.size,
                 )
+        if not np.isfinite(self.thresholds).any():
+            raise InputError("{thresholds} must have a number that is finite.")
+        self.values = numbers["values"]
+        self.low, self.high = numbers.get("low"), numbers.get("high")
+        self.operating_point = operating_point
+        columns = {} if rates is None else {group: numbers[f"rates[{group!r}]"] for group in rates}
         self.rates = pd.DataFrame(columns, index=self.thresholds) if columns else None
         self.base_rate_threshold = base_rate_threshold
         self.title = title
@@ -143,11 +157,12 @@ class AmplificationCurveDisplay:
         display : AmplificationCurveDisplay
             The Display, drawn.
         """
-        if not isinstance(curve, AmplificationCurve):
-            raise TypeError(
-                f"from_result draws what amplification_curve returned, got {type(curve).__name__}. "
-                "An AuditResult is drawn with AmplificationDisplay.from_result."
-            )
+        check_kind(
+            curve,
+            AmplificationCurve,
+            "from_result draws what amplification_curve returned",
+            "An AuditResult is drawn with AmplificationDisplay.from_result.",
+        )
         low, high = curve.limits
         title = f"directional, group → task\nmean {curve.integral:+.4f} over [{low:g}, {high:g}]"
         options = {"title": title.replace("-", "−"), "low": curve.low, "high": curve.high} | options
@@ -259,10 +274,13 @@ class AmplificationCurveDisplay:
             The Display, drawn.
         """
         method = "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
+        check_instance(
+            estimator, [method], "estimator must be a fitted classifier with predict_proba"
+        )
         classes = getattr(estimator, "classes_", None)
         scores = task_scores(getattr(estimator, method)(X), classes)
         # Scores of two classes are those of the second, unless the first is the positive one.
-        first = pos_label is not None and classes is not None and classes[0] == pos_label
+        first = pos_label is not None and classes is not None and is_one(pos_label, classes[:1])
         if to_native(y, "y").ndim == 1 and scores.ndim == 2 and scores.shape[1] == 2:
             scores = scores[:, 0 if first else 1]
         elif first:
@@ -300,7 +318,9 @@ class AmplificationCurveDisplay:
         if ax is None:
             size = (6.4 + 2 * beside, 1.4 + 2.3 * panels)
             _, ax = plt.subplots(panels, 1, sharex=True, figsize=size, layout="constrained")
-        axes = list(np.ravel(ax))[:panels]
+        axes = [check_axes(one) for one in np.ravel(np.asarray(ax, dtype=object))][:panels]
+        if not axes:
+            raise InputError("{ax} must be one or two Axes of matplotlib, or None; got none.")
         self.ax_, self.figure_ = axes[0], axes[0].figure
         self.rates_ax_ = None if self.rates is None else axes[-1]
         alone = self.rates_ax_ is not self.ax_  # then its axis says what it is
@@ -375,7 +395,7 @@ def _rates(
     y_true: Any, y_score: Any, thresholds: Array, labels: dict[str, Any]
 ) -> tuple[pd.DataFrame | None, float | None]:
     """Return false positive rates by group, and the threshold nearest to the base rate."""
-    scores = as_floats(to_native(y_score, "y_score"))
+    scores = as_floats(to_native(y_score, "y_score"), "y_score")
     levels, ranks = np.unique(scores, return_inverse=True)
     # As probabilities that only rank, scores of any size can be read beside the labels.
     as_shares = (ranks.reshape(scores.shape) + 0.5) / len(levels)

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import quote
+from skbiasamp._input import InputTypeError
 from skbiasamp._words import level_of, rate
-from skbiasamp.plotting._common import LINES, as_floats, axes_of, literal, merged, tidy
+from skbiasamp.plotting._checks import as_floats, check_frame, check_kind, check_number, merged
+from skbiasamp.plotting._common import LINES, axes_of, literal, tidy
 from skbiasamp.results._feedback import FeedbackResult
 
 
@@ -63,14 +64,16 @@ class FeedbackDisplay:
         title: str | None = None,
         confidence_level: float = 0.95,
     ) -> None:
+        check_kind(results, Mapping, "results must be a dict of tables by name")
         for table in results.values():
-            lacking = {"generation", "value", "low", "high"} - set(getattr(table, "columns", ()))
-            if lacking:
-                raise ValueError(
-                    "results must hold data frames with one row a generation; one lacks the "
-                    f"columns {quote(sorted(lacking))}. Whole results are drawn with "
-                    "FeedbackDisplay.from_results."
-                )
+            check_frame(
+                table,
+                name="results",
+                says="must hold data frames with one row a generation",
+                instead="Whole results are drawn with FeedbackDisplay.from_results.",
+                numbers=["generation", "value", "low", "high"],
+            )
+        check_number("confidence_level", confidence_level, 0, 1)
         self.results = results
         self.title = title
         self.confidence_level = confidence_level
@@ -98,8 +101,9 @@ class FeedbackDisplay:
         if isinstance(results, FeedbackResult):
             share = rate(1 - results.human_share)
             results = {f"{share} of the labels are the model's": results}
-        if not results or not all(isinstance(one, FeedbackResult) for one in results.values()):
-            raise TypeError("from_results draws a FeedbackResult, or a dict of them by name.")
+        several = list(results.values()) if isinstance(results, Mapping) else []
+        if not several or not all(isinstance(one, FeedbackResult) for one in several):
+            raise InputTypeError("from_results draws a FeedbackResult, or a dict of them by name.")
         first = next(iter(results.values()))
         title = first.name.replace("->", "→")
         if len(results) == 1:

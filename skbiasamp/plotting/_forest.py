@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input import Array
-from skbiasamp.plotting._common import LESS, MORE, SIDES, PairsDisplay, as_floats
+from skbiasamp.plotting._checks import as_floats, check_most
+from skbiasamp.plotting._common import LESS, MORE, SIDES, PairsDisplay
 from skbiasamp.plotting._rows import axes_of_rows, draw_rows, label_rows
 
 
@@ -103,6 +104,7 @@ class AmplificationDisplay(PairsDisplay):
         display : AmplificationDisplay
             This Display.
         """
+        check_most("max_pairs", max_pairs)
         shown = self.table if max_pairs is None else self.table.head(max_pairs)
         n = len(shown)
         labels, heading, common = self._labels()

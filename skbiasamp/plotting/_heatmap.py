@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError, check_option
+from skbiasamp.plotting._checks import as_floats, check_axes, check_most
 from skbiasamp.plotting._common import (
     FONT,
     SIDES,
     SMALLEST,
     PairsDisplay,
-    as_floats,
     axes_of,
     contrast,
     fitting,
@@ -134,6 +134,19 @@ class AmplificationHeatmapDisplay(PairsDisplay):
         display : AmplificationHeatmapDisplay
             This Display.
         """
+        if ax is not None:
+            check_axes(ax)
+        if not isinstance(max_tasks, str) or max_tasks != "auto":
+            check_most("max_tasks", max_tasks)
+        check_option("transpose", transpose, (None, True, False))
+        check_option("colorbar", colorbar, (True, False))
+        try:
+            format(0.5, values_format)
+        except (TypeError, ValueError):
+            raise InputError(
+                "{values_format} must be a format of numbers, such as '+.2f'; got {seen!r}.",
+                seen=values_format,
+            ) from None
         n_groups, n_tasks = self.values.shape
         if transpose is None:
             transpose = n_tasks > max(MANY, n_groups)

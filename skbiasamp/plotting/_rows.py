@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input import Array
-from skbiasamp.plotting._common import axes_of, fitting, merged, room, tidy
+from skbiasamp.plotting._checks import merged
+from skbiasamp.plotting._common import axes_of, fitting, room, tidy
 
 POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
 

@@ -8,16 +8,23 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import quote
+from skbiasamp._input import InputError, InputTypeError, is_one
 from skbiasamp._periods import running_mean, typical
 from skbiasamp._words import group_of, level_of, task_of
-from skbiasamp.plotting._common import LINES, MORE, as_floats, axes_of, literal, merged, tidy
+from skbiasamp.plotting._checks import (
+    as_floats,
+    check_frame,
+    check_kind,
+    check_number,
+    check_text,
+    merged,
+)
+from skbiasamp.plotting._common import LINES, MORE, axes_of, literal, tidy
 from skbiasamp.results import Timeline
 
 _MOST_LABELS = 10
 _MOST_MARKERS = 60
 _MOST_TEXT = 50  # characters of labels side by side
-_NEEDED = ("period", "value", "low", "high", "alarm")
 
 
 class TimelineDisplay:
@@ -86,13 +93,21 @@ class TimelineDisplay:
         title: str | None = None,
         confidence_level: float | None = 0.95,
     ) -> None:
-        lacking = set(_NEEDED) - set(getattr(table, "columns", ()))
-        if lacking:
-            raise ValueError(
-                "table must be a data frame with one row a period, as Timeline.to_frame returns "
-                f"it, and lacks the columns {quote(sorted(lacking))}. A whole timeline is drawn "
-                "with TimelineDisplay.from_timeline(timeline)."
-            )
+        check_frame(
+            table,
+            says="must be a data frame with one row a period, as Timeline.to_frame returns it",
+            instead="A whole timeline is drawn with TimelineDisplay.from_timeline(timeline).",
+            numbers=["value", "low", "high", "alarm"],
+            names=["period"],
+        )
+        check_number("reference", reference)
+        check_number("confidence_level", confidence_level, 0, 1)
+        if not isinstance(versions, Sequence) or not all(
+            isinstance(one, list | tuple) and len(one) == 2 for one in versions
+        ):
+            text = "{versions} must be a list of periods and names, in pairs; got {seen!r}."
+            raise InputTypeError(text, seen=versions)
+        check_text("onset", onset)
         self.table = table
         self.reference = reference
         self.versions = versions
@@ -122,15 +137,15 @@ class TimelineDisplay:
         display : TimelineDisplay
             The Display, drawn.
         """
-        if not isinstance(timeline, Timeline):
-            raise TypeError(f"from_timeline draws a Timeline, got {type(timeline).__name__}.")
+        check_kind(timeline, Timeline, "from_timeline draws a Timeline")
         table, reference = timeline.to_frame(), timeline.reference["value"]
         title = f"{timeline.name}: {timeline.verdict}".replace("->", "→")
         if pair is not None:
             every = timeline.to_frame(pairs=True)
             known = list(dict.fromkeys(zip(every["group"], every["task"], strict=True)))
-            if tuple(pair) not in known:
-                raise ValueError(f"pair must be a group and a task; got {pair!r}, not of {known}.")
+            if not isinstance(pair, tuple | list) or not is_one(tuple(pair), known):
+                text = "{pair} must be a group and a task; got {seen!r}, not of {known}."
+                raise InputError(text, seen=pair, known=known)
             own = (every["group"] == pair[0]) & (every["task"] == pair[1])
             table, reference = every[own].assign(low=np.nan, high=np.nan), None
             group = group_of(pair[0], timeline.group_columns)
@@ -186,7 +201,7 @@ class TimelineDisplay:
         if "role" in table and (table["role"] == "reference").any():
             inside = np.flatnonzero(table["role"] == "reference")
             ax.axvspan(inside[0] - 0.5, inside[-1] + 0.5, color="0.5", alpha=0.15, linewidth=0)
-        alarms = np.flatnonzero(table["alarm"].astype(bool))
+        alarms = np.flatnonzero(np.nan_to_num(as_floats(table["alarm"])))
         self.alarms_ = None
         if len(alarms):
             look = {"color": MORE, "marker": "^", "markersize": 8, "linestyle": "none", "zorder": 4}

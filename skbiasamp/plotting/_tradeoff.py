@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array, quote
+from skbiasamp._input import Array, InputError, quote
 from skbiasamp.mitigation import MitigationComparison
 from skbiasamp.mitigation._comparison import PAIRED
-from skbiasamp.plotting._common import LINES, as_floats, axes_of, labels_of, merged, room, tidy
+from skbiasamp.plotting._checks import as_floats, check_frame, check_kind, merged
+from skbiasamp.plotting._common import LINES, axes_of, labels_of, room, tidy
 
 MARKERS = "osD^vPX*<>"
 
@@ -91,22 +92,24 @@ class MitigationDisplay:
     def __init__(
         self, table: pd.DataFrame, *, score: str, amplification: str, baseline: str | None = None
     ) -> None:
-        lacking = {"mitigation", "noise", "measure", "value", "low", "high"} - set(
-            getattr(table, "columns", ())
+        check_frame(
+            table,
+            says="must be a data frame with one row a mitigation and a measure, as "
+            "MitigationComparison.table is",
+            instead="A whole comparison is drawn with MitigationDisplay.from_result(comparison).",
+            numbers=["noise", "value", "low", "high"],
+            names=["mitigation", "measure"],
         )
-        if lacking:
-            raise ValueError(
-                "table must be a data frame with one row a mitigation and a measure, as "
-                f"MitigationComparison.table is, and lacks the columns {quote(sorted(lacking))}. A "
-                "whole comparison is drawn with MitigationDisplay.from_result(comparison)."
-            )
         sides = []
         for name, axis in ((score, "x"), (amplification, "y")):
-            side = table[table["measure"] == name].dropna(subset="value").set_index("mitigation")
+            named = [one == name for one in table["measure"]] if isinstance(name, str) else []
+            side = table[np.array(named, dtype=bool)] if named else table.iloc[:0]
+            side = side.dropna(subset="value").set_index("mitigation")
             if side.empty:
-                raise ValueError(
-                    f"The comparison has no measure {name!r}; it has "
-                    f"{quote(table['measure'].unique().tolist())}."
+                raise InputError(
+                    "The comparison has no measure {seen!r}; it has {known}.",
+                    seen=name,
+                    known=quote(table["measure"].unique().tolist()),
                 )
             names = {"value": axis, "low": f"{axis}_low", "high": f"{axis}_high"}
             more = ["noise"] if axis == "x" else [one for one in PAIRED if one in table]
@@ -147,11 +150,9 @@ class MitigationDisplay:
         display : MitigationDisplay
             The Display, drawn.
         """
-        if not isinstance(comparison, MitigationComparison):
-            raise TypeError(
-                "from_result draws what compare_mitigations returned, got "
-                f"{type(comparison).__name__}."
-            )
+        check_kind(
+            comparison, MitigationComparison, "from_result draws what compare_mitigations returned"
+        )
         display = cls(
             comparison.table,
             score=comparison.scores[0] if score is None else score,

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import check_count, check_option, quote
+from skbiasamp._input import InputError, check_count, check_option
+from skbiasamp.plotting._checks import check_frame, check_names, merged
 from skbiasamp.plotting._common import (
     LINES,
     axes_of,
@@ -16,14 +17,11 @@ from skbiasamp.plotting._common import (
     import_pyplot,
     labels_of,
     literal,
-    merged,
     room,
     tidy,
     title_of,
 )
 from skbiasamp.results import AuditResult
-
-_COLUMNS = ("source", "target", "word", "weight")
 
 
 class WordsDisplay:
@@ -83,16 +81,17 @@ class WordsDisplay:
         title: str | None = None,
         group_columns: Sequence[Hashable] = (),
     ) -> None:
-        lacking = set(_COLUMNS) - set(getattr(words, "columns", ()))
-        if lacking:
-            raise ValueError(
-                "words must be a data frame as AuditResult.words is, and lacks the columns "
-                f"{quote(sorted(lacking))}. A whole result is drawn with "
-                "WordsDisplay.from_result(result)."
-            )
+        check_frame(
+            words,
+            name="words",
+            says="must be a data frame as AuditResult.words is",
+            instead="A whole result is drawn with WordsDisplay.from_result(result).",
+            numbers=["weight"],
+            names=["source", "target", "word"],
+        )
         self.words = words
         self.title = title
-        self.group_columns = group_columns
+        self.group_columns = check_names("group_columns", group_columns)
 
     @classmethod
     def from_result(
@@ -118,8 +117,8 @@ class WordsDisplay:
         """
         words = getattr(result, "words", None)
         if words is None:
-            raise ValueError(
-                "result has no words: an audit of texts finds them if its attacker is linear in "
+            raise InputError(
+                "{result} has no words: an audit of texts finds them if its attacker is linear in "
                 "words."
             )
         title = title_of(result, model_name)

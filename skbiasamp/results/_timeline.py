@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from skbiasamp import _schema as schema
+from skbiasamp._input import check_option
 from skbiasamp._words import group_of, level_of, listed, number, p_value, printable, task_of
 from skbiasamp._writing import written
 from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, plain, records
@@ -247,6 +248,7 @@ class Timeline(OfMetric):
             ``onset`` of a change. Of periods also the ``cause`` of an alarm, their ``role`` and
             the model's ``version``.
         """
+        check_option("pairs", pairs, (True, False))
         return (self.pairs if pairs else self.periods).copy()
 
     def to_dict(self) -> dict[str, Any]:

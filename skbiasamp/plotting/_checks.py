@@ -1,0 +1,125 @@
+"""Checks of what Displays are given: tables, names, numbers, axes and drawing options."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input import Array, InputError, InputTypeError, check_count, quote
+
+
+def as_floats(column: Any, name: str = "table") -> Array:
+    """Return numbers, where None is NaN."""
+    try:
+        return np.asarray(column, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        where = getattr(column, "name", None)
+        text = "{name} must hold numbers{where}: what they are drawn by."
+        raise InputTypeError(
+            text, name=name, where="" if where is None else f" in column {where!r}"
+        ) from None
+
+
+def check_frame(
+    frame: object,
+    *,
+    says: str,
+    instead: str,
+    numbers: Sequence[str],
+    names: Sequence[str] = (),
+    name: str = "table",
+) -> None:
+    """Raise unless something is a data frame with columns of numbers and of names."""
+    needed = (*names, *numbers)
+    present = list(frame.columns) if isinstance(frame, pd.DataFrame) else []
+    lacking = [one for one in needed if one not in present]
+    if not isinstance(frame, pd.DataFrame) or lacking:
+        raise InputError(
+            "{name} {says}, and lacks the columns {lacking}. {instead}",
+            name=name,
+            says=says,
+            lacking=quote(sorted(lacking)),
+            instead=instead,
+        )
+    twice = [one for one in present if present.count(one) > 1]
+    if twice:
+        raise InputError("{name} has two columns named {column!r}.", name=name, column=twice[0])
+    for column in numbers:
+        as_floats(frame[column], name)
+    for column in names:
+        try:
+            set(frame[column])
+        except TypeError:
+            raise InputTypeError(
+                "{name} must hold names in column {column!r}, such as text or numbers.",
+                name=name,
+                column=column,
+            ) from None
+
+
+def check_kind(value: object, kind: type, made_by: str, instead: str = "") -> None:
+    """Raise unless a Display is given what it draws."""
+    if not isinstance(value, kind):
+        text = "{made_by}, got {seen}.{instead}"
+        raise InputTypeError(
+            text, made_by=made_by, seen=type(value).__name__, instead=instead and f" {instead}"
+        )
+
+
+def check_number(name: str, value: object, low: float = -math.inf, high: float = math.inf) -> None:
+    """Raise if a number is none, or not between limits. None is a number that is not drawn."""
+    try:
+        number = (
+            isinstance(value, Real) and not isinstance(value, bool) and low < float(value) < high
+        )
+    except OverflowError:
+        number = False
+    if value is not None and not number:
+        within = "" if math.isinf(low) else f" between {low:g} and {high:g}"
+        text = "{name} must be a number{within}; got {seen!r}."
+        raise InputTypeError(text, name=name, within=within, seen=value)
+
+
+def check_text(name: str, value: object) -> None:
+    """Raise if something is no text; None is no text to draw."""
+    if value is not None and not isinstance(value, str):
+        raise InputTypeError("{name} must be text; got {seen!r}.", name=name, seen=value)
+
+
+def check_names(name: str, value: object) -> tuple[Any, ...]:
+    """Return names of columns."""
+    if isinstance(value, str) or not isinstance(value, Sequence | pd.Index):
+        text = "{name} must be a list of names; got {seen!r}."
+        raise InputTypeError(text, name=name, seen=value)
+    return tuple(value)
+
+
+def check_most(name: str, value: object) -> None:
+    """Raise if something is no number of rows to draw; None draws all."""
+    if value is not None:
+        check_count(name, value)
+
+
+def check_axes(ax: Any) -> Any:
+    """Return axes to draw in."""
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        kind = type(ax).__name__
+        raise InputTypeError("{ax} must be Axes of matplotlib, or None; got {kind}.", kind=kind)
+    return ax
+
+
+def merged(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return drawing options, those of the user last."""
+    if given is None:
+        return {**defaults}
+    if not isinstance(given, Mapping) or not all(isinstance(one, str) for one in given):
+        text = "Options of matplotlib must be a dict of argument names and values; got {seen!r}."
+        raise InputTypeError(text, seen=given)
+    return {**defaults, **given}

@@ -1,0 +1,113 @@
+"""What hostile calls are made of, and what their targets need: objects that hold results."""
+
+import functools
+import os
+import tempfile
+
+import numpy as np
+import pandas as pd
+from hostile import (
+    AUDITORS,
+    HIRED,
+    JOB,
+    LABELS,
+    PREDICTED,
+    SEX,
+    SOFT,
+    TAGS,
+    X,
+    sums_of_tasks,
+)
+from sklearn.linear_model import LogisticRegression
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, LICAuditor
+from skbiasamp.mitigation import compare_mitigations
+from skbiasamp.monitoring import Store, feedback_audit
+
+RUNS = {"a": PREDICTED, "b": HIRED}
+BY = {"sensitive_features": SEX}
+PLAIN = DirectionalAuditor(interval=None)
+MONTHS = np.repeat(["2026-01-05", "2026-02-05", "2026-03-05"], len(HIRED))
+# Rows of three months.
+WATCHED = pd.DataFrame({"hired": HIRED * 3, "pred": PREDICTED * 3, "sex": SEX * 3, "month": MONTHS})
+IN_MONTHS = {"target": "hired", "prediction": "pred", "sensitive": "sex", "time": "month"}
+
+
+def pick(values, rng):
+    """Return one of several values of any type."""
+    return values[rng.integers(len(values))]
+
+
+def counts_of(rng):
+    if rng.random() < 0.1:
+        return sums_of_tasks()
+    labels = pick(
+        [(HIRED, PREDICTED), (TAGS, TAGS), (HIRED,), (JOB, JOB), (HIRED, SOFT), RUNS], rng
+    )
+    weight = pick(LABELS["sample_weight"], rng)
+    if labels is RUNS:
+        return Contingency.from_labels(HIRED, y_preds=RUNS, **BY, sample_weight=weight)
+    return Contingency.from_labels(*labels, **BY, sample_weight=weight)
+
+
+def store_of(rng=None):
+    """Return a new store with two months."""
+    store = Store(tempfile.mkdtemp(dir=os.environ.get("FUZZ_FOLDER")))
+    for month in ("2026-01", "2026-02"):
+        store.add(Contingency.from_labels(HIRED, PREDICTED, **BY), month, source=month)
+    return store
+
+
+def curve():
+    return skbiasamp.amplification_curve(HIRED, SOFT, **BY)
+
+
+MAKERS = {
+    "AuditResult": lambda: DirectionalAuditor(
+        reference="test", n_resamples=9, simultaneous=True, random_state=0
+    ).audit(HIRED, PREDICTED, **BY),
+    "AuditReport": lambda: skbiasamp.audit(
+        HIRED, PREDICTED, **BY, auditors=AUDITORS[0](), random_state=0
+    ),
+    "ComparisonResult": lambda: DirectionalAuditor(reference="test", n_resamples=9).compare(
+        HIRED, RUNS, **BY
+    ),
+    "AmplificationCurve": curve,
+    "MitigationComparison": lambda: compare_mitigations(
+        X, HIRED, SEX, {"plain": LogisticRegression()}, AUDITORS[0](), 2, noise=()
+    ),
+    "ComparisonReport": lambda: skbiasamp.compare(HIRED, RUNS, **BY, auditors=AUDITORS[0]()),
+    "CrossComparisonResult": lambda: skbiasamp.cross_audit(
+        {"a": LogisticRegression(), "b": LogisticRegression(C=0.1)},
+        X,
+        HIRED,
+        **BY,
+        auditor=AUDITORS[0](),
+        cv=2,
+    ),
+    "CrossAuditResult": lambda: skbiasamp.cross_audit(
+        LogisticRegression(), X, HIRED, **BY, auditor=AUDITORS[0](), cv=2
+    ),
+    "Timeline": lambda: skbiasamp.audit_over(
+        WATCHED, **IN_MONTHS, n_draws=39, auditor=AUDITORS[0]()
+    ),
+    "FeedbackResult": lambda: feedback_audit(
+        LogisticRegression(), X, HIRED, **BY, generations=2, n_runs=2, cv=2, auditor=AUDITORS[0]()
+    ),
+    "words": lambda: LICAuditor(n_draws=1, cv=2, interval=None, random_state=0).audit(
+        ["a woman with a bike", "a man with a bike"] * 20,
+        ["a woman in a kitchen", "a man with a bike"] * 20,
+        sensitive_features=["f", "m"] * 20,
+    ),
+}
+
+
+@functools.cache
+def made(name):
+    """Return a result. Each is made once: nothing may change it."""
+    return MAKERS[name]()
+
+
+MADE = {name: functools.partial(lambda name, rng: made(name), name) for name in MAKERS}
+MADE |= {"Contingency": counts_of, "Store": store_of}
