@@ -314,7 +314,7 @@ def given_to(function, rng, *, odd, form, of=""):
     if "frame" in named or (columns and "y_true" in named and rng.random() < 0.3):
         if "frame" not in named:
             given = {name: one for name, one in given.items() if name not in LABELS}
-            given["y_true"] = pick(FRAMES, rng)() if odd else FRAME
+            given[next(iter(named))] = pick(FRAMES, rng)() if odd else FRAME
         elif "frame" not in wrong:
             given["frame"] = pick(own.get("frame", [FRAME]), rng)
         wrong = {pick(list(FRAME_COLUMNS), rng)} if odd else set()

@@ -237,12 +237,24 @@ def test_frames_and_arrays_say_the_same(applicants, scores):
         ({"y_pred": [0.1, 0.2, np.nan, 1], "scores": True}, "finite scores"),
         ({"y_pred": list("abcd"), "scores": True}, "must hold numbers"),
         ({"y_pred": [0, 1, 0, 1], "min_share": 1}, "min_share must be 0 or more and below 1"),
+        ({"y_pred": [0, 1, 0, 1], "min_share": "x"}, "min_share must be 0 or more and below 1"),
+        ({"y_pred": [0, 1, 0, 1], "scores": []}, "scores must be one of True, False"),
+        (
+            {"y_pred": [0.1, 0.2, 0.3, 1], "scores": True, "sample_weight": [1, 2]},
+            "sample_weight has 2 rows but y_pred has 4",
+        ),
         ({"y_pred": [0.1, 0.2, 0.3, 0.7]}, "y_pred"),
     ],
 )
 def test_what_is_no_prediction_is_refused(given, says):
     with pytest.raises(ValueError, match=says):
         skbiasamp.selection_rates(**given, sensitive_features=list("aabb"))
+
+
+def test_rates_are_those_of_one_model():
+    frame = pd.DataFrame({"g": list("fmfm"), "y": [0, 1] * 2, "p": [0, 1] * 2})
+    with pytest.raises(ValueError, match="the predictions of one model; got those of 'a' and 'b'"):
+        skbiasamp.selection_rates(frame, sensitive="g", target="y", prediction={"a": "p", "b": "y"})
 
 
 # --------------------------------------------------------------------------- in a report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,6 +18,9 @@ from skbiasamp._input import (
     InputError,
     NamedMissing,
     check_frame_columns,
+    check_option,
+    quote,
+    read_weight,
     speaking,
 )
 from skbiasamp._task_sums import of_one_task
@@ -222,7 +226,8 @@ def selection_rates(
     1        m               NaN                NaN
     """
     call = call_of(selection_rates, locals())
-    if not 0 <= min_share < 1:
+    check_option("scores", scores, (True, False))
+    if isinstance(min_share, bool) or not isinstance(min_share, Real) or not 0 <= min_share < 1:
         raise InputError("{min_share} must be 0 or more and below 1; got {seen!r}.", seen=min_share)
     columns = {"prediction": prediction, "sensitive": sensitive, "target": target, "weight": weight}
     columns = {name: one for name, one in columns.items() if one is not None}
@@ -250,6 +255,9 @@ def selection_rates(
             columns["target"] = columns.pop("prediction")
         with speaking(y_true="y_pred", target="prediction"):
             test = count_labels(first, rest, columns, **how)
+    if test.models:
+        text = "{y_pred} must hold the predictions of one model; got those of {models}."
+        raise InputError(text, models=quote(test.models))
     labels = labels or test.has("task_pred")
     if test.soft("task"):
         text = "{y_pred} holds numbers, and rates are of labels. Pass labels, or {scores=True}."
@@ -284,7 +292,8 @@ def _above_median(scores: Any, weight: Any) -> Array:
     if weight is None:
         return (held > np.median(held)).astype(int)
     order = np.argsort(held, kind="stable")
-    reached = np.cumsum(np.asarray(weight, dtype=float)[order])
+    with speaking(y_true="y_pred"):
+        reached = np.cumsum(read_weight(weight, len(held))[order])
     half = reached[-1] / 2
     # The lower and the upper median are two if one half of the weight ends between two scores.
     ends = (np.searchsorted(reached, half, side=side) for side in ("left", "right"))
