@@ -16,6 +16,7 @@ AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, CANNOT, NOT_MEASURED = "no clear effect", "cannot amplify", "not measured"
 BALANCED = f"{CANNOT} (labels are balanced)"
+ASSOCIATION = "the association between group and task in its labels"
 DIRECTION_OF = {
     **dict.fromkeys((AMPLIFIES, AMPLIFIES_MORE, REVEALS_MORE), 1),
     **dict.fromkeys((REDUCES, AMPLIFIES_LESS, REVEALS_LESS), -1),

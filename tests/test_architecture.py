@@ -115,6 +115,8 @@ def test_the_gate_sees_an_upward_import(tmp_path, statement):
 
 
 METRICS = {"directional", "mals", "multi-attribute", "numeric", "leakage", "dpa", "lic", "dbac"}
+METRICS |= {"bias disparity", "differential fairness"}
+METRICS |= {"percentage amplification", "label amplification"}
 AUDITORS = {name for name in skbiasamp.__all__ if name.endswith("Auditor")}
 READERS = ["report", "cli", "results", "plotting"]
 # The auditor of a Display whose user names none.
@@ -130,7 +132,10 @@ def metrics_named(source):
         yield from AUDITORS & {name for name in names if isinstance(name, str)}
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             first, *rest = [*node.value.split(), ""]
-            if first.lower() in METRICS and " ".join(rest).strip() in ("", "A->T", "T->A"):
+            whole = node.value.lower() in METRICS
+            if whole or (
+                first.lower() in METRICS and " ".join(rest).strip() in ("", "A->T", "T->A")
+            ):
                 yield node.value
 
 

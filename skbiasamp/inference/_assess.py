@@ -61,7 +61,10 @@ def assess(
     labels of the same rows. `swaps` are the labels whose predictions take part.
     """
     nothing = np.full(pairs.delta.shape, np.nan)
-    if np.isnan(pairs.delta).all():
+    # Rows of sums cannot be drawn, and without rates there is no other way.
+    unknown_how = test.summed == "tasks" and pairs.rates is None
+    infinite = pairs.growth is not None and not np.isfinite(pairs.value)
+    if np.isnan(pairs.delta).all() or unknown_how or infinite:
         unknown = Bounds(nothing, nothing, np.nan, np.nan, {"standard_error": np.nan})
         return Uncertainty(unknown, nothing, nothing, np.nan)
     cells = pairs.seen_in(test)
@@ -79,6 +82,9 @@ def assess(
         )
     bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=confidence_level)
     options: Any = {"n_draws": n_resamples, "random_state": rng}
+    if bounds.p_value is not None:  # the test of the interval
+        adjusted = adjust_p_values(bounds.p_value, adjust)
+        return Uncertainty(bounds, bounds.p_value, adjusted, bounds.value_p_value)
     p_value, value_p = _test(paired, test, cells, pairs, changed, swaps, options)
     return Uncertainty(bounds, p_value, adjust_p_values(p_value, adjust), value_p)
 

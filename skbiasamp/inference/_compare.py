@@ -142,7 +142,7 @@ def _views(cells: Contingency) -> dict[str, Contingency]:
 
 def signed(pairs: Pairs) -> Pairs:
     """Return pairs whose changes have a direction; of a size, those of the signed mean."""
-    return pairs.as_signed() if pairs.size else pairs
+    return pairs.as_signed() if pairs.apart else pairs
 
 
 def _difference(
@@ -168,7 +168,7 @@ def _difference(
         pair_p = _normal_pairs(views, pairs)
     pair_p = np.where(np.isnan(between.delta), np.nan, pair_p)
     value = float(own.value - other.value)
-    change = float(own.signed_mean - other.signed_mean) if own.size else value
+    change = float(own.signed_mean - other.signed_mean) if own.apart else value
     nothing = np.full(between.delta.shape, np.nan)
     bounds, p_value = Bounds(nothing, nothing, np.nan, np.nan, {}), float("nan")
     sizes = (np.nan, np.nan)
@@ -189,12 +189,15 @@ def _difference(
             low, high = np.quantile(drawn[0].value - drawn[1].value, tails)
             sizes = float(low), float(high)
         bounds = widen_degenerate(bounds, between, unit=unit, **how)
-        p_value = _p_value(measure, cells, names, views, pairs, options)
+        if bounds.p_value is not None:  # the test of the interval
+            p_value = bounds.value_p_value
+        else:
+            p_value = _p_value(measure, cells, names, views, pairs, options)
     return Difference(
         value,
         change,
         bounds,
-        sizes if own.size else (bounds.value_low, bounds.value_high),
+        sizes if own.apart else (bounds.value_low, bounds.value_high),
         p_value,
         own.observed - other.observed,
         between.moved,
@@ -212,6 +215,8 @@ def _moves(pairs: Pairs) -> bool:
 def _between(own: Pairs, other: Pairs) -> Pairs:
     """Return pairs that change from the reference to the model."""
     own, other = signed(own), signed(other)
+    if own.growth is not None:
+        return replace(own, base=other.observed)  # from one model's predictions to the other's
     after, before = own.delta, other.delta
     if own.undefined_as_zero:
         nothing = np.isnan(after) & np.isnan(before)
@@ -224,14 +229,18 @@ def _between(own: Pairs, other: Pairs) -> Pairs:
 def _subtract(own: Drawn, other: Drawn, between: Pairs, pairs: Pairs) -> Drawn:
     """Return differences, pair by pair with the direction of the training correlation."""
     slope = pairs.slopes
-    turn = np.divide(between.slopes, slope, out=np.zeros(slope.shape), where=slope != 0)
+    if pairs.growth is not None:
+        value = np.asarray(own.value - other.value)
+        grown = own.moved - other.moved
+        return Drawn(grown, value, own.signed, other.observed, own.observed)
+    turn = np.divide(between.slopes, slope, out=np.zeros(between.slopes.shape), where=slope != 0)
     moved = [one.moved * turn for one in (own, other)]
     if pairs.undefined_as_zero:
         moved = [np.nan_to_num(one) for one in moved]
     # The value of `between` is the signed mean where that of the metric is a mean of sizes.
     return Drawn(
         moved[0] - moved[1],
-        np.asarray(own.signed - other.signed if pairs.size else own.value - other.value),
+        np.asarray(own.signed - other.signed if pairs.apart else own.value - other.value),
         np.asarray(own.signed - other.signed),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from skbiasamp._jobs import side_by_side
 from skbiasamp._order import ordered
 from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
+from skbiasamp.inference._growth import growth_draws, two_sided
 from skbiasamp.inference._influence import pair_variances, value_variance
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._simultaneous import largest_deviation, widened
@@ -35,6 +36,9 @@ class Bounds(NamedTuple):
     # Of all pairs at once, if asked for.
     all_low: Array | None = None
     all_high: Array | None = None
+    # Of pairs and value, where the test is that of the interval.
+    p_value: Array | None = None
+    value_p_value: float = float("nan")
 
 
 def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bounds:
@@ -96,11 +100,35 @@ class Drawn(NamedTuple):
     moved: Array
     value: Array
     signed: Array
+    # What sizes are of.
+    base: Array | None = None
+    observed: Array | None = None
 
     @classmethod
     def of(cls, pairs: Pairs) -> Self:
         """Return what is needed of the pairs of resamples."""
-        return cls(pairs.moved, np.asarray(pairs.value), np.asarray(pairs.signed_mean))
+        sides = () if pairs.growth is None else pairs.distances
+        return cls(pairs.moved, np.asarray(pairs.value), np.asarray(pairs.signed_mean), *sides)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the draws of all parts."""
+        every: list[Any] = [
+            None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True)
+        ]
+        return cls(*every)
+
+    def around(self, pairs: Pairs) -> Self:
+        """Return draws whose percentiles are the interval, although noise makes them too large."""
+        if pairs.undirected:
+            # Relative changes divide by rates that are noisy themselves, so their mean is too large
+            # on average, and that of a resample twice as much.
+            bias = np.nanmean(self.value) - pairs.value
+            return self._replace(value=self.value - 2 * bias)
+        if self.base is None or self.observed is None:
+            return self
+        moved, value = growth_draws(pairs, self.moved, self.value, self.base, self.observed)
+        return self._replace(moved=moved, value=value)
 
 
 def resampled(
@@ -127,10 +155,7 @@ def resampled(
         total=n_resamples,
         each=max(sizes),
     )
-    return tuple(
-        Drawn(*(np.concatenate(part) for part in zip(*every, strict=True)))
-        for every in zip(*parts, strict=True)
-    )
+    return tuple(map(Drawn.joined, zip(*parts, strict=True)))
 
 
 def percentiles(
@@ -147,7 +172,8 @@ def percentiles(
 
     `seen` is what the rows themselves gave, `pairs` says how pairs make the value.
     """
-    draws, values, signed = drawn
+    joint, drawn = drawn.moved, drawn.around(pairs)
+    draws, values, signed = drawn[:3]
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
     low, high = _quantiles(draws, tails)
     value_low, value_high = (float(end) for end in _quantiles(values, tails))
@@ -156,8 +182,10 @@ def percentiles(
     undefined = np.isnan(centre)
     every = None
     if simultaneous:
-        every = _all_pairs(draws, pairs, changed, centre, unit, confidence_level)
+        every = _all_pairs(joint, pairs, changed, centre, unit, confidence_level)
     low, high = (np.where(undefined, np.nan, end) for end in (low, high))
+    if every is not None and pairs.growth is not None:
+        every = np.minimum(every[0], low), np.maximum(every[1], high)
     reach = np.stack([centre - low, high - centre])
     wide = reach
     if changed is not None:
@@ -166,16 +194,32 @@ def percentiles(
         wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
     low = np.where(wide[0] > reach[0], centre - wide[0], low)
     high = np.where(wide[1] > reach[1], centre + wide[1], high)
-    if pairs.size:
-        reach, wide = (_turned(one, pairs.sign) for one in (reach, wide))
-        ends = _stretched(_quantiles(signed, tails), float(seen.signed), reach, wide)
+    if pairs.apart:
+        turned = (_turned(one, pairs.sign) for one in (reach, wide))
+        ends = _stretched(_quantiles(signed, tails), float(seen.signed), *turned)
         statistics |= dict(zip(("signed_mean_low", "signed_mean_high"), ends, strict=True))
+    if pairs.size:
         # The size of a change that may go either way may be 0.
         low, high = _of_sizes(low, high)
         every = every and _of_sizes(*every)
     else:
         value_low, value_high = _stretched((value_low, value_high), float(seen.value), reach, wide)
-    return Bounds(low, high, value_low, value_high, statistics, *(every or ()))
+    found = Bounds(low, high, value_low, value_high, statistics, *(every or ()))
+    if pairs.undirected or pairs.growth is not None:
+        # Noise makes estimates too large, perhaps larger than what agrees with the rows.
+        ends = min(value_low, float(pairs.value)), max(value_high, float(pairs.value))
+        found = found._replace(value_low=ends[0], value_high=ends[1])
+    return found if pairs.growth is None else _of_growth(found, drawn, pairs)
+
+
+def _of_growth(bounds: Bounds, drawn: Drawn, pairs: Pairs) -> Bounds:
+    """Return bounds that include the estimates of all pairs, with their tests."""
+    return bounds._replace(
+        low=np.minimum(bounds.low, pairs.moved),
+        high=np.maximum(bounds.high, pairs.moved),
+        p_value=np.where(np.isnan(pairs.moved), np.nan, two_sided(drawn.moved)),
+        value_p_value=float(two_sided(drawn.value)),
+    )
 
 
 def _of_sizes(low: Array, high: Array) -> tuple[Array, Array]:
@@ -264,14 +308,20 @@ def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
     return found
 
 
-def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_level: float) -> Bounds:
+def widen_degenerate(
+    bounds: Bounds,
+    pairs: Pairs,
+    *,
+    unit: Any,
+    confidence_level: float,
+) -> Bounds:
     """Give pairs without any variation the width that so few rows allow.
 
     Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
     pair whose sign is 0 is certain: its amplification is 0 whatever the model does.
     """
     alpha = 1 - confidence_level
-    most = np.abs(pairs.slopes)  # a change of a whole rate
+    most = pairs.per_row  # a change of a whole rate
     with np.errstate(divide="ignore", invalid="ignore"):
         n = pairs.n * unit
         reach = most * np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
@@ -285,21 +335,24 @@ def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_leve
     parts = np.where(flat, pairs.share * reach, 0.0)
     if value_high - value_low <= 1e-12:
         total = float(parts.sum() or np.nansum(pairs.share * reach))
-        floor = 0.0 if sizes else -1.0
+        if pairs.growth == "largest":
+            total = float(np.nanmax(reach))
+        floor = 0.0 if sizes else -1.0 if pairs.growth is None else -np.inf
         value_low, value_high = min(value_low, max(value_low - total, floor)), value_high + total
-    elif flat.any() and not sizes:
+    elif flat.any() and not sizes and pairs.growth != "largest":
         # Pairs that happen not to vary are as uncertain in the value as they are alone.
         more = float((parts**2).sum()) ** 0.5
         value_low = pairs.value - float(np.hypot(pairs.value - value_low, more))
         value_high = pairs.value + float(np.hypot(value_high - pairs.value, more))
     statistics = dict(bounds.statistics)
     ends = ("signed_mean_low", "signed_mean_high")
-    if sizes and statistics[ends[1]] - statistics[ends[0]] <= 1e-12:
+    if pairs.apart and statistics[ends[1]] - statistics[ends[0]] <= 1e-12:
         total = float(np.nansum(np.abs(pairs.sign) * pairs.share * reach))
         statistics[ends[0]] -= total
         statistics[ends[1]] += total
-    found = Bounds(low, high, value_low, value_high, statistics)
-    return found._replace(all_low=bounds.all_low, all_high=bounds.all_high)
+    return bounds._replace(
+        low=low, high=high, value_low=value_low, value_high=value_high, statistics=statistics
+    )
 
 
 def across_runs(values: Array, confidence_level: float, *, method: str) -> tuple[Any, Any, Any]:

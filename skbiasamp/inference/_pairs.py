@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -78,6 +78,18 @@ class Pairs:
         Turns a contingency into one whose tasks are those of the pairs, if they are others.
     undefined_as_zero : bool, default=False
         Whether undefined pairs count as 0. False: they are left out of the mean.
+    undirected : bool, default=False
+        Whether the value says nothing about the direction of the training correlations, although
+        amplifications have a sign. The verdict is then about the mean in that direction.
+    growth : {"mean", "largest"}, default=None
+        "mean", "largest": a pair's amplification is by how much its distance from `origin` grows,
+        and the value is the mean over pairs, or by how much the largest distance grows. None:
+        changes count as they are.
+    origin : float, default=0.0
+        Where `base` and `observed` are equal shares, if `growth` is measured.
+    per_rate : array, default=None
+        What a pair's amplification changes by if a rate of its `n` rows changes by 1. None: the
+        size of `slope`.
     statistics : dict
         Further numbers, for ``result.statistics``.
 
@@ -88,7 +100,7 @@ class Pairs:
     amplification : array
         What each pair adds to the value: ``slope * delta``, or its size.
     value : float or array
-        The sum of the amplifications, divided by `divisor`.
+        The sum of the amplifications, divided by `divisor`, or what `growth` says.
 
     See Also
     --------
@@ -125,6 +137,10 @@ class Pairs:
     own_base: bool = False
     onto: Callable[[Contingency], Contingency] | None = None
     undefined_as_zero: bool = False
+    undirected: bool = False
+    growth: Literal["mean", "largest"] | None = None
+    origin: float = 0.0
+    per_rate: Array | None = None
     statistics: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -145,9 +161,18 @@ class Pairs:
     @cached_property
     def moved(self) -> Array:
         """The amplification with its direction, which intervals are made of."""
+        if self.growth is not None:
+            before, after = self.distances
+            with np.errstate(invalid="ignore"):  # both may be infinite
+                return np.abs(after) - np.abs(before)
         moved = self.slopes * self.delta + 0.0  # no minus before a zero
         # A size that does not count is 0, whatever the rates are.
         return np.where(self.slopes == 0, 0.0, moved) if self.size else moved
+
+    @property
+    def distances(self) -> tuple[Array, Array]:
+        """How far `base` and `observed` are from `origin`, with a sign."""
+        return self.base - self.origin, self.observed - self.origin
 
     @cached_property
     def amplification(self) -> Array:
@@ -165,12 +190,27 @@ class Pairs:
     @cached_property
     def value(self) -> Any:
         """The metric's value."""
+        if self.growth == "largest":
+            before, after = (largest(np.abs(one)) for one in self.distances)
+            with np.errstate(invalid="ignore"):
+                found = np.subtract(after, before)
+            return found if np.ndim(found) else float(found)
         return _total(self.amplification) / self.divisors
 
     @cached_property
     def signed_mean(self) -> Any:
-        """The mean of signed changes, which says in which direction sizes go."""
-        return _total(self.sign * self.delta) / self.divisors
+        """The mean of changes in the direction of the training correlations."""
+        return _total(self.sign * np.abs(self.slopes) * self.delta) / self.divisors
+
+    @property
+    def apart(self) -> bool:
+        """Whether the verdict is about the signed mean, which is not the value."""
+        return self.size or self.undirected
+
+    @cached_property
+    def per_row(self) -> Array:
+        """What a pair's amplification changes by if a rate of its rows changes by 1."""
+        return np.abs(self.slopes) if self.per_rate is None else self.per_rate
 
     @property
     def row_weighted(self) -> float:
@@ -178,6 +218,8 @@ class Pairs:
 
         A mean over pairs counts a group of 58 rows as much as one of 10,914.
         """
+        if self.growth == "largest":
+            return float("nan")  # not a mean
         defined = ~np.isnan(self.delta)
         n = np.where(defined, self.n, 0.0)
         if not n.sum():
@@ -200,12 +242,21 @@ class Pairs:
         return np.where(np.isnan(self.delta), 0.0, slope * self.share)
 
     def as_signed(self) -> Self:
-        """Return the pairs of a mean of absolute changes as those of the signed mean."""
-        return replace(self, slope=None, size=False)
+        """Return pairs whose value has no direction as those of the signed mean."""
+        slope = self.sign * np.abs(self.slopes)
+        return replace(self, slope=slope, size=False, undirected=False)
 
     def seen_in(self, cells: Contingency) -> Contingency:
         """Return a contingency in terms of the pairs' own tasks."""
         return cells if self.onto is None else self.onto(cells)
+
+
+def largest(values: Array) -> Any:
+    """Return the largest of the defined pairs; 0 if there is none."""
+    undefined = np.isnan(values)
+    found = np.where(undefined, -np.inf, values).max(axis=(-2, -1), initial=-np.inf)
+    found = np.where(undefined.all(axis=(-2, -1)), 0.0, found)
+    return found if np.ndim(found) else float(found)
 
 
 def _total(values: Array) -> Any:

@@ -40,5 +40,5 @@ def widened(reach: Array, exact: Array | None, pairs: Pairs, unit: Any, times: f
     tail = float(stats.norm.sf(times))
     with np.errstate(divide="ignore", invalid="ignore"):
         n = pairs.n * unit
-        unseen = np.abs(pairs.slopes) * np.where(n > 0, 1 - tail ** (1 / n), np.nan)
+        unseen = pairs.per_row * np.where(n > 0, 1 - tail ** (1 / n), np.nan)
     return np.where(reach <= FLAT, np.fmax(wide, unseen), wide)

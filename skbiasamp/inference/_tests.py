@@ -221,7 +221,7 @@ def swap_p_values(
 
     `paired` measures predictions against the labels of the same rows, and found `seen`. A mean of
     absolute changes is tested for being larger than in the draws, other values for being further
-    from 0.
+    from 0. Of a value without a direction, the mean in the direction of the signs is tested.
     """
     n_pairs, value, rng = np.zeros(seen.delta.shape), 0, generator(random_state)
     with progress("draws", n_draws) as step:
@@ -230,6 +230,8 @@ def swap_p_values(
             # A draw that ties with what was seen counts, whatever the rounding.
             n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
             moved, here = np.asarray(drawn.value), seen.value
+            if seen.undirected:
+                moved, here = np.asarray(drawn.signed_mean), seen.signed_mean
             if not seen.size:
                 moved, here = np.abs(moved), abs(here)
             value += int((moved >= here - 1e-9).sum())

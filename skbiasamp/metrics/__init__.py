@@ -3,18 +3,19 @@
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics.differential_fairness import (
+    DifferentialFairnessAuditor,
+    differential_fairness_amplification,
+)
 from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
+from skbiasamp.metrics.disparity import BiasDisparityAuditor, bias_disparity
 from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
+from skbiasamp.metrics.label import LabelAuditor, label_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
-from skbiasamp.metrics.related import (
-    bias_disparity,
-    differential_fairness_amplification,
-    label_amplification,
-    percentage_amplification,
-)
+from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
 from skbiasamp.metrics.text import (
     DBACAuditor,
     LICAuditor,
@@ -24,16 +25,20 @@ from skbiasamp.metrics.text import (
 
 __all__ = [
     "AttackAuditor",
+    "BiasDisparityAuditor",
     "CooccurrenceAuditor",
     "DBACAuditor",
     "DPAAuditor",
+    "DifferentialFairnessAuditor",
     "DirectionalAuditor",
     "LICAuditor",
+    "LabelAuditor",
     "LeakageAuditor",
     "MALSAuditor",
     "MultiAttributeAuditor",
     "NumericAuditor",
     "Pairs",
+    "PercentageAuditor",
     "Rates",
     "bias_disparity",
     "dataset_leakage",

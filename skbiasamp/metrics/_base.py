@@ -30,6 +30,7 @@ from skbiasamp._input import (
 from skbiasamp._progress import Step, progress
 from skbiasamp._texts import documented, filling
 from skbiasamp._warnings import collected
+from skbiasamp._words import ASSOCIATION
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._comparing import compared, comparison_result, over_runs
 from skbiasamp.metrics._reading import count_labels, require_predictions, rest_by_name
@@ -65,7 +66,10 @@ class BaseAuditor(ABC, BaseEstimator):
     # What a pair compares: columns of a result's table, and their headings.
     columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
     baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
+    pair_of: ClassVar[tuple[str, str]] = ("group", "task")  # what a row of the table is about
     unit: ClassVar[str] = ""  # of the value, if it is no share
+    amplified: ClassVar[str] = ASSOCIATION  # what a report says that the model amplifies
+    cannot: ClassVar[str] = ""  # why nothing can be, if not for a lack of associations
     uncounted: ClassVar[str] = ""  # why a pair without a sign adds 0
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
@@ -414,7 +418,8 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
-        what, directed = f"{self.metric} amplification", self.direction is not None
+        what = f"{self.metric.removesuffix(' amplification')} amplification"
+        directed = self.direction is not None
         require_predictions(test, self._requires(), what=what, directed=directed)
 
     def _check_groups(self, cells: Contingency) -> None:
@@ -510,6 +515,9 @@ class BaseAuditor(ABC, BaseEstimator):
             headline=self.headline,
             columns=dict(self.columns),
             uncounted=self.uncounted,
+            amplified=self.amplified,
+            pair_of=self.pair_of,
+            cannot=self.cannot,
             settings=tuple(
                 name
                 for name, one in inspect.signature(type(self)).parameters.items()

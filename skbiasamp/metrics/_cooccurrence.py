@@ -255,8 +255,10 @@ class CooccurrenceAuditor(BaseAuditor):
             )
         test = of_model(cells, reference)
         train = self._signs_from(test)
+        fixed = self._fixed(train, test)
+        self._check_interval(self._measure(train, test, **fixed))
         found = compare_models(
-            partial(self._measure, train, **self._fixed(train, test)),
+            partial(self._measure, train, **fixed),
             cells,
             reference,
             interval=self.interval,
@@ -276,12 +278,7 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _result(self, test: Contingency) -> AuditResult:
         train, fixed, pairs = self._measured(test)
-        if self.interval == "analytic" and pairs.rates is None:
-            raise InputError(
-                "{interval='analytic'} needs a metric that declares which rates it compares, and "
-                "{metric} declares none. Use {interval='bootstrap'}.",
-                metric=type(self).__name__,
-            )
+        self._check_interval(pairs)
         if self.simultaneous and self.interval != "bootstrap":
             raise InputError(
                 "{simultaneous=True} needs {interval='bootstrap'}: it is the distribution of the "
@@ -290,7 +287,7 @@ class CooccurrenceAuditor(BaseAuditor):
             )
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
-        summary = "signed_mean" if pairs.size else "row_weighted"
+        summary = "signed_mean" if pairs.apart else "row_weighted"
         statistics = pairs.statistics | {summary: getattr(pairs, summary)}
         found: dict[str, Any] = {}
         if self.interval is not None:
@@ -343,6 +340,15 @@ class CooccurrenceAuditor(BaseAuditor):
             **found,
         )
 
+    def _check_interval(self, pairs: Pairs) -> None:
+        """Raise if the metric has no intervals of this kind."""
+        if self.interval == "analytic" and pairs.rates is None:
+            raise InputError(
+                "{interval='analytic'} needs a metric that declares which rates it compares, and "
+                "{metric} declares none. Use {interval='bootstrap'}.",
+                metric=type(self).__name__,
+            )
+
     def _sign_certain(self, train: Contingency, pairs: Pairs) -> Array:
         """Return whether each pair's sign is that of a correlation, NaN if signs are not."""
         p_values = self._sign_p_values(pairs.seen_in(train))
@@ -378,7 +384,7 @@ def _row_of_model(model: str, found: Compared) -> dict[str, Any]:
     """Return the value of a model and its difference to the reference, NaN for the reference."""
     pairs, bounds, gap = found.pairs[model], found.bounds[model], found.differences.get(model)
     row: dict[str, Any] = {"model": model, **dict.fromkeys(MODEL_COLUMNS[1:], np.nan)}
-    if pairs.size:
+    if pairs.apart:
         # A mean of absolute changes has no direction: verdicts are about the signed mean.
         row |= dict.fromkeys(("signed_difference", "signed_low", "signed_high"), np.nan)
     row["value"] = pairs.value
@@ -387,7 +393,7 @@ def _row_of_model(model: str, found: Compared) -> dict[str, Any]:
     if gap is not None:
         row |= {"difference": gap.value, "p_value": gap.p_value}
         row["difference_low"], row["difference_high"] = gap.sizes
-        if pairs.size:
+        if pairs.apart:
             row["signed_difference"] = gap.signed
             row["signed_low"] = gap.bounds.value_low
             row["signed_high"] = gap.bounds.value_high

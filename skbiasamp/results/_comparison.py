@@ -269,8 +269,10 @@ class ComparisonResult(OfMetric):
                 f"of the rows labelled {task}, {new} are predicted to be in the group {group}, and "
             )
             what += f"{old} {by}"
-        else:
+        elif self.percent:
             what = f"the rate of the group {group} and {task} is {new}, and {old} {by}"
+        else:
+            what = f"{group} and {task} from {old} {by} to {new}"
         return f" Largest change: {what}."
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from skbiasamp import _schema as schema
 from skbiasamp._input import InputError, check_count
 from skbiasamp._words import (
     AMPLIFIES,
+    ASSOCIATION,
     CANNOT,
     DIRECTION_OF,
     NO_EFFECT,
@@ -85,8 +86,8 @@ class AuditResult(OfMetric):
         Further numbers of the metric, such as ``row_weighted`` (the value if every pair counts
         by its rows) or the signed mean of a multi-attribute audit.
     kind : {"signed", "size", "attack"}
-        How value and pairs are read: a signed mean, a mean of absolute changes (never below 0), or
-        the gain of an attacker.
+        How value and pairs are read: a signed mean, a value without a direction (such as a mean
+        of absolute changes; the verdict is then about the signed mean), or the gain of an attacker.
     question : str
         The question that the metric answers.
     definition : str
@@ -100,6 +101,12 @@ class AuditResult(OfMetric):
         What each pair compares: columns of the table, and their headings.
     uncounted : str
         Why a pair without a sign adds 0 to the value.
+    amplified : str
+        What the model amplifies or reduces, by the verdict.
+    cannot : str
+        Why nothing can be amplified, if not for a lack of associations.
+    pair_of : tuple of two str
+        What a row of the table is about: a group and a task, or what the metric has in their place.
     settings : tuple of str
         Names of the parameters that are not at their default.
     percent : bool
@@ -154,6 +161,9 @@ class AuditResult(OfMetric):
     percent: bool = True
     unit: str = ""
     uncounted: str = ""
+    amplified: str = ASSOCIATION
+    cannot: str = ""
+    pair_of: tuple[str, str] = ("group", "task")
     settings: tuple[str, ...] = ()
     group_columns: tuple[Hashable, ...] = ()
     about: str = "the group"
@@ -304,10 +314,15 @@ class AuditResult(OfMetric):
         rows = f"{self.n_samples:,.15g} row{'s' * (self.n_samples != 1)}"
         if "attacker" in self.statistics:
             return f"{text} ({rows}, {self.statistics['attacker']} attacker)"
-        groups, tasks = self.table["group"].nunique(), self.table["task"].nunique()
-        sets = all(isinstance(task, tuple) for task in self.table["task"])
-        what = f"set{'s' * (tasks != 1)} of tasks" if sets else f"task{'s' * (tasks != 1)}"
-        return f"{text} ({rows}, {groups} group{'s' * (groups != 1)} x {tasks} {what})"
+        group, task = self.pair_of
+        if all(isinstance(one, tuple) for one in self.table["task"]):
+            task = "set of tasks"
+        counts = [
+            _counted(self.table[side].nunique(), what)
+            for side, what in (("group", group), ("task", task))
+            if list(self.table[side].unique()) != ["(all)"]
+        ]
+        return f"{text} ({', '.join([rows, ' x '.join(counts)])})"
 
     def strongest(self, n: int = 10) -> pd.DataFrame:
         """Return the `n` pairs with the largest amplification, strongest first.
@@ -404,7 +419,9 @@ class AuditResult(OfMetric):
         del read["schema"]
         rows = read["table"]
         columns = list(rows[0]) if rows else ["group", "task", "amplification"]
-        compared = read.get("columns", ())
+        compared, pair_of = read.get("columns", ()), read.get("pair_of", ("", ""))
+        if len(pair_of) != 2:
+            raise schema.wrong(f"{field}.pair_of".strip("."), "a list of two texts", pair_of)
         schema.of_intervals([read], field, _INTERVALS)
         schema.of_intervals(rows, f"{field}.table".strip("."), _INTERVALS)
         for i, row in enumerate(rows):
@@ -416,6 +433,12 @@ class AuditResult(OfMetric):
         if read.get("words") is not None:
             read["words"] = pd.DataFrame(read["words"], columns=list(WORD_COLUMNS))
         return cls(**read | {"table": pd.DataFrame(cells, columns=columns).infer_objects()})
+
+
+def _counted(n: int, what: str) -> str:
+    """Return so many groups, pairs of groups, tasks or sets of tasks."""
+    first, *rest = what.split(" ")
+    return " ".join([f"{n} {first}{'s' * (n != 1)}", *rest])
 
 
 _INTERVALS = (("low", "high"),)
@@ -466,6 +489,9 @@ _FIELDS = schema.record(
         "baseline": schema.TEXT,
         "words": schema.optional(schema.list_of(schema.record(WORD_COLUMNS))),
         "uncounted": schema.TEXT,
+        "amplified": schema.TEXT,
+        "cannot": schema.TEXT,
+        "pair_of": schema.tuple_of(schema.TEXT),
         "settings": schema.tuple_of(schema.TEXT),
         "group_columns": schema.tuple_of(schema.name),
     },

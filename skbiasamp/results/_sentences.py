@@ -17,13 +17,22 @@ from skbiasamp._words import (
 from skbiasamp.results._result import AuditResult
 
 
-def conclusion(result: AuditResult, *, rates: bool = False) -> str:
+def conclusion(
+    result: AuditResult,
+    *,
+    rates: bool = False,
+    what: str = "the association",
+    amount: str = "",
+    cannot: str = "",
+) -> str:
     """Return the verdict with value and interval, and what limits it.
 
-    `rates`: the value is a mean change of rates, and is also said in percentage points.
+    `rates`: the value is a mean change of rates, and is also said in percentage points. A metric of
+    something else than associations says `what` is amplified, by which `amount`, and why nothing
+    could be (`cannot`).
     """
     verdict = result.verdict
-    text = f"{_verdict(result, rates=rates)}."
+    text = f"{_verdict(result, rates=rates, what=what, amount=amount, cannot=cannot)}."
     if result.kind != "signed" or verdict in (CANNOT, NOT_MEASURED):
         return text
     alpha = round(1 - float(result.confidence_level or 0.95), 12)
@@ -39,11 +48,11 @@ def conclusion(result: AuditResult, *, rates: bool = False) -> str:
     return text
 
 
-def _verdict(result: AuditResult, *, rates: bool) -> str:
+def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot: str) -> str:
     value, low, high = result.judged
-    what = "signed mean " if result.kind == "size" else ""
+    mean = "signed mean " if result.kind == "size" else ""
     unit = f" {result.unit}" * bool(result.unit)
-    shown = f"{what}{value:+.4f}{unit}"
+    shown = f"{mean}{value:+.4f}{unit}" + f", {amount}" * bool(amount)
     if rates:
         side = "along" if value >= 0 else "against"
         of = " in the training labels" if labels_of(result) == "training labels" else ""
@@ -54,6 +63,8 @@ def _verdict(result: AuditResult, *, rates: bool) -> str:
             f"{BALANCED.capitalize()}: no group is associated with a task in the "
             f"{labels_of(result)}, so there is nothing to amplify. Leakage and DPA also measure "
             "balanced labels"
+            if not cannot
+            else f"{CANNOT.capitalize()}: {cannot}, so there is nothing to amplify"
         )
     if verdict == NOT_MEASURED:
         if result._undefined:
@@ -61,7 +72,7 @@ def _verdict(result: AuditResult, *, rates: bool) -> str:
         reason = "no interval was requested"
         if result.confidence_level is not None:
             reason = "the data were summed in a way that gives no interval"
-        return f"Not measured: the {what or 'value '}is {value:+.4f}, and {reason}"
+        return f"Not measured: the {mean or 'value '}is {value:+.4f}, and {reason}"
     interval = f"{level_of(result.confidence_level or 0.95)} confidence interval"
     ends = f"{low:+.4f} to {high:+.4f}"
     if verdict == NO_EFFECT:
@@ -78,7 +89,7 @@ def _verdict(result: AuditResult, *, rates: bool) -> str:
                 "predictions is not clearly better than a guess that ignores its input"
             )
         return f"No clear effect: {shown} (the {interval} {ends} includes 0)"
-    about = "the association" if verdict in (AMPLIFIES, REDUCES) else f"about {result.about}"
+    about = what if verdict in (AMPLIFIES, REDUCES) else f"about {result.about}"
     return f"The model {verdict} {about}: {shown} ({interval} {ends})"
 
 

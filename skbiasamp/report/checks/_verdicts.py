@@ -63,7 +63,11 @@ class BalancedData(Check):
     rank = 20
 
     def found(self, seen: Seen) -> Found:
-        blind = [name for name, result in seen.report.items() if result.verdict == CANNOT]
+        blind = [
+            name
+            for name, result in seen.report.items()
+            if result.verdict == CANNOT and not result.cannot
+        ]
         if not blind or is_constant(seen.signs):
             return None
         return (

@@ -7,6 +7,7 @@ from typing import Any
 
 from skbiasamp._words import (
     AMPLIFIES,
+    ASSOCIATION,
     BALANCED,
     CANNOT,
     NO_EFFECT,
@@ -45,25 +46,25 @@ _UNCOUNTED = "adds 0"
 _READING = {
     "signed": "Above 0 the predictions exaggerate the association in the labels, below 0 they "
     "weaken it.",
-    "size": "The value is a size: it is never below 0. The verdict follows the signed mean.",
+    "size": "The value has no direction: the verdict follows the signed mean.",
     "attack": "Above 0 the attacker guesses better from the model than from {baseline}, below 0 "
     "worse.",
 }
-_ASSOCIATION = "the association between group and task in its labels"
+_READING_OTHERS = "Above 0 the model amplifies {amplified}, below 0 it reduces it."
 _LESS_THAN = "about {about} than {baseline} would"
 
 # Symbol and side (the colour) of each verdict, and the sentence that the page opens with.
 TAGS = {
-    AMPLIFIES: ("▲", "above", f"The model amplifies {_ASSOCIATION}."),
+    AMPLIFIES: ("▲", "above", "The model amplifies {amplified}."),
     REVEALS_MORE: ("▲", "above", f"The model reveals more {_LESS_THAN}."),
-    REDUCES: ("▼", "below", f"The model reduces {_ASSOCIATION}."),
+    REDUCES: ("▼", "below", "The model reduces {amplified}."),
     REVEALS_LESS: ("▼", "below", f"The model reveals less {_LESS_THAN}."),
     NO_EFFECT: (
         "◆",
         "across",
         "No clear effect: this audit does not show amplification.",
     ),
-    CANNOT: ("●", "zero", "Cannot amplify: group and task are balanced in the labels."),
+    CANNOT: ("●", "zero", "Cannot amplify: {cannot}."),
     NOT_MEASURED: ("–", "undefined", "Not measured."),
 }
 
@@ -178,7 +179,8 @@ def _headed(
 ) -> dict[str, Any]:
     """Return the primary audit; its headline names two groups and their one task."""
     groups, tasks, columns = (context.get(key, ()) for key in ("groups", "tasks", "group_columns"))
-    if len(groups) != 2 or len(tasks) != 1 or result["direction"] == "T->A":
+    one_difference = len(groups) == 2 and len(tasks) == 1 and result["direction"] != "T->A"
+    if not one_difference or result["amplified"] != ASSOCIATION:
         return audit
     task = f"'{task_of(tasks[0])}'"
     one, other = (group_of(group, columns if len(columns) > 1 else ()) for group in groups)
@@ -203,7 +205,10 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
     title = name_of(name).replace("->", "→")
     # The verdict is the sentence's first, and what it rests on follows a colon: see `conclusion`.
     lead, _, rest = result["sentence"].partition(". ")
-    reading = _filled(_READING.get(result["kind"], ""), result)
+    reading = _READING.get(result["kind"], "")
+    if result["kind"] == "signed" and result["amplified"] != ASSOCIATION:
+        reading = _READING_OTHERS
+    reading = _filled(reading, result)
     return {
         "id": f"audit-{i}",
         "key": name,
@@ -222,7 +227,9 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "verdict": result["verdict"],
         "side": side,
         "symbol": symbol,
-        "word": BALANCED if result["verdict"] == CANNOT else result["verdict"],
+        "word": BALANCED
+        if result["verdict"] == CANNOT and not result["cannot"]
+        else result["verdict"],
         "numbers": {one: result[one] for one in ("value", "low", "high", "p_value")},
         "value": number(result["value"]),
         "interval": interval(result),
@@ -239,8 +246,12 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
 
 
 def _filled(text: str, result: dict[str, Any]) -> str:
-    """Return text with what the metric says of its attackers."""
-    return text.replace("{about}", result["about"]).replace("{baseline}", result["baseline"])
+    """Return text with what the metric says of itself."""
+    said = {key: result[key] for key in ("about", "baseline", "amplified", "cannot")}
+    said["cannot"] = said["cannot"] or "group and task are balanced in the labels"
+    for key, words in said.items():
+        text = text.replace(f"{{{key}}}", words)
+    return text
 
 
 def _summary(key: str, audits: list[dict[str, Any]]) -> Table | None:

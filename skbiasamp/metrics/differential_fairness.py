@@ -1,0 +1,270 @@
+"""Differential fairness: the largest ratio between two groups' probabilities of an outcome."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skbiasamp._compat import Interval
+from skbiasamp._input import Array, InputError, Names
+from skbiasamp._words import NOT_MEASURED, group_of, task_of
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._pairs import Pairs, largest
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._functions import function_of
+from skbiasamp.results import AuditResult, conclusion
+
+# Resamples of more pairs of groups and outcomes do not fit into memory.
+_MOST_PAIRS = 10_000
+
+
+class DifferentialFairnessAuditor(CooccurrenceAuditor):
+    r"""Audit differential fairness: how much the largest ratio of two groups' rates grows.
+
+    Use it if the worst case matters: the value is about the two groups and the outcome that are
+    furthest apart. Each row of the table is a pair of groups and an outcome.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    concentration : float, default=1.0
+        Rows that Dirichlet smoothing adds to each group, spread evenly over the outcomes. 0: no
+        smoothing. A group that never has an outcome then has an infinite ratio, and there is no
+        interval.
+    %(shared)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        The sign of each pair's training correlation, which this metric does not use.
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.metrics.differential_fairness_amplification : The value as a function.
+    DirectionalAuditor : The mean over groups and tasks, in percentage points.
+
+    Notes
+    -----
+    The value is :math:`\hat\varepsilon - \varepsilon` with
+    :math:`\varepsilon = \max_{t,a,a'} |\log P(t \mid a) - \log P(t \mid a')|`, where t runs
+    over the classes, or over presence and absence of each task of an indicator.
+    ``statistics`` of a result holds ``epsilon_labels`` and ``epsilon_predictions``. Without
+    smoothing the value is infinite or NaN if a group never has an outcome that another group has.
+
+    The largest of several ratios is too large on average, most of all where rows are few. At either
+    end, the interval is the longer one of two: percentiles of resamples, and the noise of all pairs
+    that could be the largest, in either direction [2]_. It need not be symmetric, and is wider than
+    needed if ratios are nearly equal. The p-value is that of the interval.
+
+    References
+    ----------
+    .. [1] Foulds, Islam, Keya, Pan. An intersectional definition of fairness. ICDE 2020.
+    .. [2] Fang, Santos. Inference on directionally differentiable functions. Review of Economic
+       Studies 2019.
+
+    Examples
+    --------
+    One in two women is hired and three in four men; of the women, one in four is predicted to be.
+
+    >>> from skbiasamp import DifferentialFairnessAuditor
+    >>> sex = ["f"] * 200 + ["m"] * 200
+    >>> hired = [1] * 100 + [0] * 100 + [1] * 150 + [0] * 50
+    >>> predicted = [1] * 50 + [0] * 150 + [1] * 150 + [0] * 50
+    >>> auditor = DifferentialFairnessAuditor(random_state=0).fit(hired, sensitive_features=sex)
+    >>> result = auditor.audit(hired, predicted, sensitive_features=sex)
+    >>> result.table[["group", "task", "base", "observed", "amplification"]].round(4)
+       group  task    base  observed  amplification
+    0  f / m     1 -0.4038    -1.092         0.6882
+    1  f / m     0  0.6882     1.092         0.4038
+    >>> round(result.value, 4)
+    0.4038
+
+    The same as a function:
+
+    >>> from skbiasamp.metrics import differential_fairness_amplification
+    >>> value = differential_fairness_amplification(hired, predicted, sensitive_features=sex)
+    >>> round(value, 4)
+    0.4038
+    """
+
+    metric = "differential fairness"
+    definition = (
+        "Differential fairness (Foulds et al., 2020): the largest ratio between two groups' "
+        "probabilities of one outcome. The value is by how much its logarithm grows from labels "
+        "to predictions. Each row of the table is a pair of groups and an outcome, with the "
+        "logarithm of their ratio."
+    )
+    question = "Does the largest ratio between two groups' rates grow?"
+    pair_of = ("pair of groups", "outcome")
+    amplified = "the largest ratio between two groups' rates in its labels"
+    columns: ClassVar = {"base": "Log ratio, labels", "observed": "Log ratio, predictions"}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "concentration": [Interval(Real, 0, None, closed="left")],
+        **CooccurrenceAuditor._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        concentration: float = 1.0,
+        *,
+        groups: str = "intersection",
+        reference: str = "train",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        simultaneous: bool = False,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            groups=groups,
+            reference=reference,
+            missing=missing,
+            pos_label=pos_label,
+            interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            simultaneous=simultaneous,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.concentration = concentration
+
+    @property
+    def percent(self) -> bool:
+        """Logarithms of ratios are no shares."""
+        return False
+
+    # ------------------------------------------------------------------ the formula
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        unit = fixed["rows_per_weight"]
+        tasks = _outcomes(test)
+        (before, rates), (after, _) = (self._logs(test, side, unit) for side in _SIDES)
+        one, other = np.triu_indices(len(test.groups), 1)
+        n = np.minimum(test.count("group")[..., one], test.count("group")[..., other])
+        least = np.minimum(rates[..., one, :], rates[..., other, :])
+        base = _ratios(before, one, other)
+        observed = _ratios(after, one, other)
+        found = {"epsilon_labels": base, "epsilon_predictions": observed}
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return Pairs(
+                groups=_pair_names(test),
+                tasks=tasks,
+                n=n[..., None],
+                base=base,
+                observed=observed,
+                sign=np.where(base < 0, -1, 1),
+                growth="largest",
+                per_rate=1 / least,
+                statistics={name: largest(np.abs(ratios)) for name, ratios in found.items()},
+            )
+
+    def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
+        # Smoothing adds rows, so fractional weights count as the rows they are worth.
+        return {"rows_per_weight": test.rows_per_weight}
+
+    def _logs(self, test: Contingency, side: SideName, unit: float) -> tuple[Array, Array]:
+        """Return logarithms of the groups' smoothed probabilities of all outcomes, and these."""
+        counts = test.joint("group", side) * unit
+        sizes = test.count("group")[..., None] * unit
+        one_label = _is_one_label(test)
+        outcomes = len(test.tasks) if one_label else 2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rates = (counts + self.concentration / outcomes) / (sizes + self.concentration)
+            if not one_label:
+                rates = np.concatenate([rates, 1 - rates], axis=-1)
+            # Sums of fractional weights leave rounding errors below 0.
+            rates = np.where(sizes > 0, np.maximum(rates, 0), np.nan)
+            return np.log(rates), rates
+
+    def _sign_p_values(self, labels: Contingency) -> Array | None:
+        return None
+
+    def _result(self, test: Contingency) -> AuditResult:
+        n = math.comb(len(test.groups), 2) * len(_outcomes(test))
+        if self.interval is not None and n > _MOST_PAIRS:
+            raise InputError(
+                "{interval} of differential fairness needs at most {most:,} pairs of groups and "
+                "outcomes; got {n:,}. Merge groups, choose tasks, or use {interval=None}.",
+                most=_MOST_PAIRS,
+                n=n,
+            )
+        return super()._result(test)
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        text = conclusion(result, what="the largest ratio between two groups' rates")
+        before, after = (result.statistics.get(f"epsilon_{one}", math.nan) for one in _EPSILONS)
+        if math.isinf(before) or math.isinf(after):
+            where = "predictions" if math.isinf(after) else "labels"
+            return (
+                f"Not measured: in the {where}, a group never has an outcome that another group "
+                "has, so the ratio of their rates is infinite. Use concentration=1."
+            )
+        if math.isnan(before) or math.isnan(after) or result.verdict == NOT_MEASURED:
+            return text
+        change = "grows" if after >= before else "shrinks"
+        return text + (
+            f" The largest ratio {change} from {math.exp(before):.2f} in the labels "
+            f"({_of(result, 'base')}) to {math.exp(after):.2f} in the predictions "
+            f"({_of(result, 'observed')})."
+        )
+
+
+_SIDES: tuple[SideName, SideName] = ("task", "task_pred")
+_EPSILONS = ("labels", "predictions")
+
+
+def _is_one_label(cells: Contingency) -> bool:
+    """Return whether tasks are the classes of one label, more than two of them."""
+    return cells.classes is not None and len(cells.tasks) > 1
+
+
+def _outcomes(cells: Contingency) -> Names:
+    """Return the names of all outcomes: classes, or presence and absence of each task."""
+    if _is_one_label(cells):
+        return cells.tasks
+    if cells.classes is not None and len(cells.classes) == 2:
+        return (*cells.tasks, *(one for one in cells.classes if one not in cells.tasks))
+    return (*cells.tasks, *(f"not {task_of(one)}" for one in cells.tasks))
+
+
+def _pair_names(cells: Contingency) -> Names:
+    """Return names of all pairs of groups."""
+    columns = cells.group_columns or ()
+    named = [group_of(one, columns if len(columns) > 1 else ()) for one in cells.groups]
+    return tuple(f"{one} / {other}" for one, other in combinations(named, 2))
+
+
+def _ratios(logs: Array, one: Array, other: Array) -> Array:
+    """Return the logarithms of the ratios of all pairs of groups."""
+    with np.errstate(invalid="ignore"):
+        ratios = logs[..., one, :] - logs[..., other, :]
+    # An outcome that neither group ever has separates them in nothing.
+    never = np.isneginf(logs[..., one, :]) & np.isneginf(logs[..., other, :])
+    return np.where(never, 0.0, ratios)
+
+
+def _of(result: AuditResult, side: str) -> str:
+    """Return the pair of groups and the outcome that are furthest apart."""
+    pair = result.table.iloc[int(result.table[side].abs().fillna(-1).to_numpy().argmax())]
+    return f"{result.group_name(pair['group'])}, '{task_of(pair['task'])}'"
+
+
+differential_fairness_amplification = function_of(
+    DifferentialFairnessAuditor,
+    "differential_fairness_amplification",
+    without=("sensitive_pred", "y_train", "sensitive_train"),
+)

@@ -1,0 +1,138 @@
+"""Bias disparity: how preferences of groups change in recommendations."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skbiasamp._input import Array
+from skbiasamp._words import task_of
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._pairs import Pairs
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._functions import function_of
+from skbiasamp.results import AuditResult, conclusion
+
+
+class BiasDisparityAuditor(CooccurrenceAuditor):
+    r"""Audit bias disparity: the relative change of the groups' preferences.
+
+    Use it for recommendations: labels are what people chose, predictions what was recommended. A
+    group prefers a task that it has more often than all rows have it. Changes in opposite
+    directions cancel in the value; ``statistics["signed_mean"]`` counts them in the direction of
+    the preferences, and the verdict is about that mean.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(shared)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        1 if the group prefers the task in the training labels, −1 if it avoids it, else 0.
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.metrics.bias_disparity : The value as a function.
+    DirectionalAuditor : The change of the groups' rates, in percentage points.
+
+    Notes
+    -----
+    The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`. The value is the
+    mean over pairs of :math:`(\hat B - B) / B`; 0 means that preferences are kept. Pairs that
+    never occur in the labels, and tasks that are never predicted, are left out.
+
+    References
+    ----------
+    .. [1] Lin, Sonboli, Mobasher, Burke. Crank up the volume: preference bias amplification
+       in collaborative recommendation. RMSE workshop, RecSys 2019.
+
+    Examples
+    --------
+    Three in four women cook and one in four men. All women are predicted to cook, and no man.
+
+    >>> from skbiasamp import BiasDisparityAuditor
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> cooks = [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30
+    >>> predicted = [1] * 40 + [0] * 40
+    >>> auditor = BiasDisparityAuditor(interval=None).fit(cooks, sensitive_features=sex)
+    >>> result = auditor.audit(cooks, predicted, sensitive_features=sex)
+    >>> result.table[["group", "base", "observed", "amplification"]].round(4)
+      group  base  observed  amplification
+    0     f   1.5       2.0         0.3333
+    1     m   0.5       0.0        -1.0000
+    >>> round(result.value, 4), round(result.statistics["signed_mean"], 4)
+    (-0.3333, 0.6667)
+
+    The same as a function:
+
+    >>> from skbiasamp.metrics import bias_disparity
+    >>> round(bias_disparity(cooks, predicted, sensitive_features=sex), 4)
+    -0.3333
+    """
+
+    metric = "bias disparity"
+    kind = "size"
+    definition = (
+        "Bias disparity (Lin et al., 2019): a group's preference for a task is its rate divided by "
+        "that of all rows. The value is the mean relative change of preferences from labels to "
+        "predictions."
+    )
+    question = "Do predictions exaggerate the groups' preferences?"
+    amplified = "the groups' preferences in its labels"
+    columns: ClassVar = {"base": "Preference, labels", "observed": "Preference, predictions"}
+
+    @property
+    def percent(self) -> bool:
+        """Preferences are ratios of rates."""
+        return False
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        def preference(side: SideName) -> tuple[Array, Array]:
+            share = test.count(side) / np.asarray(test.total)[..., None]
+            rate = test.rate(side, given="group")
+            found = rate / share[..., None, :]
+            return rate, np.where(np.isfinite(found), found, np.nan)
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            (rate, before), (_, after) = preference("task"), preference("task_pred")
+            # A task that a group never has leaves nothing to compare with.
+            before = np.where(before > 0, before, np.nan)
+            return Pairs(
+                groups=test.groups,
+                tasks=test.tasks,
+                n=test.count("group")[..., None],
+                base=before,
+                observed=after,
+                sign=self._sign(train),
+                slope=1 / before,
+                per_rate=1 / rate,
+                undirected=True,
+            )
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        mean = result.judged[0]
+        away = "away from" if mean >= 0 else "towards"
+        amount = f"preferences move {abs(mean) * 100:.1f} % {away} those of all rows on average"
+        text = conclusion(result, what="the groups' preferences", amount=amount)
+        pair = result.affected
+        if pair is None:
+            return text
+        group, task = result.group_name(pair["group"]), f"'{task_of(pair['task'])}'"
+        return text + (
+            f" Largest change: the group {group} is predicted {task} {pair['observed']:.2f} times "
+            f"as often as all rows, and labelled so {pair['base']:.2f} times as often."
+        )
+
+
+bias_disparity = function_of(
+    BiasDisparityAuditor,
+    "bias_disparity",
+    without=("sensitive_pred", "y_train", "sensitive_train"),
+)

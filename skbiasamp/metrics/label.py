@@ -1,0 +1,177 @@
+"""Label amplification: how much more often the majority class is predicted."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._cells import C, sides_of, with_sides
+from skbiasamp._input import Array, Codes, Side, to_native
+from skbiasamp._words import CANNOT, points, rate, task_of
+from skbiasamp.contingency import Contingency, is_contingency
+from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics._signs import compare_counts
+from skbiasamp.results import AuditResult, conclusion, label_index
+
+_EVERYONE = ("(all)",)
+
+
+class LabelAuditor(CooccurrenceAuditor):
+    r"""Audit label amplification: how much more often the majority class is predicted.
+
+    Use it if there is no sensitive feature. An uncertain model that predicts the majority class
+    has a value above 0.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(shared)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (1, n_tasks)
+        1 if the task is in the majority in the training labels, −1 if it is in the minority, 0 if
+        neither. Of several classes: 1 for the most frequent, else 0.
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.metrics.label_amplification : The value as a function.
+    DirectionalAuditor : The same change for every group, in the direction of its association.
+
+    Notes
+    -----
+    The value is :math:`P(\hat T_t) - P(T_t)` of the majority class t of the training labels; of
+    an indicator, the mean over tasks, each in the direction of its majority of present or absent.
+    A tie has no majority: 0 for a binary task, the mean over the tied classes otherwise.
+
+    References
+    ----------
+    .. [1] Leino, Black, Fredrikson, Sen, Datta. Feature-wise bias amplification. ICLR 2019.
+
+    Examples
+    --------
+    >>> from skbiasamp import LabelAuditor
+    >>> ill, predicted = [1] * 20 + [0] * 80, [1] * 10 + [0] * 90
+    >>> LabelAuditor(interval="analytic", random_state=0).fit(ill).audit(ill, predicted)
+    label amplification: +0.1000 [+0.0412, +0.1588], p = 0.005 (100 rows, 1 task)
+    group  task   n   base  observed  sign   delta  amplification   low   high p_value
+    (all)     1 100 0.2000    0.1000    -1 -0.1000         0.1000 0.0412 0.1588   0.002
+
+    The same as a function:
+
+    >>> from skbiasamp.metrics import label_amplification
+    >>> label_amplification([1, 1, 1, 0], [1, 1, 1, 1])
+    0.25
+    """
+
+    metric = "label amplification"
+    uncounted = "no majority"
+    definition = (
+        "Label amplification (Leino et al., 2019): how much more often the majority class of the "
+        "training labels is predicted than it occurs. It uses no sensitive feature."
+    )
+    question = "Is the majority class predicted more often than it occurs?"
+    amplified = "the majority class of its labels"
+    cannot = "no class is in the majority in its labels"
+    columns: ClassVar = {"base": "Labelled so", "observed": "Predicted so"}
+    _uses_groups = False
+
+    def _count(self, y_true: Any, labels: Any, columns: Any, **known: Any) -> Contingency:
+        if is_contingency(y_true):
+            return super()._count(_without_groups(y_true), labels, columns, **known)
+        if columns:  # an engine counts groups too
+            like = known.pop("like", None)
+            cells = _without_groups(super()._count(y_true, labels, columns, **known))
+            return cells if like is None else cells.conform(like)
+        everyone = [_EVERYONE[0]] * len(to_native(y_true, "y_true"))
+        labels = {**labels, "sensitive_features": everyone, "sensitive_pred": None}
+        return super()._count(y_true, labels, columns, **known)
+
+    def _check_groups(self, cells: Contingency) -> None:
+        """Groups play no part."""
+
+    def _sign(self, labels: Contingency) -> Array:
+        counts, total = labels.count("task"), np.asarray(labels.total)
+        if _is_one_label(labels):
+            most = compare_counts(counts, counts.max(axis=-1, keepdims=True), exact=labels.whole)
+            signs = (most == 0).astype(int)
+        else:
+            signs = compare_counts(2 * counts, total[..., None], exact=labels.whole)
+        return signs[..., None, :]
+
+    @property
+    def y_at_(self) -> pd.DataFrame:
+        """Signs of the majorities."""
+        return pd.DataFrame(self._signs, label_index(_EVERYONE), label_index(tuple(self.tasks_)))
+
+    def _sign_p_values(self, labels: Contingency) -> Array | None:
+        return None
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        n = np.asarray(test.total)[..., None, None]
+        before, after = (test.count(side)[..., None, :] / n for side in ("task", "task_pred"))
+        sign = self._sign(train)
+        return Pairs(
+            groups=_EVERYONE,
+            tasks=test.tasks,
+            n=n,
+            base=before,
+            observed=after,
+            sign=sign,
+            divisor=_float(sign.sum(axis=(-2, -1))) if _is_one_label(train) else None,
+            rates=Rates(("task_pred", "group"), ("task", "group")),
+            onto=_without_groups,
+        )
+
+    def _asked(self, like: Contingency | None) -> dict[str, Any]:
+        return {}
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        more = "more" if result.value >= 0 else "less"
+        several = " on average" if len(result.table) > 1 else ""
+        amount = f"the majority is predicted {points(result.value)} {more} often than it occurs"
+        text = conclusion(
+            result,
+            what="the majority class",
+            amount=amount + several,
+            cannot=self.cannot,
+        )
+        pair = result.affected
+        if pair is None or result.verdict == CANNOT:
+            return text
+        largest = "Largest change: " if len(result.table) > 1 else ""
+        return text + (
+            f" {largest}'{task_of(pair['task'])}' is predicted for {rate(pair['observed'])} of the "
+            f"rows, and {rate(pair['base'])} are labelled so."
+        )
+
+
+def _is_one_label(cells: Contingency) -> bool:
+    """Return whether tasks are the classes of one label, more than two of them."""
+    return cells.classes is not None and len(cells.tasks) > 1
+
+
+def _float(number: Any) -> Any:
+    return number.astype(float) if np.ndim(number) else float(number)
+
+
+def _without_groups(cells: C) -> C:
+    """Return cells that are all in one group."""
+    everyone = Side(_EVERYONE, Codes(np.zeros(cells.n_cells, int), 1))
+    kept = {name: one for name, one in sides_of(cells).items() if not name.startswith("group")}
+    return with_sides(cells, {"group": everyone, **kept})
+
+
+label_amplification = function_of(
+    LabelAuditor,
+    "label_amplification",
+    without=("sensitive_features", "sensitive_pred", "sensitive_train", "groups", "missing"),
+)

@@ -1,0 +1,133 @@
+"""Percentage amplification: how far the groups' shares move away from equal."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from skbiasamp._input import Array, InputError
+from skbiasamp._words import points
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._pairs import Pairs
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, predicted_labels
+from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics._sentences import most_affected
+from skbiasamp.results import AuditResult, conclusion
+
+
+class PercentageAuditor(CooccurrenceAuditor):
+    r"""Audit percentage amplification: how far the shares of groups move away from equal.
+
+    Use it for generated images or texts whose prompt names the task. It compares with equal
+    shares, whatever the shares of all rows are.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    %(shared)s
+
+    Attributes
+    ----------
+    y_at_ : DataFrame of shape (n_groups, n_tasks)
+        The sign of each pair's training correlation, which this metric does not use.
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.metrics.percentage_amplification : The value as a function.
+    MALSAuditor : Only the groups that have more than an equal share.
+
+    Notes
+    -----
+    .. math::
+
+        \left|\hat P(a \mid t) - 1/n\right| - \left|P(a \mid t) - 1/n\right|
+
+    of n groups, averaged over groups a and tasks t. Without `y_pred` tasks count as given: a
+    prompt is not predicted.
+
+    Distances from equal grow with noise, so shares of few rows seem further from equal. Intervals
+    and tests take this into account.
+
+    References
+    ----------
+    .. [1] Seshadri, Singh, Elazar. The bias amplification paradox in text-to-image
+       generation. NAACL 2024.
+
+    Examples
+    --------
+    Three in four of the nurses are women, and the model draws women only. (Of two jobs, the
+    one that sorts last is the task.)
+
+    >>> from skbiasamp import PercentageAuditor
+    >>> job, sex = ["nurse"] * 4 + ["chef"] * 4, list("fffmffmm")
+    >>> drawn = list("ffffffmm")
+    >>> auditor = PercentageAuditor(reference="test", interval=None)
+    >>> auditor.audit(job, sensitive_features=sex, sensitive_pred=drawn)
+    percentage amplification: +0.2500 (8 rows, 2 groups x 1 task)
+    group  task  n   base  observed  sign   delta  amplification
+        f nurse  4 0.7500    1.0000     1  0.2500         0.2500
+        m nurse  4 0.2500    0.0000    -1 -0.2500         0.2500
+
+    The same as a function:
+
+    >>> from skbiasamp.metrics import percentage_amplification
+    >>> percentage_amplification(job, None, sensitive_features=sex, sensitive_pred=drawn)
+    0.25
+    """
+
+    metric = "percentage amplification"
+    definition = (
+        "Percentage amplification (Seshadri et al., 2024): how much further the groups' shares of "
+        "each task are from equal in the predictions than in the labels. The value is the mean "
+        "over pairs."
+    )
+    question = "Are the groups' shares of each task further from equal in the predictions?"
+    amplified = "the groups' distance from equal shares in its labels"
+    columns: ClassVar = {"base": "Share, labels", "observed": "Share, predictions"}
+
+    def _requires(self) -> tuple[SideName, ...]:
+        return ()
+
+    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
+        return predicted_labels(test)
+
+    def _check(self, test: Contingency) -> None:
+        if not (test.has("task_pred") or test.has("group_pred")):
+            raise InputError(
+                "percentage amplification compares labels with predictions: pass {y_pred} or "
+                "{sensitive_pred}."
+            )
+
+    def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
+        predicted: SideName = "group_pred" if test.has("group_pred") else "group"
+        given: SideName = "task_pred" if test.has("task_pred") else "task"
+        before, equal = test.rate("group", given="task"), 1 / len(test.groups)
+        return Pairs(
+            groups=test.groups,
+            tasks=test.tasks,
+            n=test.count(given)[..., None, :],
+            base=before,
+            observed=test.rate(predicted, given=given),
+            sign=np.where(before < equal, -1, 1),
+            growth="mean",
+            origin=equal,
+        )
+
+    def _sign_p_values(self, labels: Contingency) -> Array | None:
+        return None
+
+    # ------------------------------------------------------------------ what it says
+
+    def _sentence(self, result: AuditResult) -> str:
+        further = "further from" if result.value >= 0 else "closer to"
+        amount = f"shares are {points(result.value)} {further} equal on average"
+        text = conclusion(result, what="the groups' distance from equal shares", amount=amount)
+        return text + most_affected(result, base="test")
+
+
+percentage_amplification = function_of(
+    PercentageAuditor, "percentage_amplification", without=("y_train", "sensitive_train")
+)

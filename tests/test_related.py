@@ -1,0 +1,376 @@
+"""The related measures as auditors: values by hand, honest intervals, undefined cases."""
+
+import json
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.linear_model import LogisticRegression
+
+import skbiasamp
+from skbiasamp import (
+    AuditResult,
+    BiasDisparityAuditor,
+    Contingency,
+    DifferentialFairnessAuditor,
+    LabelAuditor,
+    PercentageAuditor,
+    amplification_scorer,
+)
+from skbiasamp.inference import UncertaintyWarning
+
+AUDITORS = [
+    BiasDisparityAuditor,
+    DifferentialFairnessAuditor,
+    PercentageAuditor,
+    LabelAuditor,
+]
+SEX = ["f"] * 400 + ["m"] * 400
+COOKS = [1] * 300 + [0] * 100 + [1] * 100 + [0] * 300
+PREDICTED = [1] * 340 + [0] * 60 + [1] * 70 + [0] * 330
+
+
+def random_group(n, n_groups, rate, hit, false, rng):
+    """Return the audited rows of a model that does not know a group that is random."""
+    group = rng.integers(n_groups, size=n)
+    task = (rng.random(n) < rate).astype(int)
+    pred = (rng.random(n) < np.where(task == 1, hit, false)).astype(int)
+    return Contingency.from_labels(task, pred, sensitive_features=group)
+
+
+# --------------------------------------------------------------------------- differential fairness
+
+
+def test_the_table_has_the_log_ratio_of_each_pair_of_groups_and_outcome():
+    auditor = DifferentialFairnessAuditor(0.0, reference="test", interval=None)
+    result = auditor.audit(COOKS, PREDICTED, sensitive_features=SEX)
+    expected = [math.log(0.75 / 0.25), math.log(0.25 / 0.75)]
+    np.testing.assert_allclose(result.table["base"], expected)
+    expected = [math.log(0.85 / 0.175), math.log(0.15 / 0.825)]
+    np.testing.assert_allclose(result.table["observed"], expected)
+    assert list(result.table["group"]) == ["f / m"] * 2
+    assert list(result.table["task"]) == [1, 0]
+    assert result.value == pytest.approx(math.log(0.825 / 0.15) - math.log(3))
+    assert result.statistics["epsilon_labels"] == pytest.approx(math.log(3))
+    assert "1 pair of groups x 2 outcomes" in repr(result)
+
+
+def test_three_groups_have_three_pairs_and_columns_two_outcomes_each():
+    rng = np.random.default_rng(0)
+    labels, predicted = rng.integers(2, size=(2, 300, 2))
+    race = rng.choice(list("xyz"), 300)
+    frames = [pd.DataFrame(one, columns=["cook", "drive"]) for one in (labels, predicted)]
+    auditor = DifferentialFairnessAuditor(reference="test", interval=None)
+    result = auditor.audit(*frames, sensitive_features=race)
+    pairs = set(zip(result.table["group"], result.table["task"], strict=True))
+    tasks = ("cook", "drive", "not cook", "not drive")
+    assert pairs == {(g, t) for g in ("x / y", "x / z", "y / z") for t in tasks}
+    largest = result.table["observed"].abs().max() - result.table["base"].abs().max()
+    assert result.value == pytest.approx(largest)
+
+
+def test_the_largest_ratio_raises_no_false_alarm_where_percentiles_always_do():
+    """A model that predicts one label in ten has a larger ε for its few positives alone."""
+    rng, alarms, missed, percentile_alarms = np.random.default_rng(1), 0, 0, 0
+    for _ in range(60):
+        cells = random_group(2000, 6, 0.5, 0.1, 0.0, rng)
+        auditor = DifferentialFairnessAuditor(reference="test", n_resamples=199, random_state=rng)
+        result = auditor.audit(cells)
+        alarms += result.p_value < 0.05
+        missed += not result.low <= 0 <= result.high
+        draws = auditor._measure(cells, cells.resample(199, random_state=rng), rows_per_weight=1.0)
+        percentile_alarms += np.quantile(draws.value, 0.025) > 0
+    assert percentile_alarms >= 54
+    assert alarms <= 7  # 3 if the level were exactly 5 %
+    assert missed <= 7
+
+
+def by_hand(cells, n_resamples, rng):
+    """Return the interval of the largest log ratio with NumPy alone: the longer one at either end.
+
+    Percentiles of resamples, and deviations of every pair that could be the largest.
+    """
+
+    def logs(joint, sizes):
+        rates = (joint + 0.5) / (sizes + 1)
+        rates = np.stack([rates, 1 - rates], axis=-1)
+        one, other = np.where(~np.eye(rates.shape[-2], dtype=bool))
+        return (np.log(rates)[..., one, :] - np.log(rates)[..., other, :]).reshape(
+            *rates.shape[:-2], -1
+        )
+
+    def sides(held):
+        sizes = held.count("group")
+        return [logs(held.joint("group", side)[..., 0], sizes) for side in ("task", "task_pred")]
+
+    seen, drawn = sides(cells), sides(cells.resample(n_resamples, random_state=rng))
+    shift = 0
+    for sign, one, draws in zip((-1, 1), seen, drawn, strict=True):
+        deviation, most = draws - one, one.argmax()
+        error = (deviation - deviation[:, [most]]).std(axis=0, ddof=1)
+        behind = np.maximum(one[most] - one - 3 * error, 0)
+        shift = shift + sign * (deviation - behind).max(axis=1)
+    value = seen[1].max() - seen[0].max()
+    ends = np.quantile(value - shift, [0.025, 0.975])
+    plain = np.quantile(drawn[1].max(axis=1) - drawn[0].max(axis=1), [0.025, 0.975])
+    return value, min(*ends[:1], *plain[:1], value), max(*ends[1:], *plain[1:], value)
+
+
+def test_its_interval_is_that_of_all_pairs_that_could_be_the_largest():
+    rng = np.random.default_rng(2)
+    for rates in ((0.5, 0.1), (0.3, 0.02)):
+        cells = random_group(1000, 3, rates[0], 0.8, rates[1], rng)
+        auditor = DifferentialFairnessAuditor(reference="test", n_resamples=2999, random_state=0)
+        result = auditor.audit(cells)
+        value, low, high = by_hand(cells, 2999, rng)
+        assert result.value == pytest.approx(value)
+        error = result.statistics["standard_error"]
+        np.testing.assert_allclose([result.low, result.high], [low, high], atol=error / 4)
+
+
+def test_a_model_that_is_right_leaves_the_ratio_as_it_is():
+    result = DifferentialFairnessAuditor(reference="test", random_state=0).audit(
+        COOKS, COOKS, sensitive_features=SEX
+    )
+    assert (result.value, result.p_value) == (0, 1)
+    assert result.low < 0 < result.high  # so few rows do not prove that there is no error
+    assert result.verdict == "no clear effect"
+
+
+def test_an_infinite_ratio_is_not_measured_and_says_what_to_do():
+    predicted = [1] * 400 + [0] * 400
+    auditor = DifferentialFairnessAuditor(0.0, reference="test", random_state=0)
+    result = auditor.audit(COOKS, predicted, sensitive_features=SEX)
+    assert result.value == math.inf
+    assert math.isnan(result.low)
+    assert result.verdict == "not measured"
+    assert "in the predictions, a group never has an outcome" in result.sentence
+    assert "Use concentration=1" in result.sentence
+    again = AuditResult.from_json(result.to_json())
+    assert again.verdict == "not measured"
+    smoothed = auditor.set_params(concentration=1.0)
+    assert smoothed.audit(COOKS, predicted, sensitive_features=SEX).verdict == "amplifies"
+
+
+def test_one_group_alone_has_no_ratio():
+    auditor = DifferentialFairnessAuditor(random_state=0).fit(COOKS, sensitive_features=SEX)
+    rows = COOKS[:400], PREDICTED[:400]
+    with pytest.warns(UndefinedMetricWarning, match="nothing to measure for group 'f / m'"):
+        result = auditor.audit(*rows, sensitive_features=SEX[:400])
+    assert result.value == 0
+    assert result.verdict == "not measured"
+
+
+def test_too_many_pairs_of_groups_are_refused_before_memory_is():
+    group = np.arange(1600) % 80
+    label = np.tile([0, 1], 800)
+    cells = Contingency.from_labels(
+        np.stack([label, 1 - label], axis=1),
+        np.stack([label, 1 - label], axis=1),
+        sensitive_features=group,
+    )
+    auditor = DifferentialFairnessAuditor(reference="test")
+    with pytest.raises(ValueError, match="at most 10,000 pairs of groups and outcomes; got 12,640"):
+        auditor.audit(cells)
+    assert auditor.set_params(interval=None).audit(cells).value == 0
+
+
+# --------------------------------------------------------------------------- bias disparity
+
+
+def test_preferences_that_grow_are_amplified_although_their_mean_change_is_negative():
+    auditor = BiasDisparityAuditor(random_state=0).fit(COOKS, sensitive_features=SEX)
+    result = auditor.audit(COOKS, PREDICTED, sensitive_features=SEX)
+    # Women from 0.75/0.5 to 0.85/0.5125, men from 0.25/0.5 to 0.175/0.5125.
+    changes = 0.85 / 0.5125 / 1.5 - 1, 0.175 / 0.5125 / 0.5 - 1
+    np.testing.assert_allclose(result.table["amplification"], changes)
+    assert result.value == pytest.approx(sum(changes) / 2)
+    assert result.value < result.high < 0
+    signed = result.statistics["signed_mean"]
+    assert signed == pytest.approx((changes[0] - changes[1]) / 2)
+    assert result.judged == (
+        signed,
+        result.statistics["signed_mean_low"],
+        result.statistics["signed_mean_high"],
+    )
+    assert result.verdict == "amplifies"
+
+
+def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
+    """Noise in a denominator makes a mean of relative changes too large."""
+    rng, missed, biased = np.random.default_rng(3), 0, []
+    for _ in range(60):
+        cells = random_group(400, 4, 0.1, 0.8, 0.02, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = BiasDisparityAuditor(
+                reference="test", n_resamples=199, random_state=rng
+            ).audit(cells)
+        missed += not result.low <= 0 <= result.high
+        biased.append(result.value)
+    assert np.mean(biased) > 2 * np.std(biased) / 60**0.5
+    assert missed <= 8
+
+
+# --------------------------------------------------------------------------- percentage
+
+
+def test_shares_of_few_rows_are_not_taken_for_shares_further_from_equal():
+    rng, alarms, above = np.random.default_rng(4), 0, 0
+    for _ in range(60):
+        cells = random_group(1000, 3, 0.5, 0.04, 0.0, rng)
+        result = PercentageAuditor(reference="test", n_resamples=199, random_state=rng).audit(cells)
+        alarms += result.p_value < 0.05
+        above += result.value > 0
+    assert above > 50  # 20 predicted rows are further from equal than 500 labelled ones
+    assert alarms <= 7
+
+
+def test_groups_that_a_prompt_does_not_predict():
+    job, sex = ["nurse"] * 80 + ["chef"] * 80, list("fffmffmm") * 20
+    drawn = ["f"] * 100 + ["m"] * 60
+    result = PercentageAuditor(reference="test", random_state=0).audit(
+        job, sensitive_features=sex, sensitive_pred=drawn
+    )
+    np.testing.assert_allclose(result.table["base"], [5 / 8, 3 / 8])
+    np.testing.assert_allclose(result.table["observed"], [1, 0])
+    assert result.value == pytest.approx(0.5 - 0.125)
+
+
+# --------------------------------------------------------------------------- label
+
+
+def test_label_amplification_has_the_tests_and_intervals_of_a_difference_of_paired_rates():
+    rng = np.random.default_rng(5)
+    task = (rng.random(300) < 0.7).astype(int)
+    pred = np.where(rng.random(300) < 0.2, 1, task)
+    gained, lost = int(((pred == 1) & (task == 0)).sum()), int(((pred == 0) & (task == 1)).sum())
+    result = LabelAuditor(reference="test", interval="analytic", random_state=0).audit(task, pred)
+    exact = stats.binomtest(gained, gained + lost).pvalue
+    assert result.table["p_value"].item() == pytest.approx(exact)
+    change = (gained - lost) / 300
+    error = math.sqrt(((gained + lost) / 300 - change**2) / 300)
+    z = stats.norm.isf(0.025)
+    assert [result.low, result.high] == pytest.approx([change - z * error, change + z * error])
+    boot = LabelAuditor(reference="test", random_state=0).audit(task, pred)
+    assert [boot.low, boot.high] == pytest.approx([result.low, result.high], abs=error / 4)
+
+
+def test_label_amplification_takes_a_contingency_and_ignores_its_groups():
+    cells = Contingency.from_labels(COOKS, PREDICTED, sensitive_features=SEX)
+    auditor = LabelAuditor(random_state=0).fit([1] * 6 + [0] * 4)
+    alone, grouped = auditor.audit(COOKS, PREDICTED), auditor.audit(cells)
+    assert alone.value == grouped.value == pytest.approx(10 / 800)
+    assert grouped.table["p_value"].item() == alone.table["p_value"].item()
+    assert auditor.y_at_.to_numpy().tolist() == [[1]]
+
+
+def test_without_a_majority_nothing_can_be_amplified():
+    result = LabelAuditor(reference="test", random_state=0).audit(COOKS, PREDICTED)
+    assert result.verdict == "cannot amplify"
+    assert "no class is in the majority" in result.sentence
+    assert "group" not in result.sentence
+
+
+# --------------------------------------------------------------------------- all of them
+
+
+@pytest.mark.parametrize("auditor", AUDITORS)
+def test_a_comparison_is_the_difference_of_two_audits(auditor):
+    rng = np.random.default_rng(6)
+    other = np.where(rng.random(800) < 0.1, 1 - np.array(PREDICTED), PREDICTED)
+    labels = COOKS[:-20] + [1] * 20  # a majority
+    one = auditor(reference="test", random_state=0, n_resamples=199)
+    models = {"old": PREDICTED, "new": other}
+    found = one.compare(labels, models, sensitive_features=SEX)
+    values = {
+        name: one.audit(labels, predicted, sensitive_features=SEX)
+        for name, predicted in models.items()
+    }
+    assert found.difference("new") == pytest.approx(values["new"].value - values["old"].value)
+    row = found.table.set_index("model").loc["new"]
+    assert row["difference_low"] < row["difference"] < row["difference_high"]
+    same = one.compare(labels, {"a": PREDICTED, "b": PREDICTED}, sensitive_features=SEX)
+    assert same.verdicts == {"b": "no clear difference"}
+
+
+@pytest.mark.parametrize("auditor", AUDITORS[:3])
+def test_analytic_intervals_are_refused_where_there_are_none(auditor):
+    one = auditor(reference="test", interval="analytic")
+    message = f"{auditor.__name__} declares none. Use interval='bootstrap'"
+    with pytest.raises(ValueError, match=message):
+        one.audit(COOKS, PREDICTED, sensitive_features=SEX)
+    with pytest.raises(ValueError, match=message):
+        one.compare(COOKS, {"a": PREDICTED, "b": COOKS}, sensitive_features=SEX)
+
+
+def test_an_equally_good_model_that_predicts_less_often_does_not_amplify_more():
+    rng, found = np.random.default_rng(7), 0
+    for _ in range(30):
+        n = 1000
+        group, task = rng.integers(4, size=n), rng.integers(2, size=n)
+        models = {
+            "often": np.where(rng.random(n) < 0.2, 1 - task, task),
+            "rarely": task * (rng.random(n) < 0.1),
+        }
+        auditor = DifferentialFairnessAuditor(reference="test", n_resamples=199, random_state=rng)
+        comparison = auditor.compare(task, models, sensitive_features=group)
+        found += comparison.verdict("rarely") != "no clear difference"
+    assert found <= 5
+
+
+def test_they_are_in_the_report_the_page_and_the_card():
+    pytest.importorskip("jinja2")
+    auditors = [one(n_resamples=99) for one in AUDITORS]
+    report = skbiasamp.audit(
+        COOKS, PREDICTED, sensitive_features=SEX, auditors=auditors, random_state=0
+    )
+    names = [
+        "bias disparity",
+        "differential fairness",
+        "percentage amplification",
+        "label amplification",
+    ]
+    assert list(report) == names
+    page, card = report.to_html(), report.to_markdown()
+    assert "The model amplifies the groups&#39; preferences in its labels." in page
+    for name, result in report.items():
+        assert name in page
+        assert result.sentence in card or result.sentence.replace("/", "\\/") in card
+    again = skbiasamp.AuditReport.from_json(report.to_json())
+    assert again.verdict == report.verdict
+    content = json.loads(report.to_json())["results"]["differential fairness"]
+    assert content["pair_of"] == ["pair of groups", "outcome"]
+
+
+@pytest.mark.parametrize("auditor", AUDITORS)
+def test_they_score_models(auditor):
+    rng = np.random.default_rng(8)
+    X = pd.DataFrame({"sex": rng.integers(2, size=400), "skill": rng.normal(size=400)})
+    y = (X["skill"] + X["sex"] + rng.normal(size=400) > 0.2).astype(int)
+    scorer = amplification_scorer(auditor(reference="test"), sensitive="sex")
+    assert -1 < scorer(LogisticRegression().fit(X, y), X, y) <= 0
+
+
+@pytest.mark.parametrize("auditor", AUDITORS)
+def test_they_have_no_interval_where_tasks_were_summed_by_themselves(auditor):
+    duckdb = pytest.importorskip("duckdb")
+    rng = np.random.default_rng(9)
+    frame = pd.DataFrame(rng.integers(2, size=(400, 5)), columns=["sex", *"abcd"])
+    one = auditor(reference="test", random_state=0, n_resamples=99)
+    columns = {"target": ["a", "b"], "prediction": ["c", "d"], "sensitive": "sex"}
+    expected = one.audit(frame, **columns)
+    relation = duckdb.from_df(frame)
+    cells = Contingency.from_frame(relation, joint=False, **columns)
+    assert cells.summed == "tasks"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UncertaintyWarning)
+        result = one.audit(cells)
+    assert result.value == pytest.approx(expected.value)
+    if auditor is not LabelAuditor:
+        assert math.isnan(result.low)
+        assert result.verdict == "not measured"
