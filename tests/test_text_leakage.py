@@ -308,6 +308,10 @@ def test_a_report_has_it_on_every_page(tmp_path, world, quick):
     assert "The model reveals more about the group than the human texts would." in page
     assert "Words in model texts" in page
     assert "random labels would" not in page
+    # Nothing of labels, which texts do not have.
+    for absent in ("exaggerate associations?", "Who bears the errors?", "True positive rate"):
+        assert absent not in page
+    assert "Rows of each group" in page
 
 
 def test_text_that_looks_like_html_is_escaped(tmp_path):
@@ -345,6 +349,8 @@ def test_models_are_compared_on_the_same_rows(world, quick):
     assert table.loc["same", "difference"] == 0
     assert table.loc["fair", "difference_high"] < 0
     json.loads(report.to_json())
+    pytest.importorskip("jinja2")
+    assert "Accuracy" not in report.to_html()  # no text is right
 
 
 def test_a_scorer_scores_captioners(world, quick):

@@ -85,6 +85,15 @@ QUESTIONS = (
     ),
 )
 
+# Texts have no errors and no rates.
+_OF_LABELS = {
+    "Balanced accuracy",
+    "Equally accurate random labels",
+    "Selection rate",
+    "True positive rate",
+    "False positive rate",
+    "Impact ratio",
+}
 TERMS = {
     "Amplification": "The model exaggerates an association between group and task that is in its "
     "labels. 0 means that the predictions are as associated with the group as the labels are, not "
@@ -127,13 +136,14 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         for key in ("text", "action"):
             one[key] = _spelled(one[key], content["results"])
     first = look_next(findings)
-    sections = []
+    sections, texts = [], context.get("data_kind") == "texts"
     for key, title, about, kinds in QUESTIONS:
         own = [one for one in audits if one["kind"] in kinds]
         if context.get("data_kind") == "numbers":
             about = "These metrics compare each group's mean label with its mean prediction."
         named = {"id": key, "title": title, "about": about}
-        sections.append(named | {"audits": own, "summary": _summary(key, own)})
+        if own or not texts:
+            sections.append(named | {"audits": own, "summary": _summary(key, own)})
     return {
         "title": " of ".join(filter(None, ("Bias amplification audit", context.get("model_name")))),
         "context": context,
@@ -155,7 +165,9 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
             **{one["name"]: one["reason"] for one in audits if one["verdict"] == NOT_MEASURED},
             **context.get("not_measured", {}),
         },
-        "terms": TERMS | _example(context),
+        "errors": "Rows of each group" if texts else "Who bears the errors?",
+        "terms": {name: one for name, one in TERMS.items() if not (texts and name in _OF_LABELS)}
+        | _example(context),
     }
 
 
