@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -43,68 +43,38 @@ from skbiasamp._input._containers import (
 )
 from skbiasamp._input._errors import InputError, Name, Role
 from skbiasamp._input._labels import Rows, Side
-from skbiasamp._input._sides import Sides
+from skbiasamp._input._sides import Coded, How, Sides, columns_differ
 
 
-class _Reader(Sides):
-    """One call's inputs, step by step from containers to sides."""
+class _Reader:
+    """Reads one call's containers."""
 
-    n_clusters: Array  # how many clusters have each number
+    def __init__(self, given: dict[str, Any], how: How) -> None:
+        self.given, self.how = given, how
+        self.columns: dict[str, Column] = {}
+        self.matrices: dict[str, Array] = {}
+        self.titles: dict[str, list[Hashable]] = {}
 
-    def read(self, weight: Array | None, *, apart: bool) -> Rows:
+    def read(self) -> Coded:
         self._read_tasks()
         self._read_groups()
-        fractional = weight is not None and not np.array_equal(weight, np.rint(weight))
-        if self.matrices or fractional or apart:
-            n = len(next(iter(self.given.values())))
-            weight = np.ones(n) if weight is None else weight
-            positions = {
-                key: np.subtract(column.raw, column.offset, dtype=np.intp)
-                for key, column in self.columns.items()
-            }
-            keep = weight > 0
-            if not keep.all():
-                positions, weight = {k: v[keep] for k, v in positions.items()}, weight[keep]
-                self.matrices = {k: v[keep] for k, v in self.matrices.items()}
-        else:
-            cells, weight = tally(list(self.columns.values()), weight)
-            positions = dict(zip(self.columns, cells, strict=True))
-        positions, weight, n_dropped = self._drop_missing(positions, weight)
-        self._check_missing_names(positions)
-        labels = {key: self._present(key, codes) for key, codes in positions.items()}
-        task, task_pred = self._task_sides(labels, weight)
-        group, group_pred = self._group_sides(labels, weight)
-        if not (self.scores or self.texts):  # attackers may know rows by number, or read them
-            check_pair_limit(len(group.names), len(task.names))
-        repeats, clusters = (self.matrices.get(one) for one in ("repeats", "clusters"))
-        return Rows(
-            weight,
-            group,
-            task,
-            task_pred,
-            group_pred,
-            n_dropped,
-            None if repeats is None else repeats[:, 0],
-            None if clusters is None else (clusters[:, 0], self.n_clusters),
-        )
-
-    # ---- containers to codes
+        return Coded(self.columns, self.matrices, self.titles)
 
     def _read_tasks(self) -> None:
-        if self.numbers:
+        if self.how.numbers:
             for name in ("y_true", "y_pred"):
                 if name in self.given:
                     self._read_measured(name)
             return
         y_true = as_column(self.given["y_true"])
-        if self.texts:
+        if self.how.texts:
             for name in ("y_true", "y_pred"):
                 if name in self.given:
                     self.columns[name] = text_column(as_column(self.given[name]), name)
             return
         if is_table(y_true):
             self.matrices["y_true"] = indicator(y_true, "y_true", soft=False)
-            self.column_names["y_true"] = [name for name, _ in columns_of(y_true)]
+            self.titles["y_true"] = [name for name, _ in columns_of(y_true)]
         else:
             advice = "Only labelled rows can be audited: leave these out."
             self._read_labels("y_true", y_true, advice)
@@ -116,7 +86,7 @@ class _Reader(Sides):
     ) -> None:
         """Read a column of classes, or a lone one of numbers where scores may come in."""
         column = encode(value, name)
-        if self.scores and alone and isinstance(column, Continuous):
+        if self.how.scores and alone and isinstance(column, Continuous):
             self._read_numbers(str(name), column.numbers)
             return
         column = need_classes(column, name)
@@ -130,41 +100,41 @@ class _Reader(Sides):
         titles, numbers = zip(*columns_of(value), strict=True)
         if not is_table(value):
             # One column needs no name: it is that of training, or of the labels.
-            known = () if self.like is None else self.like[1].names
+            known = () if self.how.like is None else self.how.like[1].names
             own = titles[0] if isinstance(titles[0], str) else "y"
             titles = known if len(known) == 1 else (own,)
         shown = [Role(name, f" column {one!r}" * is_table(value)) for one in titles]
         self.matrices[name] = np.column_stack(list(map(measured, numbers, shown)))
-        first = self.column_names.setdefault("y_true", list(titles))
-        self.column_names[name] = first if len(first) == len(titles) == 1 else list(titles)
+        first = self.titles.setdefault("y_true", list(titles))
+        self.titles[name] = first if len(first) == len(titles) == 1 else list(titles)
 
     def _read_numbers(self, name: str, numbers: Array) -> None:
         self.matrices[name] = finite(numbers, name)[:, None]
-        self.column_names[name] = [name]
+        self.titles[name] = [name]
 
     def _read_prediction(self, name: str, truth: str) -> None:
         value = as_column(self.given[name])
         if is_table(value):
-            self.matrices[name] = indicator(value, name, soft=True, scores=self.scores)
-            self.column_names[name] = [column for column, _ in columns_of(value)]
+            self.matrices[name] = indicator(value, name, soft=True, scores=self.how.scores)
+            self.titles[name] = [column for column, _ in columns_of(value)]
             return
-        if self.scores and self._continuous(truth):
+        if self.how.scores and self._continuous(truth):
             self._read_numbers(name, as_numbers(value, name))
             return
         if truth in self.matrices:
-            raise self._columns_differ(truth, name, self.matrices[truth].shape[1], 1)
+            raise columns_differ(truth, name, self.matrices[truth].shape[1], 1)
         column = encode(value, name)
         if isinstance(column, Column):
             advice = "Every audited row needs a prediction: leave these out."
-            if name == "y_pred" or self.missing == "error":
+            if name == "y_pred" or self.how.missing == "error":
                 no_missing(column, name, advice)
             self.columns[name] = column
-        elif self.scores and self._countable(truth):
+        elif self.how.scores and self._countable(truth):
             # Numbers that predict whole numbers: both are numbers.
             self._read_numbers(truth, as_numbers(as_column(self.given[truth]), truth))
-            del self.columns[truth if truth in self.columns else f"{truth} 0"]
+            del self.columns[self._key(truth)]
             self._read_numbers(name, column.numbers)
-        elif self.scores:
+        elif self.how.scores:
             self._read_numbers(name, column.numbers)
         else:
             self.matrices[name] = probabilities(column.numbers, name)[:, None]
@@ -172,20 +142,24 @@ class _Reader(Sides):
     def _continuous(self, truth: str) -> bool:
         return truth in self.matrices and self.matrices[truth].dtype.kind == "f"
 
+    def _key(self, truth: str) -> str:
+        """Return the key of a column of labels, or of the first of sensitive features."""
+        return truth if truth in self.columns else f"{truth} 0"
+
     def _countable(self, truth: str) -> bool:
         """Whether labels are numbers with more values than a binary label has."""
-        column = self.columns[truth if truth in self.columns else f"{truth} 0"]
+        column = self.columns[self._key(truth)]
         values = [value for value in column.values if value is not None]
         return len(values) > 2 and not any(isinstance(v, str | tuple) for v in values)
 
     def _read_groups(self) -> None:
-        if self.groups == "indicator":
+        if self.how.groups == "indicator":
             for name in ("sensitive_features", "sensitive_pred"):
                 if name in self.given:
                     value = self.given[name]
                     table = value if is_table(value) else np.asarray(value)[:, None]
                     self.matrices[name] = indicator(table, name, soft=name == "sensitive_pred")
-                    self.column_names[name] = [column for column, _ in columns_of(value)]
+                    self.titles[name] = [column for column, _ in columns_of(value)]
             return
         n_columns = self._read_group_columns("sensitive_features")
         if "sensitive_pred" in self.given:
@@ -196,15 +170,16 @@ class _Reader(Sides):
                     self.columns["sensitive_pred 0"] = self.columns.pop("sensitive_pred")
             elif not is_table(value) or value.shape[1] != n_columns:
                 seen = value.shape[1] if is_table(value) else 1
-                raise self._columns_differ("sensitive_features", "sensitive_pred", n_columns, seen)
+                raise columns_differ("sensitive_features", "sensitive_pred", n_columns, seen)
             else:
                 self._read_group_columns("sensitive_pred")
-                columns = [tuple(names) for names in self.column_names.values()][-2:]
-                check_columns(columns[1], columns[0], "sensitive_pred", "sensitive_features")
+                predicted, own = "sensitive_pred", "sensitive_features"
+                ours, theirs = (tuple(self.titles[name]) for name in (predicted, own))
+                check_columns(ours, theirs, predicted, own)
 
     def _read_group_columns(self, name: str) -> int:
         columns = columns_of(self.given[name])
-        self.column_names[name] = [column for column, _ in columns]
+        self.titles[name] = [column for column, _ in columns]
         alone = len(columns) == 1
         advice = (
             "Leave these rows out ({missing='drop'}), or keep them as a group of their own "
@@ -212,8 +187,8 @@ class _Reader(Sides):
         )
         for i, (label, values) in enumerate(columns):
             shown = Role(name, "" if alone else f" column {label!r}")
-            wanted = advice if self.missing == "error" else ""
-            numbers = alone and self.groups != "marginal"
+            wanted = advice if self.how.missing == "error" else ""
+            numbers = alone and self.how.groups != "marginal"
             self._read_labels(shown, values, wanted, key=f"{name} {i}", alone=numbers)
         return len(columns)
 
@@ -269,13 +244,86 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    reader = _Reader(native, groups, missing, like, scores, pos_label, max_groups, texts, numbers)
+    how = How(groups, missing, like, scores, pos_label, max_groups, texts, numbers)
+    coded = _Reader(native, how).read()
+    n_clusters = None
     if repeats is not None:
-        reader.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
+        coded.matrices["repeats"] = np.asarray(repeats, dtype=float)[:, None]
     if clusters is not None:
-        codes, reader.n_clusters = read_clusters(clusters, n)
-        reader.matrices["clusters"] = codes[:, None]
-    return reader.read(weight, apart=apart)
+        codes, n_clusters = read_clusters(clusters, n)
+        coded.matrices["clusters"] = codes[:, None]
+    positions, weight = _counted(coded, weight, n, apart=apart)
+    positions, weight, n_dropped = _without_missing(coded, positions, weight, missing)
+    sides = Sides(coded, how)
+    sides.check_missing_names(positions)
+    labels = {key: sides.present(key, codes) for key, codes in positions.items()}
+    task, task_pred = sides.task_sides(labels, weight)
+    group, group_pred = sides.group_sides(labels, weight)
+    if not (scores or texts):  # attackers may know rows by number, or read them
+        check_pair_limit(len(group.names), len(task.names))
+    of_rows = {
+        name: coded.matrices[name][:, 0]
+        for name in ("repeats", "clusters")
+        if name in coded.matrices
+    }
+    return Rows(
+        weight,
+        group,
+        task,
+        task_pred,
+        group_pred,
+        n_dropped,
+        of_rows.get("repeats"),
+        None if n_clusters is None else (of_rows["clusters"], n_clusters),
+    )
+
+
+def _counted(
+    coded: Coded, weight: Array | None, n: int, *, apart: bool
+) -> tuple[dict[str, Array], Array]:
+    """Return the rows that count, as positions among the values of each column, and weights.
+
+    Columns of classes are tallied: equal rows become one. What is no code cannot be, and fractional
+    weights are of single rows.
+    """
+    fractional = weight is not None and not np.array_equal(weight, np.rint(weight))
+    if not (coded.matrices or fractional or apart):
+        cells, total = tally(list(coded.columns.values()), weight)
+        return dict(zip(coded.columns, cells, strict=True)), total
+    weight = np.ones(n) if weight is None else weight
+    positions = {
+        key: np.subtract(column.raw, column.offset, dtype=np.intp)
+        for key, column in coded.columns.items()
+    }
+    keep = weight > 0
+    if keep.all():
+        return positions, weight
+    return _only(coded, positions, keep), weight[keep]
+
+
+def _without_missing(
+    coded: Coded, positions: dict[str, Array], weight: Array, missing: str
+) -> tuple[dict[str, Array], Array, float]:
+    """Return the rows without missing values if others are to be dropped, and how many are."""
+    if missing != "drop":
+        return positions, weight, 0.0
+    keep = np.ones(len(weight), dtype=bool)
+    for key, codes in positions.items():
+        if coded.columns[key].missing:
+            keep &= codes != 0  # the first value is the missing one
+    if keep.all():
+        return positions, weight, 0.0
+    if not keep.any():
+        text = "{sensitive_features} is missing in every row: there is nothing left to audit."
+        raise InputError(text)
+    n_dropped = float(weight[~keep].sum())
+    return _only(coded, positions, keep), weight[keep], n_dropped
+
+
+def _only(coded: Coded, positions: dict[str, Array], keep: Array) -> dict[str, Array]:
+    """Return the positions of some rows, and leave the others out of the matrices."""
+    coded.matrices = {key: matrix[keep] for key, matrix in coded.matrices.items()}
+    return {key: codes[keep] for key, codes in positions.items()}
 
 
 def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:

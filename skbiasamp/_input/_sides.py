@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,58 +33,61 @@ from skbiasamp._input._reading import (
 )
 
 
-@dataclass(eq=False)
-class Sides:
-    """One call's inputs, once they are codes or matrices."""
+@dataclass(frozen=True, eq=False)
+class How:
+    """How one call's inputs are read: see `read_rows`."""
 
-    given: dict[str, Any]
     groups: str
     missing: str
     like: tuple[Side, Side] | None
     scores: bool
-    pos_label: Any = None
-    max_groups: float | None = np.inf
-    texts: bool = False
-    numbers: bool = False
-    columns: dict[str, Column] = field(default_factory=dict)
-    matrices: dict[str, Array] = field(default_factory=dict)
-    column_names: dict[str, list[Hashable]] = field(default_factory=dict)
+    pos_label: Any
+    max_groups: float | None
+    texts: bool
+    numbers: bool
 
-    @staticmethod
-    def _columns_differ(name: str, other: str, n: int, m: int) -> InputError:
-        had = "is one column" if m == 1 else f"has {m}"
-        text = "{name} has {n} columns but {other} {had}. Predict every column, in the same order."
-        return InputError(text, name=name, other=other, n=n, had=had)
 
-    def _drop_missing(
-        self, positions: dict[str, Array], weight: Array
-    ) -> tuple[dict[str, Array], Array, float]:
-        if self.missing != "drop":
-            return positions, weight, 0.0
-        keep = np.ones(len(weight), dtype=bool)
-        for key, codes in positions.items():
-            if self.columns[key].missing:
-                keep &= codes != 0
-        if keep.all():
-            return positions, weight, 0.0
-        if not keep.any():
-            text = "{sensitive_features} is missing in every row: there is nothing left to audit."
-            raise InputError(text)
-        n_dropped = float(weight[~keep].sum())
-        self.matrices = {key: matrix[keep] for key, matrix in self.matrices.items()}
-        return {key: codes[keep] for key, codes in positions.items()}, weight[keep], n_dropped
+@dataclass(eq=False)
+class Coded:
+    """One call's inputs: columns of classes as codes, all else as matrices with a row for each row.
 
-    def _check_missing_names(self, positions: dict[str, Array]) -> None:
+    Keys are the names of parameters; of sensitive features, with the position of their column:
+    "sensitive_features 0". The weights and clusters of rows are in `matrices` too, since they go
+    where the rows go.
+    """
+
+    columns: dict[str, Column]
+    matrices: dict[str, Array]
+    titles: dict[str, list[Hashable]]  # names of columns
+
+
+def columns_differ(name: str, other: str, n: int, m: int) -> InputError:
+    """Return the error that a prediction has not as many columns as its label."""
+    had = "is one column" if m == 1 else f"has {m}"
+    text = "{name} has {n} columns but {other} {had}. Predict every column, in the same order."
+    return InputError(text, name=name, other=other, n=n, had=had)
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Coded inputs brought onto one list of groups and one of tasks."""
+
+    coded: Coded
+    how: How
+
+    def check_missing_names(self, positions: dict[str, Array]) -> None:
         """Raise if a real group has the name that missing values get, here or in other rows."""
         held: dict[str, set[Any]] = {}
         for key, codes in positions.items():
             role, _, column = key.rpartition(" ")
             if role.startswith("sensitive"):
                 used = np.flatnonzero(np.bincount(codes))
-                held.setdefault(column, set()).update(self.columns[key].values[i] for i in used)
+                held.setdefault(column, set()).update(
+                    self.coded.columns[key].values[i] for i in used
+                )
         for i, values in enumerate(held.values()):
-            trained = self.like is not None and any(
-                isinstance(_part(name, i), NamedMissing) for name in self.like[0].names
+            trained = self.how.like is not None and any(
+                isinstance(_part(name, i), NamedMissing) for name in self.how.like[0].names
             )
             if None not in values or not (trained or MISSING in values):
                 continue
@@ -96,22 +99,22 @@ class Sides:
                 seen=MISSING,
             )
 
-    def _present(self, key: str, codes: Array) -> tuple[Array, Names]:
+    def present(self, key: str, codes: Array) -> tuple[Array, Names]:
         """Return codes into the values that occur, and these values."""
-        values = self.columns[key].values
+        values = self.coded.columns[key].values
         used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
         named = {None: MISSING, MISSING: NamedMissing(MISSING)}
         names = tuple(named.get(values[i], values[i]) for i in used)
         gaps = used[-1] - used[0] >= len(used)
         return np.searchsorted(used, codes) if gaps else codes - used[0], names
 
-    def _task_sides(
+    def task_sides(
         self, labels: dict[str, tuple[Array, Names]], weight: Array
     ) -> tuple[Side, Side | None]:
-        known = self.like[1] if self.like else None
-        if "y_true" in self.matrices:
-            if self.pos_label is not None:
-                truth = self.matrices["y_true"]
+        known = self.how.like[1] if self.how.like else None
+        if "y_true" in self.coded.matrices:
+            if self.how.pos_label is not None:
+                truth = self.coded.matrices["y_true"]
                 seen = "is continuous" if truth.dtype.kind == "f" else "is an indicator matrix"
                 raise no_positive_class(seen)
             return self._indicator_sides("y_true", "y_pred", "task", known)
@@ -124,18 +127,18 @@ class Sides:
         found: dict[str, tuple[Array, Names]] = {
             name: labels[name] for name in ("y_true", "y_pred") if name in labels
         }
-        classes = None if known is None else whole_classes(known.names)
-        names, recoded = self._align(found, classes, "task", weight)
-        both, pos_label = self._positive(names, known)
-        recoded = {key: recode(codes, names, both) for key, codes in recoded.items()}
-        names = both
-        coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
+        trained = None if known is None else whole_classes(known.names)
+        aligned, recoded = self._align(found, trained, "task", weight)
+        names, pos_label = self._positive(aligned, known)  # with the positive class, if it is new
+        coded = {
+            key: Codes(recode(codes, aligned, names), len(names)) for key, codes in recoded.items()
+        }
         task = Side(names, coded["y_true"], one_label=True, pos_label=pos_label)
         if "y_pred" in coded:
             return task, Side(names, coded["y_pred"], one_label=True)
-        if "y_pred" not in self.matrices:
+        if "y_pred" not in self.coded.matrices:
             return task, None
-        matrix = self.matrices["y_pred"]
+        matrix = self.coded.matrices["y_pred"]
         if matrix.shape[1] <= 2:
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names)
@@ -146,9 +149,9 @@ class Sides:
     def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
         trained = None if known is None else known.pos_label
-        if self.pos_label is None:
+        if self.how.pos_label is None:
             return names, trained
-        both, pos_label = positive_class(self.pos_label, names)
+        both, pos_label = positive_class(self.how.pos_label, names)
         if known is not None:
             tasks, _ = task_names(known.names, trained)
             if tasks != (pos_label,):
@@ -176,7 +179,7 @@ class Sides:
             )
         if matrix.shape[1] == 1 and len(names) == 2:
             positive = matrix.astype(float)
-            if self.scores:
+            if self.how.scores:
                 return positive
             both = [1.0 - positive, positive]
             return np.hstack(both[::-1] if pos_label == names[0] else both)
@@ -189,10 +192,10 @@ class Sides:
                 seen="one column of probabilities" if n == 1 else f"{n} columns",
                 what=f"{len(names)} {what} ({quote(names)})",
             )
-        columns = tuple(self.column_names.get(argument, ()))
+        columns = tuple(self.coded.titles.get(argument, ()))
         check_columns(columns, names, argument, what)
         wrong = np.abs(matrix.sum(axis=1) - 1) > 0.01  # more than half precision rounds
-        if wrong.any() and not self.scores:
+        if wrong.any() and not self.how.scores:
             raise InputError(
                 "{name} has a column for each of {what}, so each row must sum to 1; one sums to "
                 "{seen:.6g}. Apply a softmax, or pass labels.",
@@ -206,7 +209,7 @@ class Sides:
         self, name: str, other: str, role: str, known: Side | None
     ) -> tuple[Side, Side | None]:
         """Return 0/1 columns, and their predictions if there are any."""
-        names = tuple(self.column_names[name])
+        names = tuple(self.coded.titles[name])
         n = len(names)
         if known is not None:
             if known.one_label or len(known.names) != n:
@@ -219,38 +222,36 @@ class Sides:
                     role=role,
                 )
             check_columns(names, known.names, name, "the training data")
-            if tuple(range(n)) not in (names, known.names):
+            if tuple(range(n)) not in (names, known.names):  # both have names
                 check_known(names, known.names, role=role)
             names = known.names
-        side = Side(names, Members(self.matrices[name]), open=False)
-        if other not in self.matrices:
+        side = Side(names, Members(self.coded.matrices[name]), open=False)
+        if other not in self.coded.matrices:
             return side, None
-        matrix = self.matrices[other]
+        matrix = self.coded.matrices[other]
         if matrix.shape[1] != n:
-            raise self._columns_differ(name, other, n, matrix.shape[1])
-        check_columns(tuple(self.column_names[other]), names, other, name)
+            raise columns_differ(name, other, n, matrix.shape[1])
+        check_columns(tuple(self.coded.titles[other]), names, other, name)
         return side, Side(names, Members(matrix), open=False)
 
-    def _group_sides(
+    def group_sides(
         self, labels: dict[str, tuple[Array, Names]], weight: Array
     ) -> tuple[Side, Side | None]:
-        like = self.like[0] if self.like else None
-        if self.groups == "indicator":
+        like = self.how.like[0] if self.how.like else None
+        if self.how.groups == "indicator":
             return self._indicator_sides("sensitive_features", "sensitive_pred", "group", like)
         known = None if like is None else like.names
-        arguments = [
-            name for name in ("sensitive_features", "sensitive_pred") if name in self.given
-        ]
+        arguments = ("sensitive_features", "sensitive_pred")
         found: dict[str, list[tuple[Array, Names]]] = {}
         for name in arguments:
             columns = [labels[key] for key in labels if key.rpartition(" ")[0] == name]
             if columns:
                 found[name] = columns
-        if self.groups == "marginal" and len(found["sensitive_features"]) > 1:
+        if self.how.groups == "marginal" and len(found["sensitive_features"]) > 1:
             return self._marginal_groups(found, known, weight)
-        if "sensitive_features" in self.matrices:
+        if "sensitive_features" in self.coded.matrices:
             sides = [
-                Side(("sensitive_features",), Members(self.matrices[name]), open=False)
+                Side(("sensitive_features",), Members(self.coded.matrices[name]), open=False)
                 for name in arguments
             ]
             return sides[0], sides[1] if len(sides) > 1 else None
@@ -258,30 +259,32 @@ class Sides:
             name: _combine(columns) for name, columns in found.items()
         }
         # Of two 0/1 columns in another order the combinations look the same.
-        titles = tuple(self.column_names["sensitive_features"])
-        if self.like and len(titles) == len(self.like[0].columns):
-            check_columns(titles, self.like[0].columns, "sensitive_features", "the training data")
+        titles = tuple(self.coded.titles["sensitive_features"])
+        if self.how.like and len(titles) == len(self.how.like[0].columns):
+            check_columns(
+                titles, self.how.like[0].columns, "sensitive_features", "the training data"
+            )
         names, recoded = self._align(combined, known, "group", weight)
         self._check_groups(names, weight)
         coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
         group = Side(names, coded["sensitive_features"], columns=titles)
         if "sensitive_pred" in coded:
             return group, Side(names, coded["sensitive_pred"])
-        if "sensitive_pred" not in self.matrices:
+        if "sensitive_pred" not in self.coded.matrices:
             return group, None
-        matrix = self.matrices["sensitive_pred"]
+        matrix = self.coded.matrices["sensitive_pred"]
         matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
         return group, Side(names, Members(matrix))
 
     def _check_groups(self, names: Names, weight: Array) -> None:
         """Raise if an identifier was taken for groups; those of training may be any."""
-        if self.like is not None or self.max_groups == np.inf:
+        if self.how.like is not None or self.how.max_groups == np.inf:
             return
-        repeats = self.matrices.get("repeats", weight)
+        repeats = self.coded.matrices.get("repeats", weight)
         whole = np.array_equal(repeats, np.rint(repeats))
         n_rows = float(repeats.sum()) if whole else len(weight)
-        n_columns = len(self.column_names["sensitive_features"])
-        check_group_limit(len(names), n_rows, self.max_groups, n_columns)
+        n_columns = len(self.coded.titles["sensitive_features"])
+        check_group_limit(len(names), n_rows, self.how.max_groups, n_columns)
 
     def _marginal_groups(
         self,
@@ -289,7 +292,7 @@ class Sides:
         known: Names | None,
         weight: Array,
     ) -> tuple[Side, Side | None]:
-        titles = self.column_names["sensitive_features"]
+        titles = self.coded.titles["sensitive_features"]
         named = {
             name: [
                 (codes, tuple(f"{title}={value}" for value in values))
@@ -328,7 +331,7 @@ class Sides:
         (first, (_, names)), *others = found.items()
         for other, (_, other_names) in others:
             check_kinds(names, other_names, first, other)
-            if not (self.texts and role == "task"):  # texts that are spelt alike are two texts
+            if not (self.how.texts and role == "task"):  # texts that are spelt alike are two texts
                 check_spelling(names, other_names, known or (), first, other)
         union = tuple(dict.fromkeys(name for _, values in found.values() for name in values))
         if known is None:
@@ -339,6 +342,7 @@ class Sides:
             for codes, values in found.values():
                 totals = np.bincount(codes, weight, minlength=len(values))
                 for name, n in zip(values, totals, strict=True):
+                    # A label and its prediction are in the same rows: these count once.
                     rows[name] = max(rows.get(name, 0.0), float(n))
             check_known(union, known, role=role, rows=rows)
         return known, {key: recode(codes, values, known) for key, (codes, values) in found.items()}
