@@ -2,6 +2,7 @@
 
     python benchmarks/replication.py          # in seconds, without the slow rows
     python benchmarks/replication.py --write docs/replication.md    # all, some minutes
+    python benchmarks/replication.py --refresh docs/replication.md  # the slow rows stay as they are
 
 Where a number takes a model or a draw, its code is that of the gallery: this script uses what the
 pages in examples/ define. Needs the imSitu annotations (docs/datasets.md); the slow rows need
@@ -9,6 +10,7 @@ torch.
 """
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 from published.directional import directional, metric_card
@@ -58,12 +60,33 @@ def line(row):
     return "| " + " | ".join(row.cells()) + " |"
 
 
-def markdown(found):
-    """Return the page."""
+def merged(page, lines):
+    """Return the lines of a page's table, with new ones in place of those about the same."""
+
+    def keyed(rows):
+        """Return rows by what they are about; several about the same have numbers."""
+        seen = Counter()
+        for row in rows:
+            about = tuple(row.split(" | ")[:2])
+            seen[about] += 1
+            yield (*about, seen[about]), row
+
+    return list((dict(keyed(page)) | dict(keyed(lines))).values())
+
+
+def on_page(text, paper):
+    """Return the rows of a paper on a page that was written before."""
+    table = text.partition(f"## {paper}\n")[2].lstrip("\n").partition("\n\n")[0]
+    return table.splitlines()[2:]
+
+
+def markdown(found, page=""):
+    """Return the page; rows of `page` that were not found again stay as they are."""
     parts = [TOP, inventory()]
     for paper, rows in found.items():
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
-        parts.append("\n".join([f"## {paper}", "", head, *map(line, rows)]) + "\n")
+        lines = merged(on_page(page, paper), map(line, rows))
+        parts.append("\n".join([f"## {paper}", "", head, *lines]) + "\n")
     parts.append(BOTTOM)
     for paper, numbers, needs, code in MISSING:
         parts.append(
@@ -75,8 +98,12 @@ def markdown(found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--write", type=Path, metavar="FILE", help="write all rows there")
+    parser.add_argument("--refresh", type=Path, metavar="FILE", help="all but the slow rows there")
     options = parser.parse_args()
-    if options.write:
+    if options.refresh:
+        page = options.refresh.read_text(encoding="utf-8")
+        options.refresh.write_text(markdown(tables(slow=False), page), encoding="utf-8")
+    elif options.write:
         options.write.write_text(markdown(tables()), encoding="utf-8")
     else:
         print(markdown(tables(slow=False)))

@@ -481,6 +481,24 @@ def test_masks_keep_what_the_task_needs_and_darken_the_rest():
     assert np.abs(bound - X).mean() < np.abs(free - X).mean()
 
 
+def test_a_mask_hides_a_figure_that_reveals_the_group_to_everybody():
+    """Adversaries are right at once here, and −L_c has no gradient: it left every pixel open."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 400)
+    y = np.where(rng.random(400) < 0.7, group, 1 - group)
+    X = np.zeros((400, 2, 4, 4))
+    X[np.arange(400), group, :, :2] = 0.5 + 0.5 * rng.random((400, 4, 2))  # red or green
+    pattern = np.array([[0, 1, 1, 0] * 2, [1, 0, 0, 1] * 2])[y] + 0.35 * rng.normal(size=(400, 8))
+    X[:, :, :, 2:] = pattern.clip(0, 1).reshape(400, 1, 4, 2)
+    model = AdversarialClassifier(mask=True, random_state=0)
+    model.fit(X.reshape(400, -1), y, sensitive_features=group)
+    shown = model.transform(X.reshape(400, -1)).reshape(X.shape)
+    assert shown[..., :2].sum() < 0.01 * X[..., :2].sum()
+    assert shown[..., 2:].sum() > 0.95 * X[..., 2:].sum()
+    assert model.score(X.reshape(400, -1), y) > 0.99
+    assert model.history_["adversary_loss"].iloc[-1] > 0.55
+
+
 def test_gradients_may_be_switched_off_where_it_is_called(biased):
     with torch.inference_mode():
         inside = fitted(biased)

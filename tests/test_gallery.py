@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import train_test_split
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -177,6 +178,27 @@ def test_the_yardstick_decides_whether_a_model_amplifies(run):
         names[name] = names[name].drop("editor", axis=int(name != "cosines"))
     two, three = (page["amplification"](f"equal shares, {n}", "T->A", 0.1).value for n in (2, 3))
     assert three == pytest.approx(two * 2 / 3)
+
+
+@pytest.mark.torch
+def test_a_hidden_figure_is_guessed_from_the_digit():
+    pytest.importorskip("torch")
+    page = definitions("masks")
+    images, digit, group, where = page["compose"]()
+    train, test = train_test_split(np.arange(len(digit)), train_size=1000, random_state=0)
+    both = np.column_stack([digit[:, None] == np.arange(10), group == "red"]).astype(int)
+    page.update(RUNS=2, digit=digit, group=group, train=train, test=test, both=both)
+    rng = np.random.default_rng(1)
+    seen, boxed = (page["audits"](page["hide"](images, where, how, rng)) for how in ("none", "box"))
+    assert seen["group"] > 0.99 > 0.65 > boxed["group"]
+    assert seen["T->A"].value == pytest.approx(0, abs=0.005)
+    assert boxed["T->A"].value > 0.08
+    assert seen["A->T"].value > 0.004 > 0 > boxed["A->T"].value
+    # Only the figure is changed, and a box leaves nothing of it.
+    for how in page["HOW"]:
+        hidden = page["hide"](images, where, how, rng)
+        np.testing.assert_array_equal(hidden[..., :8], images[..., :8])
+        assert (hidden[..., 8:].max() == 0) == (how == "box")
 
 
 def test_single_tasks_stay_and_the_set_moves(run):

@@ -36,7 +36,8 @@ INVENTORY = (
     Item(W, "Sec. 3.3", "keyboard, and a changed threshold", NEEDS,
          "the predictions that Zhao et al. (2017) released"),
     Item(W, "Table 1, Table 3", "COCO with masked people", NEEDS,
-         "images, and a VGG16 trained five times for each mask"),
+         "images, and a VGG16 trained five times for each mask; "
+         "{doc}`the same on digits beside a figure <auto_examples/plot_masks>`"),
     Item(W, "Fig. 3", "captions of Equalizer", NEEDS, "the photographs; it has no numbers"),
     Item(W, "Fig. 4", "CelebA: architectures, class ratios", NEEDS,
          "images, and three networks trained five times"),

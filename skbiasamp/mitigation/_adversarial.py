@@ -76,7 +76,7 @@ class AdversarialClassifier(
     adversary : torch.nn.Module, callable or list of these, default=None
         One adversary for each layer: a module, or a callable that is called as
         ``adversary(n_inputs, n_groups)``. It takes the layer's output and returns logits of the
-        groups. None: an MLP with 64 hidden units that standardises its inputs.
+        groups. None: an MLP with 64 hidden units that standardises its inputs, except masked ones.
     mask : bool, torch.nn.Module or callable, default=False
         A network whose output is multiplied with the inputs, for adversarial training on images.
         True: an autoencoder. A callable is called as ``mask(shape)`` with the shape of a row.
@@ -143,6 +143,12 @@ class AdversarialClassifier(
     groups have equal weight in the network's batches. With a mask M, ``x̂ = M(x) · x`` replaces x
     and ``β |x − x̂|`` is added. A mask can only darken an image: the rest may still reveal the
     group.
+
+    Adversaries of masked inputs soon make no error, and the gradient of ``−L_c`` is then 0: a mask
+    trained with it hides nothing. The mask is therefore trained with the cross-entropy between the
+    adversary's probabilities and equal ones, whose gradient is largest where the adversary is sure.
+    Their default adversary does not standardise, since it would read dark pixels as well as bright
+    ones. If a `layer` is named, the formula above is used.
 
     The cost is accuracy. It grows with λ and with the association of label and group. Stronger
     attackers may still predict the group. Measure with a new attacker: `transform` returns the
@@ -303,7 +309,11 @@ class AdversarialClassifier(
             if group is not None:
                 with seeded(_number(adversaries_start), device):
                     networks.adversaries = build_adversaries(
-                        n_seen, rows.n_groups, self.adversary, device
+                        n_seen,
+                        rows.n_groups,
+                        self.adversary,
+                        device,
+                        masked=not networks.layers,
                     )
             training = Training(networks, rows, self, order)
             with progress("epochs", training.n_epochs) as step:

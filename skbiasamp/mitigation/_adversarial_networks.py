@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -111,10 +112,15 @@ def build(inputs: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[in
     return networks, check_outputs(networks, inputs[:2], n_outputs)
 
 
-def build_adversaries(n_seen: list[int], n_groups: int, given: Any, device: Any) -> list[Any]:
-    """Return an adversary for each layer, by default an MLP; `n_seen` are the widths of layers."""
+def build_adversaries(
+    n_seen: list[int], n_groups: int, given: Any, device: Any, *, masked: bool
+) -> list[Any]:
+    """Return an adversary for each layer, by default an MLP; `n_seen` are the widths of layers.
+
+    With `masked` there is one, for masked inputs.
+    """
     if given is None:
-        given = [default_adversary] * len(n_seen)
+        given = [partial(default_adversary, standardised=not masked)] * len(n_seen)
     elif not isinstance(given, list | tuple):
         given = [given]
     if len(given) != len(n_seen):
@@ -165,12 +171,15 @@ def default_predictor(n_inputs: int, hidden: Sequence[int], n_outputs: int) -> A
     return net
 
 
-def default_adversary(n_inputs: int, n_groups: int) -> Any:
-    """Return an MLP that standardises its inputs."""
+def default_adversary(n_inputs: int, n_groups: int, *, standardised: bool = True) -> Any:
+    """Return an MLP that standardises its inputs, or takes them as they are."""
     nn = import_torch().nn
-    # Standardised over the batch: else the network could hide the group by small numbers.
-    scale = nn.BatchNorm1d(n_inputs, affine=False, track_running_stats=False)
-    return nn.Sequential(nn.Flatten(), scale, *linear_layers(n_inputs, _ADVERSARY_WIDTH, n_groups))
+    layers = [nn.Flatten()]
+    if standardised:
+        # Over the batch: else the network could hide the group by small numbers. A mask has to do
+        # just that, and learns nothing from an adversary to which dark and bright are the same.
+        layers.append(nn.BatchNorm1d(n_inputs, affine=False, track_running_stats=False))
+    return nn.Sequential(*layers, *linear_layers(n_inputs, _ADVERSARY_WIDTH, n_groups))
 
 
 def default_mask(shape: tuple[int, ...]) -> Any:

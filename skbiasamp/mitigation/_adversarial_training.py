@@ -156,7 +156,10 @@ class Training:
             loss = loss + self.settings.reconstruction_weight * (weight * lost).sum()
         if adversary_weight and networks.adversaries:
             balanced = weight * self.factor[index]
-            loss = loss - adversary_weight * self._adversary_loss(seen, index, balanced)
+            if networks.layers:
+                loss = loss - adversary_weight * self._adversary_loss(seen, index, balanced)
+            else:
+                loss = loss + adversary_weight * self._certainty(seen, balanced)
         self.optimizer.zero_grad()
         loss.backward(inputs=self.weights)
         self.optimizer.step()
@@ -180,6 +183,17 @@ class Training:
         """Return the sum of the adversaries' losses."""
         pairs = zip(self.networks.adversaries, seen, strict=True)
         return sum(_loss(adversary(one), self.group[index], weight) for adversary, one in pairs)
+
+    def _certainty(self, seen: Sequence[Any], weight: Any) -> Any:
+        """Return how far adversaries are from guessing: the cross-entropy to equal probabilities.
+
+        Unlike the negative loss of an adversary that is always right, it has a gradient.
+        """
+        pairs = zip(self.networks.adversaries, seen, strict=True)
+        return sum(
+            -(weight * adversary(one).log_softmax(dim=1).mean(dim=1)).sum()
+            for adversary, one in pairs
+        )
 
 
 def _loss(logits: Any, target: Any, weight: Any) -> Any:
