@@ -31,7 +31,7 @@ export SKBIASAMP_ORACLE ?= $(abspath ../shared/oracle)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
+.PHONY: help audit test test-benchmarks fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
 	bench clean
 
 help: ## list the targets
@@ -41,7 +41,10 @@ audit: $(AUDIT_READY) ## audit real data that come with the package, and write t
 	.venv-audit/bin/python -m skbiasamp demo
 
 test: $(READY) ## run all tests and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
-	$(BIN)/python -m pytest -n $(TEST_JOBS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) -m "not benchmarks" $(PYTEST_ARGS)
+
+test-benchmarks: $(READY) ## run the short form of every benchmark, and check its tables
+	$(BIN)/python -m pytest -n $(TEST_JOBS) -q -m benchmarks $(PYTEST_ARGS) tests
 
 fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000)
 	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) -q -rP tests/test_fuzz.py
@@ -49,7 +52,7 @@ fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000)
 test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch
 	@.venv-core/bin/python -c "import importlib.util, sys; \
 		sys.exit(importlib.util.find_spec('torch') and 'torch can be imported here: this run would prove nothing')"
-	.venv-core/bin/python -m pytest -n $(TEST_JOBS) -x -q $(PYTEST_ARGS)
+	.venv-core/bin/python -m pytest -n $(TEST_JOBS) -x -q -m "not benchmarks" $(PYTEST_ARGS)
 
 test-clients: $(CLIENTS_READY) ## run the tests of other libraries: XGBoost, MLflow, Fairlearn, ... (1 GB)
 	SKBIASAMP_CLIENTS=1 .venv-clients/bin/python -m pytest -n $(TEST_JOBS) -q $(PYTEST_ARGS) \

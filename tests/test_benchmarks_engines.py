@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.benchmarks
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks"
 
 for package in ("duckdb", "polars", "pyarrow"):

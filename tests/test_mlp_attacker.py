@@ -624,6 +624,7 @@ def test_there_are_two_presets():
     assert MLPAttacker.preset("dpa", max_epochs=3).max_epochs == 3
 
 
+@pytest.mark.benchmarks
 def test_the_short_benchmark_runs_and_both_sides_learn_the_same():
     pytest.importorskip("skorch")
     script = Path(__file__).resolve().parents[1] / "benchmarks" / "attackers.py"

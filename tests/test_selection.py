@@ -317,6 +317,7 @@ def test_the_command_prints_the_table_and_writes_the_page(applicants, tmp_path, 
     assert "SHA-256" in page.read_text("utf-8")
 
 
+@pytest.mark.benchmarks
 def test_the_coverage_benchmark_runs():
     script = Path(__file__).resolve().parents[1] / "benchmarks" / "coverage_impact.py"
     done = subprocess.run(

@@ -177,10 +177,7 @@ def test_words_that_the_model_never_uses_become_one_token():
 
 
 @needs_captions
-@pytest.mark.parametrize(
-    ("model", "published"),
-    [("fc", 0.464), ("att2in", 0.459), ("nic_plus", 0.467), ("nic_equalizer", 0.513)],
-)
+@pytest.mark.parametrize(("model", "published"), [("att2in", 0.459), ("nic_equalizer", 0.513)])
 def test_lic_m_is_near_the_published_value(model, published):
     frame = pd.read_csv(CAPTIONS)
     auditor = LICAuditor(n_draws=1, interval=None, random_state=0)
