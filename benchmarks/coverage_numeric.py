@@ -27,11 +27,12 @@ PRICES = ("normal", "skewed", "heavy tail")
 MODELS = {
     "unbiased": "predicts the expected price of each row: no group's mean changes",
     "coin": "the same, and the group is a coin, also in as many training rows as are audited",
+    "coin, untrained": "the same, and signs come from the audited rows",
     "noisy": "predicts the price with a random error: no group's mean changes",
     "to the mean": "halves the distance of each expected price from the mean of all",
     "amplifies": "predicts 10 % more for the group with the higher prices",
 }
-NULL = ("unbiased", "coin", "noisy")
+NULL = ("unbiased", "coin", "coin, untrained", "noisy")
 
 TEXT = """# Coverage with numeric tasks
 
@@ -74,7 +75,7 @@ class Auditor(NumericAuditor):
 def rows(price, n, share, model, rng):
     """Return group, price and predicted price of n rows, and each group's true change of mean."""
     first = rng.random(n) >= share
-    gap = 0.0 if model == "coin" else 0.4
+    gap = 0.0 if model.startswith("coin") else 0.4
     x, z = rng.normal(size=(2, n))
     if price == "normal":
         expected = 100 + 40 * gap * first + 30 * x
@@ -99,7 +100,9 @@ def rows(price, n, share, model, rng):
 def one(price, n, share, model, fitted, seed):
     """Return the true value, and of both intervals: value and pairs contained, effect found."""
     rng = np.random.default_rng(seed)
-    if model == "coin":
+    if model == "coin, untrained":
+        fitted = Auditor(reference="test")
+    elif model == "coin":
         group, paid, *_ = rows(price, n, share, model, rng)
         fitted = Auditor().fit(paid, sensitive_features=group)
     group, paid, predicted, change = rows(price, n, share, model, rng)
@@ -151,7 +154,7 @@ def main():
     parser.add_argument("--write", type=Path)
     parser.add_argument("--n-jobs", type=int, default=1)
     options = parser.parse_args()
-    n_data, sizes = (3, (500,)) if options.short else (300, (500, 5_000))
+    n_data, sizes = (3, (500,)) if options.short else (200, (500, 5_000))
     lines, kept = [HEADER, "|---" * HEADER.count(" | ") + "|---|"], []
     with Parallel(n_jobs=options.n_jobs) as parallel:
         for (price, n, share, model), (true, *numbers) in measured(parallel, n_data, sizes):

@@ -85,6 +85,6 @@ def test_the_short_run_measures_intervals_of_numbers():
     header, _, *rows = [
         line for line in done.stdout.partition("# Coverage")[2].splitlines() if line[:1] == "|"
     ]
-    assert len(rows) == 3 * 2 * 5
+    assert len(rows) == 3 * 2 * 6
     assert {row.count("|") for row in rows} == {header.count("|")}
     assert "nan" not in "".join(rows)

@@ -6,7 +6,7 @@ import numpy as np
 
 from skbiasamp._cells import labels_of
 from skbiasamp._input import Role, Said
-from skbiasamp._words import rate, task_of
+from skbiasamp._words import DIRECTION_OF, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.report.checks import Check, Found, Seen
 
@@ -45,6 +45,8 @@ class NarrowPredictions(Check):
 
     def found(self, seen: Seen) -> Found:
         test = seen.test
+        if any(DIRECTION_OF.get(one.verdict, 0) > 0 for one in seen.report.values()):
+            return None
         labels, predictions = (_spread(test, side) for side in ("task", "task_pred"))
         varies = labels > 0
         share = np.where(varies, predictions / np.where(varies, labels, 1.0), 1.0)

@@ -144,9 +144,11 @@ def _dot(axis: Axis, change: float | None) -> dict[str, Any]:
 def _pairs(id: str, result: dict[str, Any], model: str, most: int) -> Table:
     """Return the rates of both models, the largest change first."""
     every = [row for row in result["pairs"] if row["model"] == model]
-    rows = sorted(every, key=lambda row: -abs(row["difference"] or 0))[:most]
-    heading, named = pair_names(every, result["group_columns"])
     percent = result["percent"]
+    # Means have units of their own, and one axis has one unit: that of the value.
+    size = "difference" if percent else "amplification"
+    rows = sorted(every, key=lambda row: -abs(row[size] or 0))[:most]
+    heading, named = pair_names(every, result["group_columns"])
     scale = 100 if percent else 1
 
     def form(value: Any) -> str:
@@ -155,7 +157,6 @@ def _pairs(id: str, result: dict[str, Any], model: str, most: int) -> Table:
     def change(row: Mapping[str, Any]) -> list[float | None]:
         """Return the change and its interval, which follows the sign of the association."""
         ends = sorted(row["sign"] * row[end] for end in ("low", "high")) if _has(row) else _NOTHING
-        # Means have units of their own, and one axis has one unit: that of the value.
         value = row["difference"] if percent else (row["amplification"] or 0) * (row["sign"] or 0)
         return [None if one is None else one * scale for one in (value, *ends)]
 
