@@ -90,6 +90,7 @@ def _read_frame(
     _check_moments(moments, how["like"])
     check_option("joint", joint, (True, False, None))
     numbers = how["numbers"]
+    check_option("numbers", numbers, (True, False))
     joint = True if numbers else joint  # sums of numbers do not hold how these vary
     predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
     models: tuple[str, ...] = ()

@@ -122,3 +122,13 @@ def test_labels_in_columns_are_refused(data):
     X, y, groups = data
     with pytest.raises(ValueError, match=r"y must hold one label a row"):
         feedback_audit(GaussianNB(), X, np.column_stack([y, y]), sensitive_features=groups)
+
+
+def test_features_of_other_rows_are_refused():
+    with pytest.raises(ValueError, match="X has 3 rows but y has 4"):
+        feedback_audit(
+            LogisticRegression(),
+            np.zeros((3, 1)),
+            [0, 1, 0, 1],
+            sensitive_features=["f", "m", "f", "m"],
+        )

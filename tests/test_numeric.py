@@ -528,3 +528,9 @@ def test_a_watch_finds_when_a_regression_model_changed():
     alarms = timeline.to_frame()["alarm"].to_numpy()
     assert not alarms[:9].any()
     assert alarms[-1]
+
+
+def test_whether_labels_are_numbers_is_true_or_false():
+    price, predicted, sex = TEST
+    with pytest.raises(ValueError, match="numbers must be one of True, False"):
+        Contingency.from_labels(price, predicted, sensitive_features=sex, numbers="price")

@@ -223,7 +223,8 @@ def read_rows(
     """
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
-    check_option("scores", scores, (True, False))
+    for name, one in (("scores", scores), ("texts", texts), ("numbers", numbers)):
+        check_option(name, one, (True, False))
     if max_groups is not None and max_groups is not np.inf:
         check_count("max_groups", max_groups)
     if y_true is None:

@@ -150,7 +150,9 @@ def feedback_audit(
         target = target.ravel()
     if target.ndim != 1:
         raise InputError("{y} must hold one label a row; got {shape}.", shape=target.shape)
-    check_lengths({"y": target, "sensitive_features": to_native(sensitive_features, "groups")})
+    held = {"y": target, "sensitive_features": to_native(sensitive_features, "groups")}
+    shape = getattr(X, "shape", None)  # of sparse features too
+    check_lengths({**held, "X": range(shape[0]) if shape else X})
     whole = Contingency.from_labels(target, target, sensitive_features=sensitive_features)
     chosen = allowed(whole)[0] if auditor is None else auditor
     rows = (X, target, sensitive_features)
