@@ -13,6 +13,8 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
+import architectures
+import imsitu_attackers
 from published.directional import directional, metric_card
 from published.dpa import dpa
 from published.inventory import inventory
@@ -87,6 +89,7 @@ def markdown(found, page=""):
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
         lines = merged(on_page(page, paper), map(line, rows))
         parts.append("\n".join([f"## {paper}", "", head, *lines]) + "\n")
+    parts += [architectures.section(), imsitu_attackers.section()]
     parts.append(BOTTOM)
     for paper, numbers, needs, code in MISSING:
         parts.append(
