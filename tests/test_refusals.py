@@ -1,11 +1,13 @@
 """Bad input that once ended deep inside, or passed: each gets an error that says what to do."""
 
+import json
 from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 import pytest
 from hostile import FRAME, HIRED, PREDICTED, SEX, TAGS, N, Odd, Unequal, X, sums_of_tasks
+from hostile_made import made
 from scipy import sparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
@@ -33,10 +35,11 @@ from skbiasamp.mitigation import (
     RatioBalancer,
     compare_mitigations,
 )
-from skbiasamp.monitoring import feedback_audit
+from skbiasamp.monitoring import FeedbackResult, Store, feedback_audit
 from skbiasamp.testing import assert_amplification
 
 BY = {"sensitive_features": SEX}
+LENIENT = DirectionalAuditor(interval=None)
 AGES = [i / 2 for i in range(N)]
 
 
@@ -332,6 +335,37 @@ def test_a_group_to_assert_about_is_one_of_the_audit():
     result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
     with pytest.raises(InputError, match="group must be a group of the audit; got"):
         assert_amplification(result, group=np.array([[1]]))
+
+
+def test_a_stored_comparison_has_rows_and_a_stored_generation_a_number():
+    held = json.loads(made("ComparisonResult").to_json())
+    with pytest.raises(InputError, match="table must be one row a model, with the reference"):
+        ComparisonResult.from_json(json.dumps(held | {"table": []}))
+    held = json.loads(made("FeedbackResult").to_json())
+    held["table"][1]["generation"] = None
+    with pytest.raises(InputError, match=r"table\[1\].generation must be a whole number"):
+        FeedbackResult.from_json(json.dumps(held))
+
+
+def test_the_name_of_the_data_of_a_store_is_text(tmp_path):
+    store = Store(tmp_path)
+    for month in ("2026-01", "2026-02"):
+        cells = Contingency.from_labels(HIRED, PREDICTED, **BY)
+        store.add(cells, month, source=month)
+    watched = {"n_draws": 19, "auditor": DirectionalAuditor(interval=None)}
+    assert store.audit_over(**watched).context["data_name"] == tmp_path.name
+    for name in ("model_name", "data_name"):
+        with pytest.raises(InputError, match=f"{name} must be text; got array"):
+            store.audit_over(**watched, **{name: np.array([])})
+
+
+def test_names_in_a_report_are_text_as_its_json_needs():
+    with pytest.raises(InputError, match="model_name must be text; got 3"):
+        skbiasamp.audit(HIRED, PREDICTED, **BY, auditors=LENIENT, model_name=3)
+    with pytest.raises(InputError, match=r"data_name must be text; got \['a'\]"):
+        skbiasamp.compare(
+            HIRED, {"a": PREDICTED, "b": HIRED}, **BY, auditors=LENIENT, data_name=["a"]
+        )
 
 
 def test_n_jobs_beyond_what_joblib_counts_is_refused():

@@ -222,7 +222,10 @@ class Store:
             text = f"The reference has {n} of {reference} periods so far. Alarms begin after them."
             held.notes.append({"period": None, "text": text})
             reference = n
-        names = {"model_name": model_name, "data_name": data_name or self.folder.name}
+        names = {
+            "model_name": model_name,
+            "data_name": self.folder.name if data_name is None else data_name,
+        }
         return over(
             held,
             reference,

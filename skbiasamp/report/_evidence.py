@@ -14,6 +14,7 @@ import scipy
 import sklearn
 
 import skbiasamp
+from skbiasamp._input import InputTypeError
 from skbiasamp.contingency import Contingency
 
 
@@ -26,6 +27,9 @@ def context_of(
     reads: str = "labels",
 ) -> dict[str, Any]:
     """Return what a report says of its data."""
+    for name, text in names.items():
+        if text is not None and not isinstance(text, str):
+            raise InputTypeError("{name} must be text; got {seen!r}.", name=name, seen=text)
     groups, tasks = len(test.groups), len(test.tasks)
     what = "texts" if reads == "texts" else f"{tasks} task{'s' * (tasks != 1)}"
     return {

@@ -334,7 +334,7 @@ class ComparisonResult(OfMetric):
                 rows = schema.list_of(_COUNTED)(rows, "pairs")
             schema.of_intervals(rows, name, _INTERVALS)
             read[name] = pd.DataFrame(rows, columns=list(rows[0]) if rows else []).infer_objects()
-        models = list(read["table"]["model"])
+        models = list(read["table"].get("model", ()))
         if read["reference"] not in models or len(set(models)) < len(models):
             raise schema.wrong("table", "one row a model, with the reference", models)
         return cls(**read)

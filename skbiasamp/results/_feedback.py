@@ -154,13 +154,14 @@ class FeedbackResult(OfMetric):
         return cls(**read)
 
 
+_GENERATION = {"generation": schema.number(1, whole=True)}
 _FIELDS = schema.record(
     {
         "schema": schema.value(repr(FEEDBACK_SCHEMA), lambda held: held == FEEDBACK_SCHEMA),
         "metric": schema.TEXT,
         "direction": schema.optional(schema.TEXT),
-        "table": schema.list_of(schema.record(dict.fromkeys(_COLUMNS, NUMBER))),
-        "runs": schema.list_of(schema.record(dict.fromkeys(_RUN_COLUMNS, NUMBER))),
+        "table": schema.list_of(schema.record(dict.fromkeys(_COLUMNS, NUMBER) | _GENERATION)),
+        "runs": schema.list_of(schema.record(dict.fromkeys(_RUN_COLUMNS, NUMBER) | _GENERATION)),
         "human_share": schema.number(0, 1),
         "labels": schema.one_of("predict", "sample"),
         "confidence_level": schema.number(0, 1),
