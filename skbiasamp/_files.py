@@ -285,6 +285,7 @@ def _scan_duckdb(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFram
 
 def _scan_polars(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFrame[Any], list[int]]:
     import polars
+    import polars.selectors
 
     parts, rows = [], []
     for one in sources:
@@ -307,7 +308,8 @@ def _scan_polars(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFram
             if irregular and check_lines(one.path, one.dialect):
                 return _scan_pandas(sources, needed)
             rows.append(n)
-        parts.append(whole.select([polars.col(name) for name in needed]))
+        # By name: a column ^sex$ would be a pattern.
+        parts.append(whole.select(polars.selectors.by_name(*needed)))
     return nw.from_native(polars.concat(parts, how="vertical_relaxed")).lazy(), rows
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from numbers import Real
 from typing import Any
 
@@ -80,8 +81,8 @@ def assert_amplification(
         )
     if not isinstance(on, str):
         raise InputTypeError("{on} must be the name of a result; got {seen!r}.", seen=on)
-    if not isinstance(below, Real) or math.isnan(below):
-        raise InputTypeError("{below} must be a number; got {seen!r}.", seen=below)
+    if not isinstance(below, Real) or not -sys.float_info.max <= below <= sys.float_info.max:
+        raise InputTypeError("{below} must be a finite number; got {seen!r}.", seen=below)
     failed = []
     for result in [report] if isinstance(report, AuditResult) else _chosen(report, on):
         pairs = result.table

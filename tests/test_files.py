@@ -280,6 +280,28 @@ def test_names_differ_by_case(engine):
     assert found["directional A->T"].value == pytest.approx(value_of(ROWS))
 
 
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(("target", "sex"), [("*", "^sex$"), ("^predicted$", "*")])
+def test_names_of_columns_are_no_patterns(engine, capsys, kind, target, sex):
+    """To polars ^sex$ is a pattern, and to DuckDB * is all columns."""
+    if kind == "parquet" and engine == "pandas":
+        pytest.importorskip("pyarrow")
+    other = ROWS.rename(columns={"sex": sex, "hired": target}).assign(sex="x", day="2026-01-05")
+    getattr(other, f"to_{kind}")(f"a.{kind}", index=False)
+    named = ["--target", target, "--prediction", "predicted", "--sensitive", sex]
+    audit = ["audit", f"a.{kind}", *named, "--auditor", "skbiasamp:DirectionalAuditor"]
+    assert main([*audit, "--json", "a.json"]) == 0
+    report = skbiasamp.AuditReport.from_json("a.json")
+    assert report["directional A->T"].value == pytest.approx(value_of(ROWS))
+    assert main(["watch", "add", "store", f"a.{kind}", "--period", "2026-01", *named]) == 0
+    assert "60 rows" in capsys.readouterr().out
+    timed = other.rename(columns={"day": "^day$"}).assign(day="x")
+    getattr(timed, f"to_{kind}")(f"b.{kind}", index=False)
+    how = {"target": target, "prediction": "predicted", "sensitive": sex, "n_draws": 19}
+    watched = skbiasamp.audit_over(f"b.{kind}", time="^day$", **how)
+    assert watched.to_frame()["n"].tolist() == [60]
+
+
 def test_a_file_that_cannot_be_read_twice_is_refused(capsys):
     os.mkfifo("pipe.csv")
     assert "pipe.csv is no file that can be read twice" in refused(

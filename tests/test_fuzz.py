@@ -81,6 +81,7 @@ SIZES = [
 WEIGHTS = np.array(SIZES) / sum(SIZES)
 UNBOUNDED = ("label_amplification", "bias_disparity", "differential", "dpa", "DPA", "leakage")
 UNBOUNDED += ("AuditedClassifier", "MLPAttacker")  # the score of the estimator inside, and R²
+UNBOUNDED += ("numeric_amplification", "NumericAuditor")  # in the unit of the label
 
 
 def prepared(kind, method, rng, form, odd=0.25):
@@ -127,7 +128,9 @@ def call(at):
 
 def check_numbers(name, value):
     """Raise unless numbers are within their range."""
-    if isinstance(value, dict):
+    if "Display" in name:  # which draws what it is given
+        assert repr(value)
+    elif isinstance(value, dict):
         for one in value.values():
             check_numbers(name, one)
     elif hasattr(value, "results"):

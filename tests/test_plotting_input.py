@@ -102,6 +102,12 @@ def from_predictions(**options):
             lambda: AmplificationCurveDisplay.from_estimator("x", X, HIRED, sensitive_features=SEX),
             "estimator must be a fitted classifier with predict_proba",
         ),
+        (
+            lambda: AmplificationCurveDisplay.from_predictions(
+                HIRED, PREDICTED, sensitive_features=SEX, rates=np.array([1, 2])
+            ),
+            "rates must be one of True, False",
+        ),
         (lambda: FeedbackDisplay(3), "results must be a dict of tables by name, got int"),
         (lambda: FeedbackDisplay.from_results([1]), "from_results draws a FeedbackResult"),
         (

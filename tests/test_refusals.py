@@ -37,6 +37,7 @@ from skbiasamp.mitigation import (
 )
 from skbiasamp.monitoring import FeedbackResult, Store, feedback_audit
 from skbiasamp.testing import assert_amplification
+from skbiasamp.text import WordMasker
 
 BY = {"sensitive_features": SEX}
 LENIENT = DirectionalAuditor(interval=None)
@@ -366,6 +367,28 @@ def test_names_in_a_report_are_text_as_its_json_needs():
         skbiasamp.compare(
             HIRED, {"a": PREDICTED, "b": HIRED}, **BY, auditors=LENIENT, data_name=["a"]
         )
+
+
+@pytest.mark.parametrize("name", ["texts", "numbers", "scores"])
+def test_switches_are_true_or_false(name):
+    with pytest.raises(InputError, match=f"{name} must be one of True, False"):
+        Contingency.from_labels(HIRED, PREDICTED, **BY, **{name: np.array([])})
+    if name != "scores":
+        frame = pd.DataFrame({"hired": HIRED, "sex": SEX})
+        with pytest.raises(InputError, match=f"{name} must be one of True, False"):
+            Contingency.from_frame(frame, target="hired", sensitive="sex", **{name: np.array([])})
+
+
+def test_a_limit_beyond_floats_is_no_number():
+    result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
+    for below in (-(10**400), float("nan"), float("inf"), "x"):
+        with pytest.raises(InputError, match="below must be a finite number"):
+            assert_amplification(result, below=below)
+
+
+def test_a_substitute_takes_a_word():
+    with pytest.raises(InputError, match="substitute must take 1 arguments by position"):
+        WordMasker(substitute=lambda: "x").fit(["a woman"])
 
 
 def test_n_jobs_beyond_what_joblib_counts_is_refused():

@@ -88,7 +88,7 @@ def test_of_models_without_an_effect_few_fail():
         ({"group": "x"}, r"group must be a group of the audit; got 'x'. It has 'f' and 'm'"),
         ({"task": 2}, r"task must be a task of the audit; got 2. It has 1"),
         ({"on": 5}, "on must be the name of a result; got 5"),
-        ({"below": float("nan")}, "below must be a number; got nan"),
+        ({"below": float("nan")}, "below must be a finite number; got nan"),
     ],
 )
 def test_what_is_not_there_is_named(options, message):

@@ -9,6 +9,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
+from skbiasamp._engines import open_frame
 from skbiasamp._input import PARAMETER_OF, InputError
 
 _ADVICE = {
@@ -92,7 +93,13 @@ def check_gaps(
     where = ", ".join(one["path"] for one in files[:3]) + ", ..." * (len(files) > 3)
     if not n_rows:
         raise InputError("{where} has no rows: there is nothing to audit", where=where)
-    gaps = frame.select(nw.col(*option_of).is_null().sum()).collect().row(0)
+    opened = open_frame(frame, {"column": list(option_of)})
+    missing_of = (opened.column(name).is_null().sum() for name in option_of)
+    gaps = (
+        opened.frame.select(*(one.alias(f"gaps {i}") for i, one in enumerate(missing_of)))
+        .collect()
+        .row(0)
+    )
     for (column, one), n_gaps in zip(option_of.items(), gaps, strict=True):
         attribute = one.side.startswith("sensitive")
         if n_gaps and not (attribute and missing != "error"):

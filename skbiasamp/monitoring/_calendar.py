@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from skbiasamp._input import InputError, InputTypeError, no_column, quote
+from skbiasamp._engines import open_frame
+from skbiasamp._input import InputError, quote
 
 EVERY = ("hour", "day", "week", "month", "quarter", "year")
 _MOST = 10_000  # periods; more are a wrong year in some row
@@ -36,21 +37,13 @@ class Timed(NamedTuple):
 
 def timed(frame: Any, time: Hashable, every: str | None) -> Timed:
     """Add a column of periods to a frame or query of any library."""
-    try:
-        opened = nw.from_native(frame)
-    except TypeError as error:
-        raise InputTypeError(
-            "{frame} must be a data frame, a query or a path; got {kind}.",
-            kind=type(frame).__name__,
-        ) from error
-    schema = opened.collect_schema()
-    if time not in schema:
-        raise no_column(time, schema, "time")
-    kind, own = schema[str(time)], nw.col(str(time))
-    if kind == nw.Unknown and _of_pandas_zone(opened, time):
+    held = open_frame(frame, {"time": [time]})
+    opened = held.frame if held.eager is None else held.eager
+    kind, own = held.schema[time], held.column(time)
+    if kind == nw.Unknown and _of_pandas_zone(opened, held.called.get(time, time)):
         kind = nw.Datetime()
     free = "period"
-    while free in schema:
+    while free in held.schema:
         free += "_"
     made, name_of = _made(own, kind, every, time)
     return Timed(opened.with_columns(made.alias(free)).to_native(), free, name_of)

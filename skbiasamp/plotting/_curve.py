@@ -14,6 +14,7 @@ from skbiasamp._input import (
     InputError,
     InputTypeError,
     check_instance,
+    check_option,
     is_one,
     to_native,
 )
@@ -219,6 +220,7 @@ class AmplificationCurveDisplay:
         display : AmplificationCurveDisplay
             The Display, drawn.
         """
+        check_option("rates", rates, (True, False))
         labels: dict[str, Any] = {
             "sensitive_features": sensitive_features,
             "sample_weight": sample_weight,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import InputError, InputTypeError
+from skbiasamp._input import InputError, InputTypeError, check_call
 from skbiasamp._warnings import warn
 from skbiasamp.text._base import TextTransformer
 from skbiasamp.text._gender import gender_words
@@ -204,6 +204,7 @@ class WordMasker(TextTransformer):
 
 
 def _replacement(substitute: Any, word: str) -> str:
+    check_call("substitute", substitute, word)
     replacement = substitute(word)
     if not isinstance(replacement, str):
         text = "{substitute} must return text; got {seen!r} for {word!r}."
