@@ -248,7 +248,7 @@ def _runs(periods: list[dict[str, Any]], key: str = "value") -> list[list[tuple[
 
 
 def _ends(values: list[float]) -> tuple[float, float]:
-    """Return where the axis ends: beside the values there is some room."""
+    """Return where the axis ends: beside the values there is some space."""
     low, high = min(values), max(values)
     room = 0.06 * (high - low) or 0.01
     return low - room, high + room
