@@ -2,13 +2,16 @@
 
     python benchmarks/coverage_related.py            # the tables, half an hour on two cores
     python benchmarks/coverage_related.py --short    # seconds: only checks that it runs
-    python benchmarks/coverage_related.py --write docs/coverage-related.md
+    python benchmarks/coverage_related.py --keep rows.json --write docs/coverage-related.md
+
+With --keep, data sets of earlier runs are read from the file and count too.
 
 Chances are written down, so that the true values are known: they are those of the auditors on the
 exact probabilities of all cells.
 """
 
 import argparse
+import json
 import os
 import warnings
 from pathlib import Path
@@ -127,9 +130,10 @@ def audits(p, n, trials, resamples, seed):
                 warnings.simplefilter("ignore")
                 result = one.set_params(random_state=int(rng.integers(2**31))).audit(cells)
             clear = result.verdict in CLEAR
-            row[name] = (result.value, result.low, result.high, result.p_value < 0.05, clear)
+            tests = float(result.p_value < 0.05), float(clear)
+            row[name] = (result.value, result.low, result.high, *tests)
             if name == "bias disparity":
-                row[SIGNED] = (*result.judged, result.p_value < 0.05, clear)
+                row[SIGNED] = (*result.judged, *tests)
         rows.append(row)
     return truth, rows
 
@@ -146,19 +150,20 @@ def summary(truth, rows):
     return found
 
 
-def measure(worlds, n, trials, resamples, n_jobs):
-    """Return the summaries of all worlds, by their names."""
-    n_parts = max(1, min(8, trials // 25))
-    seeds = np.random.SeedSequence(n).generate_state(len(worlds) * n_parts).reshape(-1, n_parts)
-    done = Parallel(n_jobs=n_jobs)(
-        delayed(audits)(p, n, -(-trials // n_parts), resamples, int(seed))
-        for p, row in zip(worlds.values(), seeds, strict=True)
-        for seed in row
+def measure(worlds, n, trials, resamples, n_jobs, kept):
+    """Return the summaries of all worlds, by their names; `kept` are rows of earlier runs."""
+    before = {name: kept.setdefault(f"{n} {name}", []) for name in worlds}
+    # Data sets that no earlier run has drawn.
+    done = min(map(len, before.values()))
+    seeds = np.random.SeedSequence([n, done]).generate_state(len(worlds))
+    drawn = Parallel(n_jobs=n_jobs)(
+        delayed(audits)(p, n, trials, resamples, int(seed))
+        for p, seed in zip(worlds.values(), seeds, strict=True)
     )
     found = {}
-    for i, name in enumerate(worlds):
-        parts = done[i * n_parts : (i + 1) * n_parts]
-        found[name] = summary(parts[0][0], [row for _, rows in parts for row in rows])
+    for name, (truth, rows) in zip(worlds, drawn, strict=True):
+        before[name] += rows
+        found[name] = summary(truth, before[name])
     return found
 
 
@@ -221,7 +226,7 @@ rows. "Verdict" is how often the audit finds an effect.
 
 {effect}
 
-Made by `python benchmarks/coverage_related.py --trials {trials} --write docs/coverage-related.md`.
+Made by `python benchmarks/coverage_related.py --trials {trials} --resamples {resamples}`.
 """
 
 
@@ -252,12 +257,17 @@ def main():
     parser.add_argument("--trials", type=int, default=400)
     parser.add_argument("--resamples", type=int, default=499)
     parser.add_argument("--n-jobs", type=int, default=-1)
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of rows")
+    parser.add_argument("--keep", type=Path, help="file of data sets that were audited before")
     parser.add_argument("--write", type=Path, help="the page to write")
     options = parser.parse_args()
     trials, resamples = (2, 19) if options.short else (options.trials, options.resamples)
     nulls, effects = {}, {}
-    for n in SIZES[:1] if options.short else SIZES:
-        how = (n, trials, resamples, options.n_jobs)
+    kept = {}
+    if options.keep and options.keep.exists():
+        kept = json.loads(options.keep.read_text())
+    for n in SIZES[:1] if options.short else options.sizes:
+        how = (n, trials, resamples, options.n_jobs, kept)
         worlds = {
             (groups, balance, model): without_effect(groups, balance, model)
             for groups in (2, 4)
@@ -270,6 +280,9 @@ def main():
         }
         effects[n] = measure(worlds, *how)
         print(n, *null_table(nulls[n]), *effect_table(effects[n]), sep="\n", flush=True)
+    if options.keep:
+        options.keep.write_text(json.dumps(kept))
+    trials = min(map(len, kept.values()))
     text = PAGE.format(
         trials=trials,
         resamples=resamples,

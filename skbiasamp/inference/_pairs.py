@@ -79,8 +79,9 @@ class Pairs:
     undefined_as_zero : bool, default=False
         Whether undefined pairs count as 0. False: they are left out of the mean.
     undirected : bool, default=False
-        Whether the value says nothing about the direction of the training correlations, although
-        amplifications have a sign. The verdict is then about the mean in that direction.
+        Whether the value is the mean of ``slope * delta``, in which changes along and against the
+        training correlations may cancel. Amplifications are these changes times `sign`, and the
+        verdict is about their mean.
     growth : {"mean", "largest"}, default=None
         "mean", "largest": a pair's amplification is by how much its distance from `origin` grows,
         and the value is the mean over pairs, or by how much the largest distance grows. None:
@@ -156,6 +157,8 @@ class Pairs:
     @cached_property
     def slopes(self) -> Array:
         """How each pair's amplification follows its change."""
+        if self.undirected:
+            return self.sign * np.asarray(self.slope)
         return np.asarray(self.sign if self.slope is None else self.slope)
 
     @cached_property
@@ -195,7 +198,8 @@ class Pairs:
             with np.errstate(invalid="ignore"):
                 found = np.subtract(after, before)
             return found if np.ndim(found) else float(found)
-        return _total(self.amplification) / self.divisors
+        changes = self.slope * self.delta if self.undirected else self.amplification
+        return _total(changes) / self.divisors
 
     @cached_property
     def signed_mean(self) -> Any:
@@ -210,7 +214,9 @@ class Pairs:
     @cached_property
     def per_row(self) -> Array:
         """What a pair's amplification changes by if a rate of its rows changes by 1."""
-        return np.abs(self.slopes) if self.per_rate is None else self.per_rate
+        if self.per_rate is None:
+            return np.abs(self.slopes)
+        return np.where(self.slopes == 0, 0.0, self.per_rate)
 
     @property
     def row_weighted(self) -> float:

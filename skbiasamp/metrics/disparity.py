@@ -44,7 +44,9 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
     -----
     The preference of a group for a task is :math:`B(a, t) = P(t \mid a) / P(t)`. The value is the
     mean over pairs of :math:`(\hat B - B) / B`; 0 means that preferences are kept. Pairs that
-    never occur in the labels, and tasks that are never predicted, are left out.
+    never occur in the labels, and tasks that are never predicted, are left out. The
+    ``amplification`` of a pair is its relative change in the direction of the preference: above 0
+    if the group is predicted to prefer, or to avoid, the task more than before.
 
     References
     ----------
@@ -64,7 +66,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
     >>> result.table[["group", "base", "observed", "amplification"]].round(4)
       group  base  observed  amplification
     0     f   1.5       2.0         0.3333
-    1     m   0.5       0.0        -1.0000
+    1     m   0.5       0.0         1.0000
     >>> round(result.value, 4), round(result.statistics["signed_mean"], 4)
     (-0.3333, 0.6667)
 
@@ -77,6 +79,7 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
 
     metric = "bias disparity"
     kind = "size"
+    uncounted = "no preference in the labels"
     definition = (
         "Bias disparity (Lin et al., 2019): a group's preference for a task is its rate divided by "
         "that of all rows. The value is the mean relative change of preferences from labels to "

@@ -243,6 +243,7 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         if result["verdict"] == CANNOT and not result["cannot"]
         else result["verdict"],
         "numbers": {one: result[one] for one in ("value", "low", "high", "p_value")},
+        "judged": _judged(result),
         "value": number(result["value"]),
         "interval": interval(result),
         "level": "" if level is None else level_of(level),
@@ -255,6 +256,15 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         ],
         "statistics": [(key, short(one)) for key, one in statistics.items()],
     }
+
+
+def _judged(result: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the signed mean of a value without direction, which its verdict is about."""
+    found = [result["statistics"].get(f"signed_mean{end}") for end in ("", "_low", "_high")]
+    if result["kind"] != "size" or not isinstance(found[0], float):
+        return None
+    row = dict(zip(("value", "low", "high"), found, strict=True))
+    return row | {"text": number(row["value"]), "interval": interval(row)}
 
 
 def _filled(text: str, result: dict[str, Any]) -> str:
@@ -270,17 +280,19 @@ def _summary(key: str, audits: list[dict[str, Any]]) -> Table | None:
     """Return the metrics of a section on one axis, if there are several."""
     if len(audits) < 2:
         return None
-    numbers = [one["numbers"] for one in audits]
+    numbers = [one["judged"] or one["numbers"] for one in audits]
     axis = Axis.around(row[end] for row in numbers for end in ("value", "low", "high"))
 
     def mark(one: dict[str, Any]) -> dict[str, Any]:
-        row = one["numbers"]
+        row = one["judged"] or one["numbers"]
         drawn = interval_mark(axis, row["value"], row["low"], row["high"])
         return drawn | {"side": one["side"], "name": one["name"], "link": one["id"]}
 
     return Table(
         id=f"{key}-table",
-        caption="All metrics of this section: value and interval, 0 marked",
+        caption="All metrics of this section: value and interval, 0 marked"
+        + "; of values without a direction, their signed mean"
+        * any(one["judged"] for one in audits),
         first="Metric",
         marks="Value and interval",
         axis=axis,
@@ -289,7 +301,10 @@ def _summary(key: str, audits: list[dict[str, Any]]) -> Table | None:
                 f"{one['symbol']} {one['verdict']}",
                 list(TAGS).index(one["verdict"]),
             ),
-            "Value": lambda one: (one["value"], one["numbers"]["value"]),
+            "Value": lambda one: (
+                one["value"] + "\n(no direction)" * (one["judged"] is not None),
+                one["numbers"]["value"],
+            ),
             "Interval": lambda one: (one["interval"], one["numbers"]["low"]),
             "p-value": lambda one: (one["p"], one["numbers"]["p_value"]),
         },
