@@ -2,16 +2,14 @@
 
     python benchmarks/coverage_related.py            # the tables, half an hour on two cores
     python benchmarks/coverage_related.py --short    # seconds: only checks that it runs
-    python benchmarks/coverage_related.py --keep rows.json --write docs/coverage-related.md
-
-With --keep, data sets of earlier runs are read from the file and count too.
+    python benchmarks/coverage_related.py --write docs/coverage-related.md
+    python benchmarks/coverage_related.py --keep rows.json --minutes 10    # in parts
 
 Chances are written down, so that the true values are known: they are those of the auditors on the
 exact probabilities of all cells.
 """
 
 import argparse
-import json
 import os
 import warnings
 from pathlib import Path
@@ -21,6 +19,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 from joblib import Parallel, delayed
+from parts import Trials, add_arguments
 
 from skbiasamp import (
     BiasDisparityAuditor,
@@ -40,6 +39,7 @@ AUDITORS = {
     "label": LabelAuditor,
 }
 SIGNED = "bias disparity, signed mean"
+MEASURES = (*AUDITORS, SIGNED)
 CLEAR = ("amplifies", "reduces")
 
 # Of the rows with, and without, the label: how many are predicted to have it. "Balanced" errors
@@ -98,9 +98,9 @@ def truth_of(p):
     exact, truth = counted(np.rint(p * TRAINING_ROWS)), {}
     for name, kind in AUDITORS.items():
         found = kind(interval=None).fit(exact.marginalise("task_pred")).audit(exact)
-        truth[name] = found.value
+        truth[name] = round(found.value, 9) + 0.0
         if name == "bias disparity":
-            truth[SIGNED] = found.statistics["signed_mean"]
+            truth[SIGNED] = round(found.statistics["signed_mean"], 9) + 0.0
     label, predicted = p.sum(axis=(0, 2))[1], p.sum(axis=(0, 1))[1]
     if label == 0.5 and abs(predicted - label) > 1e-9:
         del truth["label"]
@@ -113,36 +113,35 @@ def nothing_to_find(p):
     return np.allclose(p / shares, p.sum(axis=0))
 
 
-def audits(p, n, trials, resamples, seed):
-    """Return what each auditor found in data sets of n rows, and the true values."""
-    truth = truth_of(p)
+def audits(p, n, resamples, seeds):
+    """Return what each measure found in a data set a seed: value, interval, p < 0.05, verdict."""
+    return Parallel(n_jobs=-1)(delayed(audit_all)(p, n, resamples, seed) for seed in seeds)
+
+
+def audit_all(p, n, resamples, seed):
     rng = np.random.default_rng(seed)
-    rows = []
-    for _ in range(trials):
-        train, cells = (
-            counted(rng.multinomial(size, p.ravel()).reshape(p.shape))
-            for size in (n if nothing_to_find(p) else TRAINING_ROWS, n)
-        )
-        row = {}
-        for name, kind in AUDITORS.items():
-            one = kind(n_resamples=resamples).fit(train.marginalise("task_pred"))
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                result = one.set_params(random_state=int(rng.integers(2**31))).audit(cells)
-            clear = result.verdict in CLEAR
-            tests = float(result.p_value < 0.05), float(clear)
-            row[name] = (result.value, result.low, result.high, *tests)
-            if name == "bias disparity":
-                row[SIGNED] = (*result.judged, *tests)
-        rows.append(row)
-    return truth, rows
+    train, cells = (
+        counted(rng.multinomial(size, p.ravel()).reshape(p.shape))
+        for size in (n if nothing_to_find(p) else TRAINING_ROWS, n)
+    )
+    row = {}
+    for name, kind in AUDITORS.items():
+        one = kind(n_resamples=resamples, random_state=int(rng.integers(2**31)))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = one.fit(train.marginalise("task_pred")).audit(cells)
+        tests = float(result.p_value < 0.05), float(result.verdict in CLEAR)
+        row[name] = (result.value, result.low, result.high, *tests)
+        if name == "bias disparity":
+            row[SIGNED] = (*result.judged, *tests)
+    return [row[name] for name in MEASURES]
 
 
 def summary(truth, rows):
     """Return of each measure: truth, mean estimate, coverage, p below 0.05, clear verdicts."""
     found = {}
     for name, true in truth.items():
-        value, low, high, rejected, clear = np.array([row[name] for row in rows], float).T
+        value, low, high, rejected, clear = rows[:, MEASURES.index(name)].T
         known = ~np.isnan(low)
         covered = (low <= true + 1e-9) & (high >= true - 1e-9)
         shares = covered[known].mean(), rejected.mean(), clear.mean()
@@ -150,21 +149,14 @@ def summary(truth, rows):
     return found
 
 
-def measure(worlds, n, trials, resamples, n_jobs, kept):
-    """Return the summaries of all worlds, by their names; `kept` are rows of earlier runs."""
-    before = {name: kept.setdefault(f"{n} {name}", []) for name in worlds}
-    # Data sets that no earlier run has drawn.
-    done = min(map(len, before.values()))
-    seeds = np.random.SeedSequence([n, done]).generate_state(len(worlds))
-    drawn = Parallel(n_jobs=n_jobs)(
-        delayed(audits)(p, n, trials, resamples, int(seed))
-        for p, seed in zip(worlds.values(), seeds, strict=True)
-    )
-    found = {}
-    for name, (truth, rows) in zip(worlds, drawn, strict=True):
-        before[name] += rows
-        found[name] = summary(truth, before[name])
-    return found
+def measure(worlds, n, trials, resamples, held):
+    """Return the summaries of all worlds, by their names."""
+    return {
+        name: summary(
+            truth_of(p), held.run(audits, (n, resamples, *name), p, n, resamples, trials=trials)
+        )
+        for name, p in worlds.items()
+    }
 
 
 def percent(share):
@@ -180,7 +172,7 @@ def null_table(found):
     for (groups, balance, model), measures in found.items():
         for name, (true, _, covered, rejected, clear, _) in measures.items():
             # Without a sensitive feature, over-predicting is amplification.
-            if abs(true) < 1e-9:
+            if true == 0:
                 cells = (percent(covered), percent(rejected), percent(clear))
                 lines.append(f"| {groups} | {balance:g} | {model} | {name} | {' | '.join(cells)} |")
     return lines
@@ -203,9 +195,12 @@ PAGE = """# Coverage of the related measures
 [Related measures](related.md): bias disparity, differential fairness, percentage amplification and
 label amplification. How often do their 95 % intervals contain the true value, and how often do
 audits find an effect if there is none? {trials} data sets a row, {resamples} resamples. A share of
-95 % has a standard error of {error:.1f} percentage points.
+95 % has a standard error of {error:.1f} percentage points in a row of the second and third table.
 
 ## In short
+
+Means over all worlds, in per cent, and in parentheses the worst of them. A mean without an effect
+is of {n_null} data sets (label amplification: fewer), with one of {n_effect}.
 
 {short}
 
@@ -226,27 +221,29 @@ rows. "Verdict" is how often the audit finds an effect.
 
 {effect}
 
-Made by `python benchmarks/coverage_related.py --trials {trials} --resamples {resamples}`.
+Made by `python benchmarks/coverage_related.py --trials {trials} --resamples {resamples} --write
+docs/coverage-related.md`.
 """
 
 
-def span(found, name, column, keep=lambda true: True):
-    """Return the range of a share over all worlds."""
+def over_worlds(found, name, column, worst, keep=lambda true: True):
+    """Return the mean of a share over all worlds, and the worst of them."""
     shares = [one[name][column] for one in found.values() if name in one and keep(one[name][0])]
-    return f"{percent(min(shares))} to {percent(max(shares))} %" if shares else "–"
+    return f"{percent(np.mean(shares))} ({percent(worst(shares))})" if shares else "–"
 
 
 def shortly(nulls, effects):
-    """Return a table of ranges, one row a measure."""
+    """Return a row a measure: means over all worlds, and the worst of them."""
     lines = [
         "| measure | rows | coverage with an effect | coverage without | p < 0.05 without "
         "| verdict without |",
         "|---|---|---|---|---|---|",
     ]
     for n in nulls:
-        for name in (*AUDITORS, SIGNED):
-            cells = [span(effects[n], name, 2)]
-            cells += [span(nulls[n], name, i, lambda true: abs(true) < 1e-9) for i in (2, 3, 4)]
+        for name in MEASURES:
+            cells = [over_worlds(effects[n], name, 2, min)]
+            for column, worst in ((2, min), (3, max), (4, max)):
+                cells.append(over_worlds(nulls[n], name, column, worst, lambda true: true == 0))
             lines.append(f"| {name} | {n:,} | {' | '.join(cells)} |")
     return lines
 
@@ -256,18 +253,14 @@ def main():
     parser.add_argument("--short", action="store_true", help="only check that it runs")
     parser.add_argument("--trials", type=int, default=400)
     parser.add_argument("--resamples", type=int, default=499)
-    parser.add_argument("--n-jobs", type=int, default=-1)
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="numbers of rows")
-    parser.add_argument("--keep", type=Path, help="file of data sets that were audited before")
     parser.add_argument("--write", type=Path, help="the page to write")
+    add_arguments(parser)
     options = parser.parse_args()
     trials, resamples = (2, 19) if options.short else (options.trials, options.resamples)
     nulls, effects = {}, {}
-    kept = {}
-    if options.keep and options.keep.exists():
-        kept = json.loads(options.keep.read_text())
-    for n in SIZES[:1] if options.short else options.sizes:
-        how = (n, trials, resamples, options.n_jobs, kept)
+    held = Trials(options.keep, options.minutes)
+    for n in SIZES[:1] if options.short else SIZES:
+        how = (n, trials, resamples, held)
         worlds = {
             (groups, balance, model): without_effect(groups, balance, model)
             for groups in (2, 4)
@@ -280,12 +273,11 @@ def main():
         }
         effects[n] = measure(worlds, *how)
         print(n, *null_table(nulls[n]), *effect_table(effects[n]), sep="\n", flush=True)
-    if options.keep:
-        options.keep.write_text(json.dumps(kept))
-    trials = min(map(len, kept.values()))
     text = PAGE.format(
         trials=trials,
         resamples=resamples,
+        n_null=trials * len(nulls[n]),
+        n_effect=trials * len(effects[n]),
         training=TRAINING_ROWS,
         error=(0.95 * 0.05 / trials) ** 0.5 * 100,
         short="\n".join(shortly(nulls, effects)),

@@ -118,3 +118,12 @@ def test_trials_that_are_done_are_not_repeated(tmp_path, monkeypatch):
     assert list(first) == list(again[:4])
     with pytest.raises(SystemExit, match="minutes are over"):
         Trials(keep, minutes=0).run(drawn, ("rows", 5), 2, trials=8)
+
+
+def test_the_short_run_measures_related_measures():
+    command = [sys.executable, "-X", "utf8", BENCHMARKS / "coverage_related.py", "--short"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
+    assert done.returncode == 0, done.stderr
+    for name in ("bias disparity", "differential fairness", "percentage", "label"):
+        assert f"| {name} | 500 |" in done.stdout
+    assert "nan" not in done.stdout
