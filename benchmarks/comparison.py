@@ -3,15 +3,21 @@
 python benchmarks/comparison.py                  # the table, some minutes, 0.3 GB of disk
 python benchmarks/comparison.py --short          # seconds: only checks that it runs
 python benchmarks/comparison.py --write docs/benchmarks-comparison.md
+python benchmarks/comparison.py --audits --write docs/benchmarks-comparison.md
+                                                 # a minute: rows of engines stay as they are
 """
 
 import argparse
 import tempfile
+import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 # First: it limits the threads of NumPy.
 from cooccurrence import agree, slower, surroundings, table, take_turns
+from coverage import markdown
 
 # isort: split
 import numpy as np
@@ -20,21 +26,24 @@ import pyarrow.parquet
 from engines import ENGINES, duckdb, opened, polars
 
 from skbiasamp import DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
+from skbiasamp.attackers import _pair, _trained
 
 
 class Sizes(NamedTuple):
     rows: int
     tasks_rows: int
     tasks: int
+    few_tasks: int
     file_rows: int
     files: int
     rounds: int
 
 
-FULL = Sizes(332_900, 22_000, 66, 100_000_000, 200, 5)
-SHORT = Sizes(3_000, 400, 3, 20_000, 2, 1)
+FULL = Sizes(332_900, 22_000, 66, 10, 100_000_000, 200, 5)
+SHORT = Sizes(3_000, 400, 3, 2, 20_000, 2, 1)
 KEYS = ("group", "target", "one", "other")
 MODELS = {"one": "one", "other": "other"}
+ENGINES_ROWS = tuple(f"| {engine}: " for engine in ENGINES)
 
 
 def columns_of(n, rng):
@@ -46,8 +55,46 @@ def columns_of(n, rng):
     return dict(zip(KEYS, (group, target, one, other), strict=True))
 
 
+# What is timed by itself: functions that draw, and the one that trains attackers.
+PARTS = {
+    "drawing": ((_pair, "draw_folds"), (_trained, "split"), (_trained, "resample")),
+    "training": ((_trained, "predictions_of"),),
+}
+
+
+def parts_of(call):
+    """Return the processor time of the parts of a call, and of the rest, in milliseconds."""
+    spent = dict.fromkeys(PARTS, 0.0)
+
+    def timed(part, function):
+        def wrapped(*args, **kwargs):
+            start = time.process_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                spent[part] += time.process_time() - start
+
+        return wrapped
+
+    with ExitStack() as patches:
+        for part, functions in PARTS.items():
+            for module, name in functions:
+                held = timed(part, getattr(module, name))
+                patches.enter_context(mock.patch.object(module, name, held))
+        start = time.process_time()
+        call()
+        rest = time.process_time() - start - sum(spent.values())
+    return [1e3 * one for one in (*spent.values(), rest)]
+
+
+def broken_down(what, rounds, **calls):
+    """Return a row of the median milliseconds that the parts of each call take."""
+    found = [np.median([parts_of(call) for _ in range(rounds)], axis=0) for call in calls.values()]
+    return [what, *(f"{one:.3g} / {other:.3g}" for one, other in zip(*found, strict=True))]
+
+
 def beside_audits(sizes):
-    """Compare two models, and audit one, on the same rows."""
+    """Compare two models, and audit one, on the same rows; and where the time goes."""
     held = columns_of(sizes.rows, np.random.default_rng(0))
     y, group = held["target"], held["group"]
     auditors = {
@@ -66,10 +113,23 @@ def beside_audits(sizes):
     group = rng.integers(0, 2, sizes.tasks_rows)
     labels = rng.random((sizes.tasks_rows, sizes.tasks)) < 0.1 + 0.1 * group[:, None]
     models = {name: labels ^ (rng.random(labels.shape) < 0.05) for name in MODELS}
-    auditor = DirectionalAuditor(random_state=0).fit(labels, sensitive_features=group)
-    what = f"A→T, {sizes.tasks_rows:,} rows x {sizes.tasks} tasks"
-    found.append((what, auditor, labels, models, group))
-    rows = []
+    where = f"{sizes.tasks_rows:,} rows x {sizes.tasks} tasks"
+    directional = DirectionalAuditor(random_state=0).fit(labels, sensitive_features=group)
+    found += [
+        (f"A→T, {where}", directional, labels, models, group),
+        (f"DPA A→T, {where}", DPAAuditor(random_state=0), labels, models, group),
+    ]
+    # Attackers on scores are trained; true labels as they are, or with as many errors.
+    few = labels[:, : sizes.few_tasks]
+    where = f"{sizes.tasks_rows:,} rows x {sizes.few_tasks} tasks"
+    scores = {
+        name: 4.0 * one[:, : sizes.few_tasks] - 2 + rng.normal(size=few.shape)
+        for name, one in models.items()
+    }
+    for what, equalize in (("", "f1"), (", equalize=None", None)):
+        leakage = LeakageAuditor(equalize=equalize, n_draws=4, random_state=0)
+        found.append((f"leakage of scores{what}, {where}", leakage, few, scores, group))
+    rows, parts = [], []
     for what, auditor, y, held, group in found:
         models = {name: held[name] for name in MODELS}
 
@@ -81,11 +141,14 @@ def beside_audits(sizes):
 
         if auditor.kind != "attack":
             agree(what, both().table["value"][0], alone().value)
-        seconds = take_turns(sizes.rounds, ours=both, theirs=alone)
+        rounds = min(sizes.rounds, 3) if y.ndim > 1 else sizes.rounds
+        seconds = take_turns(rounds, ours=both, theirs=alone)
         rows.append(
             slower(f"{what}: two models", "one audit", seconds["ours"], seconds["theirs"], 1.6)
         )
-    return rows
+        if auditor.kind == "attack":
+            parts.append(broken_down(what, min(rounds, 3), ours=both, theirs=alone))
+    return rows, parts
 
 
 def beside_engines(sizes, folder):
@@ -132,21 +195,45 @@ two models draws resamples once and measures both models on them. Every interval
 Before the clock started, values were found equal to those of single audits. The direction is
 group → task (A→T: does the group shift the predicted task?).
 
-MALS and the attackers miss the target: MALS tests each model on swapped predictions, and an attack
-is trained and scored for each model.
+## Where the time of attackers goes
+
+Milliseconds of processor time, for two models / for one audit:
+
+{parts}
+
+Models share the rows that are read, folds, resamples, counts of the true labels, and attackers on
+labels without random errors (`equalize=None`). These are each model's own:
+
+- its attacker on predictions;
+- the attacker on equally accurate random labels, since each model has its own accuracy;
+- distinct rows: with one label, two models have twice as many, and drawing counts of so few
+  distinct rows takes time in proportion to their number.
+
+If training takes most of the time, two models with equally accurate random labels need four kinds
+of attackers and one audit two. A ratio of 1.6 is then out of reach.
 """
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="only check that it runs")
+    parser.add_argument("--audits", action="store_true", help="leave the engines out")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the page to FILE")
     arguments = parser.parse_args()
     sizes = SHORT if arguments.short else FULL
-    rows = beside_audits(sizes)
-    with tempfile.TemporaryDirectory() as folder:
-        rows += beside_engines(sizes, Path(folder))
-    text = PAGE.format(surroundings=surroundings(), table=table(rows, judged=not arguments.short))
+    rows, parts = beside_audits(sizes)
+    if not arguments.audits:
+        with tempfile.TemporaryDirectory() as folder:
+            rows += beside_engines(sizes, Path(folder))
+    measured = table(rows, judged=not arguments.short)
+    if arguments.audits and arguments.write:
+        before = arguments.write.read_text(encoding="utf-8").splitlines()
+        measured = "\n".join([measured, *(one for one in before if one.startswith(ENGINES_ROWS))])
+    text = PAGE.format(
+        surroundings=surroundings(),
+        table=measured,
+        parts=markdown(["comparison", *PARTS, "the rest"], parts),
+    )
     print(text)
     if arguments.write:
         arguments.write.write_text(text, encoding="utf-8")

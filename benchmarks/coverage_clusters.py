@@ -18,8 +18,9 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.linear_model import LogisticRegression
 
-from skbiasamp import DirectionalAuditor
+from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor
 
 RESAMPLES = 199
 ROWS = 5  # of a person
@@ -27,18 +28,41 @@ ROWS = 5  # of a person
 RATES = np.array([0.6, 0.4])
 UP = np.array([0.14, 0.08])
 DOWN = np.array([0.06, 0.10])
+# Nothing is amplified: as many rows change up as down; or all rows are as likely to change.
+EVEN = 0.04 / (1 - RATES), 0.04 / RATES
+COIN = (np.full(2, 0.15), np.full(2, 0.15))
+
+
+def common(**more):
+    return {"n_resamples": RESAMPLES, **more}
+
+
+# Audits, and the share of data sets that each gets: trained attackers are slow.
+AUDITS = {
+    "A→T, bootstrap": (lambda: DirectionalAuditor(**common()), 1.0),
+    "A→T, analytic": (lambda: DirectionalAuditor(**common(interval="analytic")), 1.0),
+    "leakage": (lambda: LeakageAuditor(**common()), 1.0),
+    "DPA A→T": (lambda: DPAAuditor(**common()), 1.0),
+    "leakage, logistic regression": (
+        lambda: LeakageAuditor(attacker=LogisticRegression(), **common(n_draws=4)),
+        0.3,
+    ),
+}
 
 TEXT = """# Coverage with clusters
 
 People have {rows} rows each. Of a share of them all rows are equal ("alike"), the rows of the
-others are independent. How often does a 95 % interval of directional amplification (group → task)
-contain the true value, and how often does the test reject if the model changes nothing on average?
+others are independent. How often does a 95 % interval contain the true value, and how often does
+the test reject if the model amplifies nothing? The metrics are directional amplification (A→T: does
+the group shift the predicted task?), leakage and DPA, with the exact attacker and a trained one.
 
 If all rows of a person are equal, ordinary intervals contain the true value in {least} to {most} %
 of data sets, and intervals with `clusters=` in {low} to {high} %. If rows are independent, both
 kinds agree.
 
-{n} data sets a row; a share of 95 % has a standard error of {error:.1f} percentage points. Made by
+{n} data sets a row, and {few} with logistic regression: a share of 95 % has a standard error of
+{error:.1f} and {wide:.1f} percentage points. Every interval has {resamples} resamples. True values
+of leakage and DPA are those of the closed form on the chances. Made by
 `python benchmarks/coverage_clusters.py --write docs/coverage-clusters.md`.
 
 {header}
@@ -47,7 +71,7 @@ kinds agree.
 
 
 HEADER = (
-    "| people | alike | interval | contains it, ordinary | contains it, `clusters=` "
+    "| people | alike | audit | contains it, ordinary | contains it, `clusters=` "
     "| rejects, ordinary | rejects, `clusters=` |"
 )
 
@@ -65,24 +89,35 @@ def people(n, alike, up, down, rng):
     return group, label, np.where(changed, 1 - label, label), person
 
 
-def true_value(up, down):
-    """Return the directional amplification of the chances; the first group has the task oftener."""
-    change = up * (1 - RATES) - down * RATES
-    return (change[0] - change[1]) / 2
+def true_value(auditor):
+    """Return the value of the chances; the first group has the task oftener."""
+    if auditor.kind == "signed":
+        change = UP * (1 - RATES) - DOWN * RATES
+        return (change[0] - change[1]) / 2
+    group, label, guess = (side.ravel() for side in np.indices((2, 2, 2)))
+    chance = np.where(label == 1, RATES[group], 1 - RATES[group]) / 2
+    change = np.where(label == 1, DOWN[group], UP[group])
+    chance = chance * np.where(guess == label, 1 - change, change)
+    cells = Contingency.from_labels(
+        label, guess, sensitive_features=group, sample_weight=np.rint(chance * 1e10)
+    )
+    closed = type(auditor)(cv=None, interval=None)
+    return closed.score(cells)
 
 
-def one(n, alike, interval, seed):
+def one(name, n, alike, seed):
     """Return whether intervals contain the value, and tests reject: ordinary and clustered."""
     rng = np.random.default_rng(seed)
-    auditor = DirectionalAuditor(interval=interval, n_resamples=RESAMPLES, random_state=seed)
-    auditor.fit([1] * 6 + [0] * 4 + [1] * 4 + [0] * 6, sensitive_features=[0] * 10 + [1] * 10)
+    auditor = AUDITS[name][0]().set_params(random_state=seed)
+    value, even = true_value(auditor), COIN
+    if auditor.kind == "signed":
+        even = EVEN
+        auditor.fit([1] * 6 + [0] * 4 + [1] * 4 + [0] * 6, sensitive_features=[0] * 10 + [1] * 10)
     found = []
     group, label, predicted, person = people(n, alike, UP, DOWN, rng)
     for clusters in (None, person):
         result = auditor.audit(label, predicted, sensitive_features=group, clusters=clusters)
-        found.append(result.low <= true_value(UP, DOWN) <= result.high)
-    # Label and prediction are alike if as many rows change up as down.
-    even = 0.04 / (1 - RATES), 0.04 / RATES
+        found.append(result.low <= value <= result.high)
     group, label, predicted, person = people(n, alike, *even, rng)
     for clusters in (None, person):
         result = auditor.audit(label, predicted, sensitive_features=group, clusters=clusters)
@@ -102,19 +137,26 @@ def main():
     with Parallel(n_jobs=options.n_jobs) as parallel:
         for n in (100,) if options.short else (100, 1000):
             for alike in (0.0, 0.5, 1.0):
-                for interval in ("bootstrap", "analytic"):
-                    work = (delayed(quiet)(n, alike, interval, seed) for seed in range(n_data))
+                for name, (_, share) in AUDITS.items():
+                    seeds = range(round(n_data * share))
+                    work = (delayed(quiet)(name, n, alike, seed) for seed in seeds)
                     shares = 100 * np.mean(parallel(work), axis=0)
                     if alike == 1:
                         alike_rows.append(shares)
                     cells = " | ".join(f"{share:.1f} %" for share in shares)
-                    rows.append(f"| {n:,} | {alike:.0%} | {interval} | {cells} |")
+                    rows.append(f"| {n:,} | {alike:.0%} | {name} | {cells} |")
+                    print(rows[-1], flush=True)
     least, low, *_ = np.min(alike_rows, axis=0)
     most, high, *_ = np.max(alike_rows, axis=0)
+    few = round(n_data * min(share for _, share in AUDITS.values()))
+    error, wide = (100 * (0.95 * 0.05 / size) ** 0.5 for size in (n_data, few))
     text = TEXT.format(
         rows=ROWS,
         n=f"{n_data:,}",
-        error=100 * (0.95 * 0.05 / n_data) ** 0.5,
+        few=few,
+        error=error,
+        wide=wide,
+        resamples=RESAMPLES,
         least=f"{least:.1f}",
         most=f"{most:.1f}",
         low=f"{low:.1f}",

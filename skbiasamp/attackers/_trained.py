@@ -235,20 +235,23 @@ class TrainedPair:
         share = divide(self.folds.sum(axis=1).mean(axis=0), self.pair.cells.weight)
         return None if (share == 1).all() else share
 
-    def rescored(self, weight: Array) -> Qualities:
+    def rescored(self, weight: Array, known: dict[int, tuple[Array, Array]]) -> Qualities:
         """Score the attackers on rows of other weights, with the expected perturbation.
 
-        A row counts as it does on average over the draws in which attackers were trained.
+        A row counts as it does on average over the draws in which attackers were trained. `known`
+        are the scores of attackers that several pairs have, by the identity of their predictions.
         """
         pair = self.pair
         if self._scored is not None:
             weight = weight * self._scored.astype(weight.dtype)
         # Perturbed rows stay perturbed as they are.
         rates = None if pair.rowwise else pair.rates(pair.cells, weight)
-        scores = [
-            self._rescore(attack, weight, pair.rate_of(attack, rates), mean)
-            for attack, mean in zip(pair.attacks, self._means, strict=True)
-        ]
+        scores = []
+        for attack, predicted, mean in zip(pair.attacks, self.predicted, self._means, strict=True):
+            if id(predicted) not in known:
+                rate = pair.rate_of(attack, rates)
+                known[id(predicted)] = self._rescore(attack, weight, rate, mean)
+            scores.append(known[id(predicted)])
         return Qualities(scores[0][0], *scores[-1])
 
     def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:
@@ -331,8 +334,9 @@ def rescored(
         for size in step.parts(chunks(n_draws, n_folds * cells.n_cells)):
             whole = resample(cells, n_folds, size, rng).sum(axis=1)
             for low in range(0, size, most):
+                known: dict[int, tuple[Array, Array]] = {}
                 for one, part in zip(trained, found, strict=True):
-                    part.append(one.rescored(whole[low : low + most]))
+                    part.append(one.rescored(whole[low : low + most], known))
     return [Qualities(*map(np.concatenate, zip(*part, strict=True))) for part in found]
 
 
