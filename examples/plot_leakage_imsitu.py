@@ -102,10 +102,10 @@ for row in PAPER.itertuples(index=False):
 
 # %%
 # On the split with α = 1, every verb has as many women as men, so the table reveals nothing. The
-# paper's 54 % has two causes: it chooses the best epoch on few rows, and it counts an accuracy of
-# 0.46 as 0.54 (``fold=True`` does this too). The paper's network,
-# ``MLPAttacker.preset("leakage")``, agrees with the table within 1.3 percentage points: see
-# :doc:`/replication`.
+# paper's 54 % has two causes. It keeps the epoch that is best on validation rows, which are not
+# balanced: an epoch is chosen whose chance errors agree with them, and with the test rows
+# (``validation=`` of :func:`~skbiasamp.metrics.dataset_leakage`). And it counts an accuracy of 0.46
+# as 0.54 (``fold=True``). :doc:`/replication` has runs of the paper's network.
 #
 # With errors in the labels, the original split agrees with the paper. The published values for
 # α = 3 and α = 2 are those of the *original* split at the F1 of these models, within 0.1 percentage

@@ -87,7 +87,8 @@ INVENTORY = (
          "a ResNet-50's outputs on COCO; the same attackers on imSitu's labels are below"),
     Item(B, "Tables 3, 4, 5", "mitigations", NEEDS, "images, and a ResNet-50 for each row"),
     Item(Z, "both tables", "sets of attributes, five mitigations", NEEDS,
-         "images; for imSitu the places too, which the annotations of verbs lack"),
+         "images; for imSitu the places too, which the annotations of verbs lack; Multi→ of "
+         "captions: {doc}`here <auto_examples/plot_equalizer>`"),
     Item(H, "LSTM", "LIC_M of seven models, gender", EXPLAINED,
          "another attacker; six of seven within 0.6 percentage points: "
          "{doc}`drawn <auto_examples/plot_lic_captioners>`"),
