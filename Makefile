@@ -68,6 +68,7 @@ lint: $(READY) ## check style, format and types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy skbiasamp
+	$(BIN)/mypy --strict tests/typing_uses.py
 
 docs: $(DOCS_READY) ## build the documentation site: docs/_build/html/index.html
 	rm -rf docs/_build docs/generated

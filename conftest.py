@@ -11,6 +11,7 @@ NEED = {
         "skbiasamp/attackers/_mlp.py",
         "skbiasamp/mitigation/_adversarial.py",
     ],
+    "mlflow": ["skbiasamp/integrations/_mlflow_evaluator.py"],
     "imblearn": ["skbiasamp/mitigation/_oversample.py"],
 }
 collect_ignore = [

@@ -345,3 +345,31 @@ def test_mlflow_keeps_a_report(tmp_path):
     assert page.read_text("utf-8").startswith("<!")
     (stored,) = (tmp_path / "artifacts").rglob("report.json")
     assert AuditReport.from_json(stored).to_json() == report.to_json()
+
+
+@pytest.mark.parametrize("static", [True, False], ids=["predictions", "model"])
+def test_mlflow_evaluates_amplification(tmp_path, static):
+    """MLflow finds the evaluator by its entry point, and runs it only if it is asked to."""
+    mlflow = client("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
+    mlflow.create_experiment("bias", artifact_location=str(tmp_path / "artifacts"))
+    mlflow.set_experiment("bias")
+    model = LogisticRegression().fit(X, Y)
+    data = X.assign(label=Y)
+    how = {"targets": "label", "model_type": "classifier", "evaluators": "skbiasamp"}
+    how["evaluator_config"] = {"sensitive": "sex", "auditors": quiet(), "random_state": 0}
+    if static:
+        how |= {"data": data.assign(predicted=model.predict(X)), "predictions": "predicted"}
+    else:
+        how |= {"data": data, "model": model.predict}
+    with mlflow.start_run() as run:
+        result = mlflow.models.evaluate(**how)
+        # Another evaluator would need parts of MLflow that the small build lacks.
+        unasked = how | {"evaluator_config": {}}
+        with pytest.raises(mlflow.MlflowException, match="could not be evaluated"):
+            mlflow.models.evaluate(**unasked)
+    name = "bias_amplification/directional_A_to_T/value"
+    assert result.metrics[name] == value_of(model)
+    assert mlflow.get_run(run.info.run_id).data.metrics[name] == value_of(model)
+    with mlflow.start_run(), pytest.raises(ValueError, match="it has no column 'gender'"):
+        mlflow.models.evaluate(**how | {"evaluator_config": {"sensitive": "gender"}})

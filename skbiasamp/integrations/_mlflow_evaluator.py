@@ -1,0 +1,60 @@
+"""The plugin of `mlflow.models.evaluate`: an audit of the model or predictions that it evaluates.
+
+MLflow imports this module (entry point ``mlflow.model_evaluator``); nothing of the package does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mlflow.models.evaluation import EvaluationResult, ModelEvaluator  # noqa: TID253
+
+from skbiasamp._input import InputError
+from skbiasamp.integrations.mlflow import log_report
+from skbiasamp.report import audit
+
+
+class AmplificationEvaluator(ModelEvaluator):
+    """Audits bias amplification of classifiers.
+
+    ``evaluator_config`` names the column of the sensitive feature, ``{"sensitive": "sex"}``, or a
+    list of columns. Other keys go to `skbiasamp.audit`, such as `y_train`, `auditors` and
+    `random_state`.
+    """
+
+    @classmethod
+    def can_evaluate(cls, *, model_type: str, evaluator_config: Any, **kwargs: Any) -> bool:
+        # Without a sensitive feature there is nothing to audit: MLflow asks every evaluator.
+        return model_type == "classifier" and "sensitive" in (evaluator_config or {})
+
+    def evaluate(
+        self,
+        *,
+        model_type: str,
+        dataset: Any,
+        run_id: str,
+        evaluator_config: Any,
+        model: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Audit, log the report to the run, and return its metrics."""
+        options = dict(evaluator_config or {})
+        sensitive = options.pop("sensitive")
+        names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+        features = dataset.features_data
+        lacking = [name for name in names if name not in getattr(features, "columns", ())]
+        if lacking:
+            raise InputError(
+                "{sensitive} must name columns of the evaluated data; it has no column {seen!r}.",
+                seen=lacking[0],
+            )
+        predicted = dataset.predictions_data if model is None else model.predict(features)
+        groups = features[names[0]] if len(names) == 1 else features[names]
+        report = audit(
+            np.asarray(dataset.labels_data),
+            np.asarray(predicted),
+            sensitive_features=groups,
+            **options,
+        )
+        return EvaluationResult(metrics=log_report(report), artifacts={})
