@@ -11,7 +11,6 @@ NEED = {
         "skbiasamp/attackers/_mlp.py",
         "skbiasamp/mitigation/_adversarial.py",
     ],
-    "mlflow": ["skbiasamp/integrations/_mlflow_evaluator.py"],
     "imblearn": ["skbiasamp/mitigation/_oversample.py"],
 }
 collect_ignore = [

@@ -1,6 +1,7 @@
 """The plugin of `mlflow.models.evaluate`: an audit of the model or predictions that it evaluates.
 
-MLflow imports this module (entry point ``mlflow.model_evaluator``); nothing of the package does.
+MLflow loads it by its entry point, ``mlflow.model_evaluator``; nothing of the package does. It has
+no base class of MLflow, so that this module can be imported without it.
 """
 
 from __future__ import annotations
@@ -8,14 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from mlflow.models.evaluation import EvaluationResult, ModelEvaluator  # noqa: TID253
 
 from skbiasamp._input import InputError
 from skbiasamp.integrations.mlflow import log_report
 from skbiasamp.report import audit
 
 
-class AmplificationEvaluator(ModelEvaluator):
+class AmplificationEvaluator:
     """Audits bias amplification of classifiers.
 
     ``evaluator_config`` names the column of the sensitive feature, ``{"sensitive": "sex"}``, or a
@@ -25,6 +25,7 @@ class AmplificationEvaluator(ModelEvaluator):
 
     @classmethod
     def can_evaluate(cls, *, model_type: str, evaluator_config: Any, **kwargs: Any) -> bool:
+        """Whether MLflow asked for a classifier's audit by some sensitive feature."""
         # Without a sensitive feature there is nothing to audit: MLflow asks every evaluator.
         return model_type == "classifier" and "sensitive" in (evaluator_config or {})
 
@@ -39,6 +40,8 @@ class AmplificationEvaluator(ModelEvaluator):
         **kwargs: Any,
     ) -> Any:
         """Audit, log the report to the run, and return its metrics."""
+        from mlflow.models import EvaluationResult
+
         options = dict(evaluator_config or {})
         sensitive = options.pop("sensitive")
         names = [sensitive] if isinstance(sensitive, str) else list(sensitive)
