@@ -14,6 +14,7 @@ import types
 
 import numpy as np
 import pytest
+from hostile_made import IN_MONTHS, WATCHED
 from sklearn.linear_model import LogisticRegression
 
 import skbiasamp
@@ -107,6 +108,7 @@ CALLS = {
     ),
     "thresholds": lambda: skbiasamp.amplification_curve(HIRED, SKILL, **BY, interval="analytic"),
     "groups": lambda: DomainIndependentClassifier(Slow()).fit(X, HIRED, **BY),
+    "watch, periods": lambda: skbiasamp.audit_over(WATCHED, **IN_MONTHS, n_draws=5000),
     "counting rows": lambda: skbiasamp.Contingency.from_labels(
         [*map(str, HIRED)] * 500, sensitive_features=[*SEX] * 500
     ),

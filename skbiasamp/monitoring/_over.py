@@ -21,6 +21,7 @@ from skbiasamp._input import (
     rows_of,
 )
 from skbiasamp._merging import check_alike, merged, present, within
+from skbiasamp._progress import interruptible, progress
 from skbiasamp._sums import generator
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
@@ -236,7 +237,7 @@ def _of_rows(
         )
     needed = {**columns, "time": time, "version": version}
     given = {name: one for name, one in needed.items() if one is not None}
-    with opened_rows(frame, given) as (rows, _):
+    with opened_rows(frame, given) as (rows, _), progress("counting rows"), interruptible():
         found = timed(rows, time, every)
         read = read_periods(found.frame, columns, found.column, version, **how)
     cells = Contingency.of_rows(read.rows, summed=read.summed)
@@ -321,7 +322,7 @@ def over(
     rng = generator(random_state)
     if n_draws is None:
         n_draws = _OF_ATTACKERS if learned.kind == "attack" else _DRAWS
-    with collected():  # which pairs rest on few rows the notes and the page say
+    with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say
         whole = learned._result(first)
         results = {name: learned._result(cells) for name, cells in parts.items()}
         later = [name for name, role in roles.items() if role in (WATCHED, EMPTY)]

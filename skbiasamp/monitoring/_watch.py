@@ -11,6 +11,7 @@ from scipy import stats
 from skbiasamp._draws import divided, resampled_like
 from skbiasamp._input import Array
 from skbiasamp._merging import merged
+from skbiasamp._progress import progress
 from skbiasamp._sums import chunks
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._sequential import Evidence, adjusted, evidence, normal_scores
@@ -65,12 +66,13 @@ def against_all_before(
     scores = np.full((1 + n_pairs, len(periods)), np.nan)
     rows = np.zeros_like(scores)
     before = reference
-    for i, period in enumerate(periods):
-        if period is None or not period.total:
-            continue
-        scores[:, i] = scored(auditor, before, period, n_draws, rng)
-        rows[:, i] = rows_behind(auditor, period, n_pairs)
-        before = merged([before, period])
+    with progress("periods", len(periods)) as step:
+        for i, period in enumerate(periods):
+            if period is not None and period.total:
+                scores[:, i] = scored(auditor, before, period, n_draws, rng)
+                rows[:, i] = rows_behind(auditor, period, n_pairs)
+                before = merged([before, period])
+            step.advance()
     found: Evidence = evidence(scores, rows, rows_behind(auditor, reference, n_pairs))
     share = _HALF if n_pairs else 1.0
     return Watched(
