@@ -27,13 +27,13 @@ PRICES = ("normal", "skewed", "heavy tail")
 # Whether the group changes prices, and whether the model changes a group's mean.
 MODELS = {
     "unbiased": "predicts the expected price of each row: no group's mean changes",
-    "coin": "the same, and the group is a coin, also in as many training rows as are audited",
-    "coin, untrained": "the same, and signs come from the audited rows",
+    "random group": "the same, and the group is random, also in as many training rows",
+    "random group, untrained": "the same, and signs come from the audited rows",
     "noisy": "predicts the price with a random error: no group's mean changes",
     "to the mean": "halves the distance of each expected price from the mean of all",
     "amplifies": "predicts 10 % more for the group with the higher prices",
 }
-NULL = ("unbiased", "coin", "coin, untrained", "noisy")
+NULL = ("unbiased", "random group", "random group, untrained", "noisy")
 
 TEXT = """# Coverage with numeric tasks
 
@@ -46,12 +46,19 @@ exponent 3, so that the variance is finite and the skewness is not).
 
 Models: {models}.
 
+## All rows with the same prices
+
+In per cent. A row has {pooled} data sets, {null} of them without an effect. A share of 95 % has a
+standard error of {pooled_error:.1f} percentage points.
+
 {summary}
+
+## Each of them
 
 {n} data sets a row, {resamples} resamples; a share of 95 % has a standard error of {error:.1f}
 percentage points, one of 5 % the same. "Pairs" is the coverage of the intervals of both groups.
 Bold: more than two standard errors away from 95 %, or above 5 % if there is no effect. Signs come
-from {training} training rows, except for coins.
+from {training} training rows, except for random groups.
 
 {table}
 
@@ -76,7 +83,7 @@ class Auditor(NumericAuditor):
 def rows(price, n, share, model, rng):
     """Return group, price and predicted price of n rows, and each group's true change of mean."""
     first = rng.random(n) >= share
-    gap = 0.0 if model.startswith("coin") else 0.4
+    gap = 0.0 if model.startswith("random group") else 0.4
     x, z = rng.normal(size=(2, n))
     if price == "normal":
         expected = 100 + 40 * gap * first + 30 * x
@@ -101,9 +108,9 @@ def rows(price, n, share, model, rng):
 def one(price, n, share, model, fitted, seed):
     """Return the true value, and of both intervals: value and pairs contained, effect found."""
     rng = np.random.default_rng(seed)
-    if model == "coin, untrained":
+    if model == "random group, untrained":
         fitted = Auditor(reference="test")
-    elif model == "coin":
+    elif model == "random group":
         group, paid, *_ = rows(price, n, share, model, rng)
         fitted = Auditor().fit(paid, sensitive_features=group)
     group, paid, predicted, change = rows(price, n, share, model, rng)
@@ -133,7 +140,8 @@ def marked(share, bad):
 
 
 def measured(parallel, n_data, sizes):
-    """Yield the table's rows: what they are, and their numbers."""
+    """Yield the table's rows: what they are, and their numbers. Each has data sets of its own."""
+    first = 0
     for price in PRICES:
         for share in (0.5, 0.1):
             rng = np.random.default_rng(0)
@@ -143,9 +151,10 @@ def measured(parallel, n_data, sizes):
                 for model in MODELS:
                     work = (
                         delayed(quiet)(price, n, share, model, fitted, seed)
-                        for seed in range(n_data)
+                        for seed in range(first, first + n_data)
                     )
                     yield (price, n, share, model), np.mean(parallel(work), axis=0)
+                    first += n_data
 
 
 def main():
@@ -167,7 +176,7 @@ def main():
             true = f"{0 if none else true:+.4f}"
             first = (price, f"{n:,}", f"{share:.0%}", model, true)
             lines.append("| " + " | ".join([*first, *cells]) + " |")
-            kept.append((n, none, numbers))
+            kept.append((price, n, none, numbers))
             print(lines[-1], flush=True)
     text = TEXT.format(
         models="; ".join(f"**{name}** {text}" for name, text in MODELS.items()),
@@ -175,7 +184,10 @@ def main():
         resamples=RESAMPLES,
         error=100 * error,
         training=f"{TRAINING_ROWS:,}",
-        summary=summary(kept, sizes),
+        pooled=2 * len(MODELS) * n_data,
+        null=2 * len(NULL) * n_data,
+        pooled_error=100 * error / (2 * len(MODELS)) ** 0.5,
+        summary=summary(kept),
         table="\n".join(lines),
     )
     print(text)
@@ -183,18 +195,19 @@ def main():
         options.write.write_text(text, encoding="utf-8")
 
 
-def summary(kept, sizes):
-    """Return the ranges of coverage and of false positives."""
-    lines = []
-    for n in sizes:
-        own = np.array([numbers for size, _, numbers in kept if size == n])
-        null = np.array([numbers for size, none, numbers in kept if size == n and none])
-        least, most = 100 * own[:, :2].min(), 100 * own[:, :2].max()
-        lines.append(
-            f"With {n:,} rows, intervals contain the true value in {least:.1f} to {most:.1f} % of "
-            f"data sets, and {100 * null[:, 4:].min():.1f} to {100 * null[:, 4:].max():.1f} % of "
-            "audits find an effect where there is none."
-        )
+def summary(kept):
+    """Return coverage and false positives of all rows of the table with the same prices."""
+    lines = [
+        "| prices | n | contains it, bootstrap | contains it, analytic "
+        "| found without effect, bootstrap | found without effect, analytic |",
+        "|---|---|---|---|---|---|",
+    ]
+    for price, n in dict.fromkeys((price, n) for price, n, *_ in kept):
+        own = [(none, numbers) for *what, none, numbers in kept if what == [price, n]]
+        covered = np.mean([numbers[:2] for _, numbers in own], axis=0)
+        found = np.mean([numbers[4:] for none, numbers in own if none], axis=0)
+        cells = " | ".join(f"{100 * one:.1f}" for one in (*covered, *found))
+        lines.append(f"| {price} | {n:,} | {cells} |")
     return "\n".join(lines)
 
 

@@ -83,7 +83,7 @@ def test_the_short_run_measures_intervals_of_numbers():
     done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
     assert done.returncode == 0, done.stderr
     header, _, *rows = [
-        line for line in done.stdout.partition("# Coverage")[2].splitlines() if line[:1] == "|"
+        line for line in done.stdout.partition("## Each")[2].splitlines() if line[:1] == "|"
     ]
     assert len(rows) == 3 * 2 * 6
     assert {row.count("|") for row in rows} == {header.count("|")}
