@@ -220,7 +220,7 @@ def costs(sizes):
 # --------------------------------------------------------------------------- the page
 
 
-def page(beside, found, *, judged):
+def page(beside, found, *, judged, kept):
     header = ["audit with its interval", "attacker", "skbiasamp", "plain A→T audit", "ratio"]
     return f"""# Benchmark: leakage and DPA
 
@@ -235,7 +235,7 @@ interval, on the same labels and predictions. The other audits make {DRAWS} draw
 random errors for the value, and 999 for its interval. The time of the exact attacker depends on
 the number of distinct rows; with {FULL.tasks} labels nearly every row is distinct. Trained
 attackers are fitted for {DRAWS} draws × 5 folds, on labels and on predictions.
-{peer_page(beside, judged=judged) if beside else ""}
+{peer_page(beside, judged=judged) if beside else kept}
 `python benchmarks/predictability.py --peer PYTHON --write docs/benchmarks-predictability.md` makes
 this page.
 """
@@ -278,12 +278,26 @@ The source code and the run of bias-amplification show these differences:
 """
 
 
+def kept_section(before):
+    """Return the comparison with the peer as a page has it, with the date of its run."""
+    section = "\n## Comparison with bias-amplification\n"
+    start, end = before.index(section), before.index("`python benchmarks/predictability.py --peer")
+    dated = f"{section}\nMeasured on "
+    if before.startswith(dated, start):
+        return before[start:end].rstrip() + "\n"
+    day = before.split("\n\n")[1][:10]
+    return dated + f"{day}.\n" + before[start:end].removeprefix(section).rstrip() + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--short", action="store_true", help="small data, few rounds: a check")
     parser.add_argument("--write", metavar="FILE", type=Path, help="write the page to FILE")
     parser.add_argument(
         "--peer", metavar="PYTHON", help="an interpreter that has bias-amplification 0.2.1"
+    )
+    parser.add_argument(
+        "--audits", action="store_true", help="leave the page's comparison with the peer as it is"
     )
     arguments = parser.parse_args()
     if arguments.short and arguments.write:
@@ -292,7 +306,10 @@ def main():
     sizes = SHORT if arguments.short else FULL
     found = costs(sizes)
     beside = beside_peer(sizes, arguments.peer, Path(__file__).parent) if arguments.peer else None
-    text = page(beside, found, judged=not arguments.short)
+    kept = ""
+    if arguments.audits and arguments.write:
+        kept = kept_section(arguments.write.read_text(encoding="utf-8"))
+    text = page(beside, found, judged=not arguments.short, kept=kept)
     print(text)
     if arguments.write:
         arguments.write.write_text(text, encoding="utf-8")
