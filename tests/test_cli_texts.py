@@ -188,6 +188,10 @@ def test_refusals_are_a_class_if_there_are_any(folder, capsys):
             "has no effect without --text",
         ),
         (
+            ("--text", "human", "--target-text", "human", "--labels", "objects.json"),
+            "--text human: this column is named by --target-text already",
+        ),
+        (
             ("--target", "dog", "--prediction", "oven", "--target-text", "human"),
             "has no effect without --text",
         ),
@@ -307,9 +311,7 @@ def test_texts_and_labels_that_look_like_html_are_escaped(folder, capsys):
     assert "<b>dog" not in report.to_markdown()
 
 
-def test_a_model_may_be_compared_with_its_own_texts(folder, capsys):
-    report, _ = report_of(capsys, *TEXT, "--text", "new", "--target-text", "new")
-    assert report["directional A->T"].value == 0
+def test_a_model_may_be_compared_with_texts_that_are_the_labels(folder, capsys):
     names = ("--text", "new=new", "old=old", "--target-text", "new")
     report, _ = report_of(capsys, *TEXT, *names, command="compare")
     values = report["directional A->T"].table["value"]

@@ -72,6 +72,9 @@ class Texts:
             text = "--text must name another column for each model; got {seen}."
             raise InputError(text, seen=quote(columns.values()))
         target_text = options.target_text and options.target_text[0]
+        if columns.get(None) is not None and columns[None] == target_text:
+            text = "--text {seen}: this column is named by --target-text already. Name another one."
+            raise InputError(text, seen=target_text)
         target = options.target or ([] if target_text else list(labels))
         implied = options.target is None and target_text is None
         return cls(labels, options.labels, columns, target, target_text, implied)
