@@ -207,8 +207,9 @@ is of {n_null} data sets (label amplification: fewer), with one of {n_effect}.
 - **Differential fairness and percentage amplification**: the interval is the longer of two at
   either end. It is wider than needed if ratios tie or shares are equal, as without an effect.
 - **Bias disparity**: without an effect the value is nearly 0 in every data set, and its interval
-  nearly always includes 0. Of 500 rows with a rare label and a rare group it is too short, since the mean
-  divides by rates of a few rows. The verdict is about the signed mean, whose interval is ordinary.
+  nearly always includes 0. Of 500 rows with a rare label and a rare group it is too short, since
+  the mean divides by rates of a few rows. The verdict is about the signed mean, whose interval is
+  ordinary.
 - **Label amplification**: a difference of two rates of the same rows, with ordinary intervals.
 
 ## Without an effect
