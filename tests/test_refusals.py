@@ -391,6 +391,11 @@ def test_a_substitute_takes_a_word():
         WordMasker(substitute=lambda: "x").fit(["a woman"])
 
 
+def test_shares_of_groups_need_no_predicted_groups():
+    fitted = leakage().fit(HIRED, sensitive_features=[0.1, 0.9] * (N // 2))
+    assert fitted.contingency_.soft("group")
+
+
 def test_n_jobs_beyond_what_joblib_counts_is_refused():
     with pytest.raises(ValueError, match="'n_jobs' parameter of feedback_audit"):
         feedback_audit(LogisticRegression(), X, HIRED, **BY, n_jobs=10**400)

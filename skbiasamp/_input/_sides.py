@@ -253,6 +253,7 @@ class Sides:
             sides = [
                 Side(("sensitive_features",), Members(self.coded.matrices[name]), open=False)
                 for name in arguments
+                if name in self.coded.matrices
             ]
             return sides[0], sides[1] if len(sides) > 1 else None
         combined: dict[str, tuple[Array, Names]] = {
