@@ -79,7 +79,15 @@ SIZES = [
     len(inspect.signature(getattr(one, by or "__call__")).parameters) for _, one, by in TARGETS
 ]
 WEIGHTS = np.array(SIZES) / sum(SIZES)
-UNBOUNDED = ("label_amplification", "bias_disparity", "differential", "dpa", "DPA", "leakage")
+UNBOUNDED = (
+    "label_amplification",
+    "bias_disparity",
+    "differential",
+    "Differential",
+    "dpa",
+    "DPA",
+    "leakage",
+)
 UNBOUNDED += ("AuditedClassifier", "MLPAttacker")  # the score of the estimator inside, and R²
 UNBOUNDED += ("numeric_amplification", "NumericAuditor")  # in the unit of the label
 

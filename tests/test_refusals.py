@@ -1,6 +1,7 @@
 """Bad input that once ended deep inside, or passed: each gets an error that says what to do."""
 
 import json
+from fractions import Fraction
 from importlib.util import find_spec
 
 import numpy as np
@@ -10,24 +11,27 @@ from hostile import FRAME, HIRED, PREDICTED, SEX, TAGS, N, Odd, Unequal, X, sums
 from hostile_made import made
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils._param_validation import InvalidParameterError
 
 import skbiasamp
 from skbiasamp import (
     AuditResult,
     BaseRateThresholdClassifier,
+    BiasDisparityAuditor,
     ComparisonResult,
     Contingency,
     DirectionalAuditor,
     LeakageAuditor,
+    MultiAttributeAuditor,
 )
 from skbiasamp._input import InputError
-from skbiasamp.attackers import MLPAttacker
+from skbiasamp.attackers import ExactAttacker, MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
-from skbiasamp.inference import paired_p_values
+from skbiasamp.inference import paired_p_values, required_rows
 from skbiasamp.metrics import directional_amplification, leakage_amplification
 from skbiasamp.mitigation import (
     AdversarialClassifier,
@@ -399,3 +403,43 @@ def test_shares_of_groups_need_no_predicted_groups():
 def test_n_jobs_beyond_what_joblib_counts_is_refused():
     with pytest.raises(ValueError, match="'n_jobs' parameter of feedback_audit"):
         feedback_audit(LogisticRegression(), X, HIRED, **BY, n_jobs=10**400)
+
+
+def test_a_share_may_be_a_fraction():
+    result = DirectionalAuditor(reference="test", n_resamples=9).audit(HIRED, PREDICTED, **BY)
+    assert result.smallest_effect(Fraction(1, 2)) == result.smallest_effect(0.5)
+    shares = {"power": Fraction(3, 4), "confidence_level": Fraction(9, 10), "changed": 0.2}
+    assert required_rows(0.02, **shares) == required_rows(
+        0.02, power=0.75, confidence_level=0.9, changed=0.2
+    )
+
+
+def test_every_model_of_a_comparison_has_what_the_metric_needs():
+    several = MultiAttributeAuditor(reference="test", min_count=1, interval=None)
+    y_preds = {"labels": PREDICTED, "probabilities": np.linspace(0, 1, N)}
+    with pytest.raises(InputError, match=r"y_preds\['probabilities'\]"):
+        several.compare(HIRED, y_preds, **BY)
+
+
+def test_a_result_whose_pairs_are_all_undefined_is_shown():
+    auditor = BiasDisparityAuditor(reference="test", interval=None, pos_label=1)
+    with pytest.warns(UndefinedMetricWarning):
+        result = auditor.audit([0] * N, [0] * N, **BY)
+    assert "bias disparity: undefined (24 rows" in repr(result)
+
+
+def test_what_is_drawn_lies_within_floats():
+    with pytest.raises(InvalidParameterError, match="class_sep"):
+        make_biased_classification(class_sep=10**400)
+
+
+def test_labels_in_a_buffer_are_resampled():
+    labels = memoryview(np.array(HIRED))
+    _, chosen = RatioBalancer(random_state=0).fit_resample(X, labels, sensitive_features=SEX)
+    _, same = RatioBalancer(random_state=0).fit_resample(X, HIRED, sensitive_features=SEX)
+    assert list(chosen) == list(same)
+
+
+def test_complex_weights_are_refused():
+    with pytest.raises(InputError, match="sample_weight must hold real numbers"):
+        ExactAttacker().fit(X, HIRED, sample_weight=1j)

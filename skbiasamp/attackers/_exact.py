@@ -10,7 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skbiasamp._compat import check_sample_weight
-from skbiasamp._input import Array
+from skbiasamp._input import Array, InputError
 
 
 class ExactAttacker(ClassifierMixin, BaseEstimator):
@@ -65,6 +65,8 @@ class ExactAttacker(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y)
         check_classification_targets(y)
         weight = check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if np.iscomplexobj(weight):
+            raise InputError("{sample_weight} must hold real numbers; got complex ones.")
         if not weight.any():  # scikit-learn checks this since 1.8
             raise ValueError("Sample weights must contain at least one non-zero number.")
         self.classes_ = unique_labels(y)  # refuses a mix of types, which cannot be sorted

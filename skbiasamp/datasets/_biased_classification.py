@@ -15,7 +15,7 @@ from skbiasamp._compat import Interval, validate_params
 from skbiasamp._input import InputError, numbers_of
 
 _SHARE = [Interval(Real, 0, 1, closed="both")]
-_FINITE = [Interval(Real, None, None, closed="neither")]
+_DISTANCE = [Interval(Real, -1e300, 1e300, closed="both")]
 
 
 @validate_params(
@@ -28,8 +28,8 @@ _FINITE = [Interval(Real, None, None, closed="neither")]
         "bias": _SHARE,
         "amplification": [Interval(Real, -1, 1, closed="both")],
         "accuracy": _SHARE,
-        "class_sep": _FINITE,
-        "group_sep": _FINITE,
+        "class_sep": _DISTANCE,
+        "group_sep": _DISTANCE,
         "random_state": ["random_state"],
     }
 )

@@ -12,10 +12,11 @@ from scipy import stats
 from skbiasamp._input import InputError, numbers_of
 
 
-def check_share(name: str, value: object) -> None:
-    """Raise unless a number is between 0 and 1."""
+def check_share(name: str, value: object) -> float:
+    """Return a number between 0 and 1 as a float, or raise."""
     if not isinstance(value, Real) or not 0 < float(value) < 1:
         raise InputError("{name} must be between 0 and 1; got {seen!r}.", name=name, seen=value)
+    return float(value)
 
 
 def required_rows(
@@ -69,8 +70,8 @@ def required_rows(
     >>> required_rows(0.02, changed=0.2, groups=(0.9, 0.1))
     10895
     """
-    check_share("power", power)
-    check_share("confidence_level", confidence_level)
+    power = check_share("power", power)
+    confidence_level = check_share("confidence_level", confidence_level)
     if not isinstance(effect, Real) or not 0 < effect < math.inf:
         raise InputError("{effect} must be a positive number; got {seen!r}.", seen=effect)
     if (changed is None) == (result is None):

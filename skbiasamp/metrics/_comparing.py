@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input import InputError
-from skbiasamp._models import check_model, check_models, models_of, of_model
+from skbiasamp._models import check_model, check_models, models_of, of_model, of_the_model
 from skbiasamp._order import ordered
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.inference._compare import churn_of
@@ -42,7 +42,9 @@ def compared(
     named = models[0] if reference is None else reference
     check_model(named, models, "reference")
     cells = ordered(cells)  # random numbers then do not depend on the order of rows
-    auditor._check(of_model(cells, named))
+    for model in models:
+        with of_the_model(model):
+            auditor._check(of_model(cells, model))
     result: ComparisonResult = auditor._compare_models(cells, named)
     return result
 

@@ -73,7 +73,7 @@ class Sampler(SensitiveColumns, BaseEstimator):
         X, y : the same, with the chosen rows
         """
         self.fit(X, y, sensitive_features=sensitive_features)
-        labels = to_native(y, "y") if isinstance(y, Mapping) or is_tensor(y) else y
+        labels = to_native(y, "y") if isinstance(y, Mapping | memoryview) or is_tensor(y) else y
         return take_rows(X, self.sample_indices_), take_rows(labels, self.sample_indices_)
 
     def get_metadata_routing(self) -> Any:

@@ -86,10 +86,10 @@ class AmplificationCurveDisplay:
     ...     [0, 1, 2], [-0.1, 0.05, -0.1], rates={"f": [1, 0.4, 0], "m": [1, 0.2, 0]}
     ... )
     >>> display.rates
-         f    m
-    0  1.0  1.0
-    1  0.4  0.2
-    2  0.0  0.0
+           f    m
+    0.0  1.0  1.0
+    1.0  0.4  0.2
+    2.0  0.0  0.0
 
     Where matplotlib is installed, ``display.plot()`` draws them.
     """

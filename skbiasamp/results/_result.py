@@ -286,7 +286,7 @@ class AuditResult(OfMetric):
         effect : float
             NaN if there is no interval.
         """
-        check_share("power", power)
+        power = check_share("power", power)
         _, low, high = self.judged
         return smallest_effect(low, high, power=power, confidence_level=self.confidence_level)
 
@@ -306,7 +306,8 @@ class AuditResult(OfMetric):
 
     @property
     def _title(self) -> str:
-        text = f"{self.name}: {self.value:+.4f}"
+        value = "undefined" if math.isnan(self.value) else f"{self.value:+.4f}"
+        text = f"{self.name}: {value}"
         if not math.isnan(self.low):
             text += f" [{self.low:+.4f}, {self.high:+.4f}]"
         if not math.isnan(self.p_value):
@@ -343,12 +344,12 @@ class AuditResult(OfMetric):
     def _shown(self, n: int = 10) -> pd.DataFrame:
         """Return what fits a screen: the strongest pairs, and only columns that say something."""
         table = self.table if len(self.table) <= n else self.strongest(n)
+        apart = uncounted(table)
         empty = table.columns[table.isna().all()].difference(["group", "task"])
         table = table.drop(columns=empty)
         if table["group"].map(lambda one: isinstance(one, tuple)).any():
             table = table.assign(group=[self.group_name(one) for one in table["group"]])
         hidden = table.columns.intersection(["amplification", "low", "high", "p_value"])
-        apart = uncounted(table)
         if apart.any():
             table = table.assign(**{name: table[name].mask(apart) for name in hidden})
         # One p-value is enough to see, and a flag only where it is raised.
