@@ -27,6 +27,7 @@ from skbiasamp.inference._compare import n_changed
 from skbiasamp.inference._intervals import of_draws
 from skbiasamp.inference._tests import adjust_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
+from skbiasamp.metrics._comparing import comparison_result
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, conclusion, label_index
 
 # Names of sides in sentences.
@@ -320,7 +321,7 @@ class AttackAuditor(BaseAuditor):
                 columns["low"], columns["high"], columns["p_value"], _ = of_draws(*gaps, **how)
                 columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
             tables.append(pd.DataFrame(columns))
-        return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
+        return comparison_result(self, cells, reference, rows, pd.concat(tables, ignore_index=True))
 
     def _interval_of_mean(self, *every: Array, **how: Any) -> tuple[float, ...]:
         """Return the interval, p-value and standard error of the mean over targets."""

@@ -32,7 +32,7 @@ from skbiasamp._texts import documented, filling
 from skbiasamp._warnings import collected
 from skbiasamp._words import ASSOCIATION
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._comparing import compared, comparison_result, over_runs
+from skbiasamp.metrics._comparing import compared, over_runs
 from skbiasamp.metrics._reading import count_labels, require_predictions, rest_by_name
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
@@ -484,12 +484,6 @@ class BaseAuditor(ABC, BaseEstimator):
             "{metric} cannot compare models: derive it from CooccurrenceAuditor or AttackAuditor.",
             metric=type(self).__name__,
         )
-
-    def _comparison(
-        self, cells: Contingency, reference: str, models: list[dict[str, Any]], pairs: pd.DataFrame
-    ) -> ComparisonResult:
-        """Return the result of a comparison; `models` has a row for each of them."""
-        return comparison_result(self, cells, reference, models, pairs)
 
     def _made(self, test: Contingency, **found: Any) -> AuditResult:
         """Return a result of audited rows."""

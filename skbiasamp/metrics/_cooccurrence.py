@@ -22,6 +22,7 @@ from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
+from skbiasamp.metrics._comparing import comparison_result
 from skbiasamp.metrics._signs import association_sign
 from skbiasamp.results import (
     MODEL_COLUMNS,
@@ -274,7 +275,7 @@ class CooccurrenceAuditor(BaseAuditor):
             _pairs_of_model(model, before, found.pairs[model], gap, adjust=self.adjust)
             for model, gap in found.differences.items()
         ]
-        return self._comparison(cells, reference, rows, pd.concat(tables, ignore_index=True))
+        return comparison_result(self, cells, reference, rows, pd.concat(tables, ignore_index=True))
 
     def _result(self, test: Contingency) -> AuditResult:
         train, fixed, pairs = self._measured(test)
