@@ -443,3 +443,8 @@ def test_labels_in_a_buffer_are_resampled():
 def test_complex_weights_are_refused():
     with pytest.raises(InputError, match="sample_weight must hold real numbers"):
         ExactAttacker().fit(X, HIRED, sample_weight=1j)
+
+
+def test_a_quality_is_a_function():
+    with pytest.raises(InputError, match="quality must be a function; got the class type"):
+        leakage(quality=type).fit(HIRED, sensitive_features=SEX).audit(HIRED, PREDICTED, **BY)

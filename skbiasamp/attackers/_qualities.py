@@ -105,6 +105,8 @@ def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: A
     held = weight > 0
     y_true, y_pred, weight = y_true[held], y_pred[held], weight[held]
     name = getattr(quality, "__name__", repr(quality))
+    if isinstance(quality, type):
+        raise InputTypeError("{quality} must be a function; got the class {found}.", found=name)
     weights = {"sample_weight": weight} if _takes_weights(quality) else {}
     check_call(f"quality={name}", quality, y_true, y_pred, **weights)
     if not weights:

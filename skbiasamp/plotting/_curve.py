@@ -134,7 +134,7 @@ class AmplificationCurveDisplay:
             raise InputError("{thresholds} must have a number that is finite.")
         self.values = numbers["values"]
         self.low, self.high = numbers.get("low"), numbers.get("high")
-        self.operating_point = operating_point
+        self.operating_point = None if operating_point is None else float(operating_point)
         columns = {} if rates is None else {group: numbers[f"rates[{group!r}]"] for group in rates}
         self.rates = pd.DataFrame(columns, index=self.thresholds) if columns else None
         self.base_rate_threshold = base_rate_threshold
