@@ -40,7 +40,8 @@ def conclusion(
         text += f" The predictions differ from the labels (p = {result.p_value:.2g})"
         text += ", but not in one direction."
     by_rows = result.statistics.get("row_weighted", math.nan)
-    if by_rows * result.value < 0:
+    # Within its interval's error a sign says nothing, and neither does another one.
+    if verdict != NO_EFFECT and by_rows * result.value < 0:
         text += (
             f" Weighted by rows the value is {by_rows:+.4f}: the mean counts every pair equally, "
             "so small groups decide its sign."
