@@ -107,7 +107,7 @@ def dialect_of(path: Path, needed: list[str], *, usual: str, **given: str | None
     return Dialect(encoding, delimiter, decimal, tuple(columns))
 
 
-def is_plain(path: Path, dialect: Dialect, n_rows: int) -> bool:
+def is_unquoted(path: Path, dialect: Dialect, n_rows: int) -> bool:
     """Whether a file has just so many delimiters as its rows need: none is extra, or quoted."""
     mark = dialect.delimiter.encode()
     with open_bytes(path) as file:

@@ -21,7 +21,7 @@ from skbiasamp._dialects import (
     check_lines,
     dialect_of,
     encoding_of,
-    is_plain,
+    is_unquoted,
     read_objects,
 )
 from skbiasamp._input import InputError, meant, quote
@@ -42,7 +42,7 @@ def are_files(value: Any) -> bool:
     return all(isinstance(one, str | os.PathLike) for one in several)
 
 
-def patterns_of(value: Any) -> list[str]:
+def as_patterns(value: Any) -> list[str]:
     """Return paths and patterns as text."""
     return [os.fspath(one) for one in (value if isinstance(value, list | tuple) else [value])]
 
@@ -304,7 +304,7 @@ def _scan_polars(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFram
             n, short = whole.select(polars.len(), polars.last().null_count()).collect().row(0)
             # To polars a line that ends early has empty cells, and a blank one is a row of these;
             # of a line that is too long it does not tell if the last cells are not asked for.
-            irregular = short or not is_plain(one.path, one.dialect, n)
+            irregular = short or not is_unquoted(one.path, one.dialect, n)
             if irregular and check_lines(one.path, one.dialect):
                 return _scan_pandas(sources, needed)
             rows.append(n)

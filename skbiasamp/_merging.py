@@ -50,7 +50,7 @@ def require_cells(name: str, value: object) -> None:
         raise InputTypeError(text, name=name, kind=type(value).__name__)
 
 
-def listed(contingencies: Any) -> list[Any]:
+def as_list(contingencies: Any) -> list[Any]:
     """Return contingencies as a list; raise if they are something else."""
     try:
         every = list(contingencies)

@@ -117,7 +117,7 @@ def level_of(confidence_level: float) -> str:
     return f"{confidence_level * 100:.6g} %"
 
 
-def side_of(value: float | None, low: float | None, high: float | None) -> str:
+def side_of_zero(value: float | None, low: float | None, high: float | None) -> str:
     """Return on which side of 0 an interval lies.
 
     One of "undefined", "unknown" (without an interval), "zero" (nothing but 0), "above", "below"

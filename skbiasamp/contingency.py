@@ -352,7 +352,7 @@ class Contingency(Cells):
         >>> Contingency.sum(days)
         Contingency(730 rows in 2 cells: 2 groups x 1 task, labels)
         """
-        every = _merging.listed(contingencies)
+        every = _merging.as_list(contingencies)
         if every and isinstance(every[0], TaskSums):
             return TaskSums.sum(every)  # type: ignore[return-value]  # it is added as one is
         return _merging.merged(every)

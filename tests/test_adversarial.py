@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from skbiasamp import AuditedClassifier, DPAAuditor, LeakageAuditor, LeakageProbe
 from skbiasamp.datasets import make_biased_classification
 from skbiasamp.mitigation import AdversarialClassifier
-from skbiasamp.mitigation._adversarial_training import Networks, Rows, Training
+from skbiasamp.mitigation._adversarial_training import Networks, Training, TrainingRows
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -312,7 +312,7 @@ def test_adversaries_see_equally_many_rows_of_each_group():
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1, 2], [300, 60, 40])
     target = torch.tensor(rng.integers(0, 2, 400))
-    rows = Rows(torch.zeros(400, 1), target, group, 3, np.full(400, 1 / 400), 400)
+    rows = TrainingRows(torch.zeros(400, 1), target, group, 3, np.full(400, 1 / 400), 400)
     nets = Networks(net(1, 2), None, ("encoder",), [nn.Linear(6, 3)])
     for balance in ("group", "class"):
         settings = AdversarialClassifier(batch_size=30, balance=balance)

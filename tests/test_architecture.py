@@ -4,6 +4,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,32 @@ def test_the_gate_sees_an_upward_import(tmp_path, statement):
     file = tmp_path / "layer.py"
     file.write_text(statement)
     assert set(imported_layers(file)) == {"metrics"}
+
+
+def names_of_modules(package):
+    """Yield the functions and classes that a package's modules have for others."""
+    for path in sorted(package.rglob("*.py")):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                yield node.name, path.relative_to(package).as_posix()
+
+
+def defined_twice(package):
+    found = defaultdict(list)
+    for name, module in names_of_modules(package):
+        if module != "_schema.py":  # whose names are always written with the module's
+            found[name].append(module)
+    return {name: modules for name, modules in found.items() if len(modules) > 1}
+
+
+def test_a_name_means_one_thing():
+    assert not defined_twice(PACKAGE)
+
+
+def test_the_gate_sees_a_second_meaning(tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / f"{name}.py").write_text("class Rows: ...")
+    assert defined_twice(tmp_path) == {"Rows": ["one.py", "other.py"]}
 
 
 METRICS = {"directional", "mals", "multi-attribute", "numeric", "leakage", "dpa", "lic", "dbac"}

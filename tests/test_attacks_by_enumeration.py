@@ -15,7 +15,7 @@ from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp._cells import side_of
 from skbiasamp._input import Codes
 from skbiasamp._order import ordered
-from skbiasamp.attackers._attack import Sides, make_attack
+from skbiasamp.attackers._attack import InputAndTarget, make_attack
 from skbiasamp.attackers._draws import own_generator, split
 from skbiasamp.attackers._pair import balance, class_shares, majority
 from skbiasamp.attackers._perturbation import f1_at, perturb, pure_noise
@@ -293,7 +293,7 @@ def test_tables_of_attacks_are_counts_of_cells(seen, told, groups, n_tasks, flip
     task = rng.integers(3, size=n) if n_tasks is None else rng.integers(2, size=(n, n_tasks))
     group = rng.integers(2, size=(n, 2))
     cells = ordered(Contingency.from_labels(task, sensitive_features=group, groups=groups))
-    attack = make_attack(cells, Sides(seen, told), perturbed=flips)
+    attack = make_attack(cells, InputAndTarget(seen, told), perturbed=flips)
     for shape in ((), (4,), (4, 3)):
         weight = rng.integers(0, 5, (*shape, cells.n_cells)).astype(float)
         found = attack.tables(weight)
@@ -307,7 +307,7 @@ def test_tables_of_several_targets_by_hand(shared):
     group = np.array([[1, 0], [1, 1], [0, 1], [0, 1]])
     task = ["a", "b", "c", "b" if shared else "d"]
     cells = Contingency.from_labels(task, sensitive_features=group, groups="indicator")
-    attack = make_attack(cells, Sides("task", "group"))
+    attack = make_attack(cells, InputAndTarget("task", "group"))
     assert attack.single is not shared
     found = attack.tables(cells.weight)
     first = [[0, 1], [1, 1], [1, 0]] if shared else [[0, 1], [0, 1], [1, 0], [1, 0]]

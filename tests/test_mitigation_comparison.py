@@ -40,7 +40,7 @@ from skbiasamp.mitigation import (
     compare_mitigations,
 )
 from skbiasamp.plotting import MitigationDisplay
-from skbiasamp.plotting._common import labels_of
+from skbiasamp.plotting._common import short_labels
 
 
 @pytest.fixture(scope="module")
@@ -576,7 +576,7 @@ def test_remedies_look_different_and_nothing_is_cut_off(plt):
     }
     assert len(looks) == 9
     display.figure_.draw_without_rendering()
-    assert {text.get_text() for text in display.texts_} == set(labels_of(names, "").values())
+    assert {text.get_text() for text in display.texts_} == set(short_labels(names, "").values())
     boxes = [Text.get_window_extent(text) for text in display.texts_]
     for box in boxes:
         assert display.figure_.bbox.contains(*box.min)

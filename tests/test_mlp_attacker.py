@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp.attackers import MLPAttacker, _networks
 from skbiasamp.attackers._networks import (
-    distinct,
+    distinct_inputs,
     draw_rows,
     hold_out,
     initial_weights,
@@ -292,7 +292,7 @@ def test_weights_are_repetitions_exactly(batch_size, loss):
 
 
 def test_a_zero_is_a_zero_whatever_its_sign():
-    index = distinct(np.array([[0.0, 1], [-0.0, 1], [0, -1], [0, 1]], dtype=np.float32))[1]
+    index = distinct_inputs(np.array([[0.0, 1], [-0.0, 1], [0, -1], [0, 1]], dtype=np.float32))[1]
     assert index[0] == index[1] == index[3] != index[2]
 
 
@@ -340,7 +340,7 @@ def test_an_epoch_takes_the_steps_of_the_rows_behind_the_weights(weight, n_rows,
 
 def rows_held_out(X, y, fraction, seed):
     """Return whether a network of this seed holds out each row; rows differ in X or y."""
-    index = distinct(X.astype(np.float32))[1]
+    index = distinct_inputs(X.astype(np.float32))[1]
     rows = join_equal_rows(index, y, np.ones(len(y)))
     rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
     validation = hold_out(rows, len(y), fraction, rng)[1]

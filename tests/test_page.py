@@ -18,7 +18,7 @@ import pytest
 
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
-from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of, task_of
+from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of_zero, task_of
 from skbiasamp.report.page import page
 from skbiasamp.report.page._view import TAGS, Axis, look_next, view
 
@@ -293,7 +293,7 @@ def test_the_strongest_ten_are_shown_and_the_rest_asked_for(hostile, hostile_pag
     ],
 )
 def test_the_side_of_an_interval(numbers, side):
-    assert side_of(*numbers) == side
+    assert side_of_zero(*numbers) == side
 
 
 def test_look_next_are_the_findings_that_change_what_to_do():

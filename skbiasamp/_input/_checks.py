@@ -200,7 +200,7 @@ def require_labels(soft: bool, *, metric: str, argument: str = "y_pred") -> None
         raise InputError(text, metric=metric, name=argument)
 
 
-def kind_of(name: Hashable) -> str:
+def kind_of_name(name: Hashable) -> str:
     """Return of what kind a name is; those of two kinds are never the same class."""
     if isinstance(name, str):
         return "text"
@@ -220,7 +220,7 @@ def check_kinds(names: Names, other: Names, argument: Name, other_argument: Name
             check_kinds(column, other_column, argument, other_argument)
         return
     kinds, other_kinds = (
-        sorted({kind_of(name) for name in one if name != MISSING}) for one in (names, other)
+        sorted({kind_of_name(name) for name in one if name != MISSING}) for one in (names, other)
     )
     if kinds and other_kinds and set(kinds).isdisjoint(other_kinds):
         raise InputError(

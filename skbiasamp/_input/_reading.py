@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input._checks import Array, Names, kind_of, spelt
+from skbiasamp._input._checks import Array, Names, kind_of_name, spelt
 from skbiasamp._input._errors import InputError, plain, quote
 
 
@@ -51,12 +51,12 @@ def positive_class(pos_label: Any, classes: Names) -> tuple[Names, Hashable]:
         )
     wanted = plain(pos_label)
     known = isinstance(wanted, Hashable)  # arrays and frames are no class
-    found = [name for name in whole if known and kind_of(name) == kind_of(wanted)]
+    found = [name for name in whole if known and kind_of_name(name) == kind_of_name(wanted)]
     found = [name for name in found if name == wanted]
     if not found and isinstance(wanted, str):
         written = (name for name in whole if not isinstance(name, str))
         found = [name for name in written if spelt(name) == spelt(wanted)]
-    if not found and len(whole) == 1 and kind_of(wanted) == kind_of(whole[0]):
+    if not found and len(whole) == 1 and kind_of_name(wanted) == kind_of_name(whole[0]):
         # A label that happens to be constant, in one of many chunks for example.
         found, whole = [wanted], sort_names((*whole, wanted))
     if not found:

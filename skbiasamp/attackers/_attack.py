@@ -51,7 +51,7 @@ class Inputs(NamedTuple):
     texts: Array
 
 
-class Sides(NamedTuple):
+class InputAndTarget(NamedTuple):
     """Which labels are an attacker's input, and which are its target."""
 
     input: SideName
@@ -219,7 +219,7 @@ def _joined(attacks: Sequence[Attack]) -> Attack:
 
 def make_attack(
     cells: Contingency,
-    sides: Sides,
+    sides: InputAndTarget,
     *,
     perturbed: bool = False,
     train: Contingency | None = None,
@@ -288,7 +288,7 @@ def _target(
     role = truth_of(name)
     side, truth = side_of(cells, name), side_of(cells, role)
     if numbers or truth.soft:
-        return as_numbers(side), 0, (role,)
+        return number_of_cells(side), 0, (role,)
     side = hard(side, truth, positive_position(cells, role))
     if not side.is_matrix:
         return side.labels, len(side.names), ("(all)",)
@@ -318,7 +318,7 @@ def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
     return replace(side, labels=Codes(codes, len(side.names)))
 
 
-def as_numbers(side: Side) -> Array:
+def number_of_cells(side: Side) -> Array:
     """Return labels as one number a cell."""
     if side.is_matrix:
         if side.labels.width > 1:

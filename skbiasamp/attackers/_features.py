@@ -10,10 +10,10 @@ from scipy import sparse
 
 from skbiasamp._cells import side_of
 from skbiasamp._input import Array, check_lengths, codes_of, columns_of, to_native
-from skbiasamp.attackers._attack import Settings, Sides, make_attack
+from skbiasamp.attackers._attack import InputAndTarget, Settings, make_attack
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair
-from skbiasamp.attackers._run import redrawn, run, warn_constant
+from skbiasamp.attackers._run import redrawn, run_attacks, warn_constant
 from skbiasamp.contingency import Contingency
 
 
@@ -48,14 +48,14 @@ def attack_features(
     kept = np.array(task.names, dtype=np.intp)[codes_of(task)]  # missing groups may be left out
     attack = make_attack(
         cells,
-        Sides("task", "group"),
+        InputAndTarget("task", "group"),
         numbers=settings.quality == "inverse_rmse",
         features=features[kept],
     )
     warn_constant(attack)
     rng = own_generator(random_state)
     pair = AttackPair(attack, None, settings)
-    (found,) = run([pair], rng)
+    (found,) = run_attacks([pair], rng)
     ((draws, resamples),) = redrawn([found], n_resamples, rng)
     qualities = found.qualities.data, draws.data, resamples.data
     return FeatureLeakage(qualities, float(pair.chance().data.mean()), found.attacker_name)

@@ -24,10 +24,10 @@ from skbiasamp.attackers._networks import (
     best_epochs,
     by_accuracy,
     check_total,
-    distinct,
+    distinct_inputs,
     hold_out,
     join_equal_rows,
-    train,
+    train_networks,
 )
 from skbiasamp.attackers._validation import codes_in, read_validation
 
@@ -357,7 +357,9 @@ class MLPAttacker(BaseEstimator):
         outside = None
         if validation is not None:
             outside = read_validation(validation, X, classes, used=self.early_stopping)
-        inputs, index = distinct(X if outside is None else np.concatenate([X, outside.inputs]))
+        inputs, index = distinct_inputs(
+            X if outside is None else np.concatenate([X, outside.inputs])
+        )
         index, index_outside = index[: len(X)], index[len(X) :]
         data = []
         each = used, target, weight, _seed_sequences(seeds, n), _rows_before(n_rows, weight)
@@ -374,7 +376,7 @@ class MLPAttacker(BaseEstimator):
                 rows, held_out = average_targets(rows), held_out and average_targets(held_out)
             data.append(TrainingData(rows, n_before, seed, held_out))
         widths = (X.shape[1], *hidden, 1 if classes is None else len(classes))
-        tensors, loss, judged = train(self, widths, inputs, data, device)
+        tensors, loss, judged = train_networks(self, widths, inputs, data, device)
         n_iter = np.full(n, self.max_epochs) if judged is None else best_epochs(self, judged) + 1
         # Networks learn standardised numbers; squared errors have the target's unit squared.
         loss *= centres[:, 1:] ** 2

@@ -66,7 +66,7 @@ def check_total(rows: Array) -> None:
         raise InputError(text, total=float(rows.max()))
 
 
-def distinct(rows: Array) -> tuple[Array, Array]:
+def distinct_inputs(rows: Array) -> tuple[Array, Array]:
     """Return the distinct rows of float32 numbers, and the position of each row among them."""
     # As bytes, which sort faster than columns; adding 0 makes −0 and 0 the same bytes.
     rows = np.ascontiguousarray(rows + np.float32(0))
@@ -237,7 +237,7 @@ def predict_outputs(activation: str, tensors: dict[str, Array], rows: Array, dev
 # --------------------------------------------------------------------------- training
 
 
-def train(
+def train_networks(
     attacker: MLPAttacker,
     widths: Sequence[int],
     inputs: Array,
@@ -412,12 +412,12 @@ def _padded(rows: Sequence[WeightedRows], n_outputs: int, device: Any) -> tuple[
     Networks with fewer inputs are filled up with rows of weight 0.
     """
     torch = import_torch()
-    distinct_inputs = [np.unique(one.inputs, return_inverse=True) for one in rows]
-    shape = (len(rows), max(len(inputs) for inputs, _ in distinct_inputs))
+    distinct = [np.unique(one.inputs, return_inverse=True) for one in rows]
+    shape = (len(rows), max(len(inputs) for inputs, _ in distinct))
     index = np.zeros(shape, dtype=np.int64)
     target = np.zeros((*shape, n_outputs), dtype=np.float32)
     weight = np.zeros((*shape, 1), dtype=np.float32)
-    for i, (one, (inputs, position)) in enumerate(zip(rows, distinct_inputs, strict=True)):
+    for i, (one, (inputs, position)) in enumerate(zip(rows, distinct, strict=True)):
         index[i, : len(inputs)] = inputs
         weight[i, : len(inputs), 0] = np.bincount(position, one.weight)
         if one.target.dtype.kind == "i":

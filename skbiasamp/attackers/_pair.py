@@ -12,7 +12,7 @@ import numpy as np
 from skbiasamp._cells import positive_position, side_of
 from skbiasamp._input import Array, Side
 from skbiasamp._progress import progress
-from skbiasamp.attackers._attack import Attack, Settings, SharedTables, as_numbers, hard
+from skbiasamp.attackers._attack import Attack, Settings, SharedTables, hard, number_of_cells
 from skbiasamp.attackers._draws import draw_folds
 from skbiasamp.attackers._perturbation import Agreement, perturb
 from skbiasamp.attackers._qualities import (
@@ -146,7 +146,7 @@ class AttackPair:
             return np.zeros((len(weight), 1))
         if self.noisy:
             truth, prediction = self._compared(cells)
-            gap = as_numbers(prediction) - as_numbers(truth)
+            gap = number_of_cells(prediction) - number_of_cells(truth)
             return np.sqrt(weight @ gap**2 / weight.sum(axis=-1))[:, None]
         return self._flip_rates(cells, weight)[0]
 
@@ -258,7 +258,12 @@ class AttackPair:
     # ------------------------------------------------------------------ exact attackers
 
     def exact(
-        self, held: Held, learnt: Held | None, noise: np.random.Generator | None, *, guesses: bool
+        self,
+        held: DrawnTables,
+        learnt: DrawnTables | None,
+        noise: np.random.Generator | None,
+        *,
+        guesses: bool,
     ) -> Qualities:
         """Score tables on rows that they did not learn from, or of training rows `learnt`."""
         predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
@@ -290,7 +295,7 @@ class AttackPair:
         return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
 
 
-class Held(NamedTuple):
+class DrawnTables(NamedTuple):
     """What draws hold for a pair: the tables of its attacks, and how much labels are perturbed."""
 
     tables: list[Array]
@@ -299,7 +304,7 @@ class Held(NamedTuple):
 
 def _held(
     pairs: Sequence[AttackPair], shared: SharedTables, folds: Array, *, training: bool
-) -> list[Held]:
+) -> list[DrawnTables]:
     """Return what folds of the audited rows, or of the training rows, hold for each pair."""
     tables, whole = iter(shared.of(folds)), folds.sum(axis=1)
     found = []
@@ -307,7 +312,7 @@ def _held(
         source = pair.data.training if training else pair.data
         assert source is not None
         mine = [next(tables) for _ in pair.attacks]
-        found.append(Held(mine, pair.rates(source.cells, whole)))
+        found.append(DrawnTables(mine, pair.rates(source.cells, whole)))
     return found
 
 
@@ -357,7 +362,7 @@ def _exact_qualities(
     with progress("resamples" if resampled else "draws", n_draws) as step:
         for n in step.parts(sizes):
             folds = draw_folds(first.cells, n_folds, n, rng, resampled=resampled)
-            learnt: list[Held | None] = [None] * len(pairs)
+            learnt: list[DrawnTables | None] = [None] * len(pairs)
             if training is not None:
                 folds = folds.sum(axis=1, keepdims=True)
                 own = draw_folds(training.cells, 1, n, rng, resampled=resampled)

@@ -17,16 +17,16 @@ from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._attack import (
     MOST_BITS,
     Attack,
+    InputAndTarget,
     Inputs,
     Settings,
-    Sides,
     make_attack,
     truth_of,
 )
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, choose, describe
 from skbiasamp.attackers._pair import AttackPair, Qualities, drawn_qualities, resampled_qualities
-from skbiasamp.attackers._trained import TrainedPair, rescored, train
+from skbiasamp.attackers._trained import TrainedPair, rescored, train_attackers
 from skbiasamp.contingency import Contingency, SideName
 
 # With exact attackers, so many draws tell how much folds and perturbations vary.
@@ -37,8 +37,8 @@ def make_pair(
     test: Contingency,
     training: Contingency | None,
     settings: Settings,
-    data: Sides,
-    model: Sides | None,
+    data: InputAndTarget,
+    model: InputAndTarget | None,
     read: tuple[Inputs | None, Inputs | None] = (None, None),
     validation: Contingency | None = None,
 ) -> AttackPair:
@@ -207,7 +207,7 @@ def redrawn(
     return [found[i] for i in range(len(runs))]
 
 
-def run(pairs: Sequence[AttackPair], rng: np.random.Generator) -> list[AttackRun]:
+def run_attacks(pairs: Sequence[AttackPair], rng: np.random.Generator) -> list[AttackRun]:
     """Train and score attackers, over draws of folds and perturbations.
 
     Pairs differ in their predictions only, and each has the draws that it would have by itself.
@@ -223,7 +223,7 @@ def run(pairs: Sequence[AttackPair], rng: np.random.Generator) -> list[AttackRun
         if settings.cv is None:
             _raise_no_closed_form(pair, attacker)
         others = [one.trained for one in found.values() if one.trained is not None]
-        trained = train(pair, attacker, generators[i], others)
+        trained = train_attackers(pair, attacker, generators[i], others)
         found[i] = AttackRun(pair, attacker, trained, trained.qualities(generators[i]))
     for members in exact.values():
         n_draws = 1 if settings.cv is None else settings.n_draws

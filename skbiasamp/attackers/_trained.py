@@ -22,7 +22,7 @@ from skbiasamp.attackers._qualities import OF_PROBABILITIES, TINY, confident, di
 _HELD = 1 << 26
 
 
-def train(
+def train_attackers(
     pair: AttackPair,
     attacker: Any,
     rng: np.random.Generator,

@@ -23,9 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         # Imported here, since that takes a while and may be interrupted too.
-        from skbiasamp.cli._command import run
+        from skbiasamp.cli._command import run_command
 
-        return run(arguments)
+        return run_command(arguments)
     except KeyboardInterrupt:
         if sys.stderr is not None:
             print("skbiasamp: interrupted", file=sys.stderr)

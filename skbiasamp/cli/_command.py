@@ -25,7 +25,7 @@ from skbiasamp.cli._files import (
     as_arguments,
     check_gaps,
     check_outputs,
-    labels_of,
+    label_columns,
     named_columns,
 )
 from skbiasamp.cli._gate import check
@@ -43,7 +43,7 @@ from skbiasamp.results import AuditReport, ComparisonReport
 _FEW_ROWS = 1_000_000
 
 
-def run(arguments: Sequence[str] | None) -> int:
+def run_command(arguments: Sequence[str] | None) -> int:
     """Do what a command line says, and return the exit code."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
@@ -162,7 +162,7 @@ def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | Non
     def read(
         rows: Any, n_rows: int, train: Contingency | None, named: list[Named]
     ) -> dict[str, Any]:
-        labels = labels_of(named)
+        labels = label_columns(named)
         if {"score", "weight"} & labels.keys():
             # Scores and weights belong to single rows: these are read, not counted.
             return {key: one for key, one in how.items() if one is not True} | as_arguments(
@@ -196,7 +196,7 @@ def _compared(
         predicted = [types[name] for one in named if one.model for name in one.columns]
         soft = any(kind.is_float() or kind.is_decimal() for kind in predicted)
         held = rows.collect() if several or soft else rows
-        return {"y_true": count_rows(held, {}, labels_of(named), train, True, **_how(options))}
+        return {"y_true": count_rows(held, {}, label_columns(named), train, True, **_how(options))}
 
     arguments, files = _read(options, named, texts, read)
     report = skbiasamp.compare(**arguments, reference=options.reference)
@@ -240,7 +240,7 @@ def _read(
         with opened(options.train, needed, **written) as (rows, training_files):
             check_gaps(rows, held, training_files, options.missing)
             rows = rows if texts is None else texts.labelled(rows, [], train=True)
-            train = read_train(rows, None, labels_of(on), **_how(options))
+            train = read_train(rows, None, label_columns(on), **_how(options))
     if labelled is not None:
         arguments = read(labelled, n_rows, train, named)
     else:

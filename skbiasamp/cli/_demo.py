@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import skbiasamp
-from skbiasamp.cli._terminal import filled, say, say_summary
+from skbiasamp.cli._terminal import in_lines, say, say_summary
 from skbiasamp.datasets import load_compas
 from skbiasamp.results import AuditReport
 
@@ -27,7 +27,7 @@ def demo(folder: str) -> int:
     if not pages.is_dir():
         raise FileNotFoundError(f"--folder {folder}: there is no such folder; create it first")
     compas = load_compas()
-    say(filled(f"COMPAS: {len(compas.target):,} defendants of two races (public records)"))
+    say(in_lines(f"COMPAS: {len(compas.target):,} defendants of two races (public records)"))
     score = skbiasamp.audit(
         _named(compas.target),
         _named(compas.decile_score >= 5),
@@ -44,7 +44,7 @@ def demo(folder: str) -> int:
     _present(question, classifier, pages / "compas-classifier.html")
     say()
     say(
-        filled(
+        in_lines(
             "A charge is not an offence, and these records have known problems: "
             "skbiasamp.datasets.load_compas().DESCR lists them."
         )
@@ -84,15 +84,15 @@ def _classifier(compas: Any) -> AuditReport:
 
 def _present(question: str, report: AuditReport, page: Path) -> None:
     """Print verdict, metrics and errors by group; write the page."""
-    say(f"\n{filled(question)}\n")
+    say(f"\n{in_lines(question)}\n")
     for text in report._opening:
-        say(filled(text, "  "))
+        say(in_lines(text, "  "))
     say_summary(report)
     rates = report.rates.set_index("group")[list(_RATES)].rename(columns=_RATES)
     say("Who bears the errors?")
     say(rates.rename_axis(None).map("{:.1%}".format).to_string())
     say(
-        filled(
+        in_lines(
             f"(false positive rate: share of those not {_AGAIN} who are predicted to be; true "
             f"positive rate: the same of those {_AGAIN})"
         )
@@ -100,6 +100,6 @@ def _present(question: str, report: AuditReport, page: Path) -> None:
     try:
         report.to_html(page)
     except ImportError as error:
-        say(filled(f"\nNo page was written: {error}"))
+        say(in_lines(f"\nNo page was written: {error}"))
     else:
         say(f"\nThe page, to open in a browser: {page.resolve()}")

@@ -17,7 +17,7 @@ from skbiasamp._words import (
     name_of,
     task_of,
 )
-from skbiasamp.cli._terminal import filled, say
+from skbiasamp.cli._terminal import in_lines, say
 from skbiasamp.results import AuditReport, ComparisonReport, ComparisonResult
 
 
@@ -101,7 +101,7 @@ def check(
         if math.isnan(one.low):
             undefined.append(one)
             reason = "undefined" if math.isnan(one.value) else "no confidence interval"
-            say(filled(f"{one.name}: {reason}", "  "))
+            say(in_lines(f"{one.name}: {reason}", "  "))
             continue
         if one.low > limit and one.found:
             exceeded.append(one.name)
@@ -109,9 +109,9 @@ def check(
         text = f"{one.name}: {one.value:+.4f}, {interval}, {one.verdict}"
         if one.verdict == CANNOT:
             text = f"{one.name}: exactly 0, {BALANCED}. Nothing could be amplified{instead}."
-        say(filled(text, "  "))
+        say(in_lines(text, "  "))
     if exceeded:
-        say(filled(f"FAILED: the interval of {listed(exceeded)} lies above {limit:g}."))
+        say(in_lines(f"FAILED: the interval of {listed(exceeded)} lies above {limit:g}."))
         return 1
     if undefined and not allow_undefined:
         raise InputError(

@@ -10,7 +10,7 @@ from typing import Any
 
 from skbiasamp._files import find, opened
 from skbiasamp._input import InputError, speaking
-from skbiasamp.cli._files import check_gaps, check_outputs, labels_of, named_columns
+from skbiasamp.cli._files import check_gaps, check_outputs, label_columns, named_columns
 from skbiasamp.cli._terminal import say, say_files
 from skbiasamp.report import described_files, selection_rates
 
@@ -84,7 +84,7 @@ def rates(
         check_gaps(rows, named, files, "group")
         found = selection_rates(
             rows,
-            **labels_of(named),
+            **label_columns(named),
             scores=options.scores,
             min_share=options.min_share,
             pos_label=options.positive,

@@ -36,7 +36,7 @@ def _width() -> int:
     return max(40, min(80, shutil.get_terminal_size().columns))
 
 
-def filled(text: str, indent: str = "", first: str | None = None) -> str:
+def in_lines(text: str, indent: str = "", first: str | None = None) -> str:
     """Return text in lines that fit the terminal."""
     start = indent if first is None else first
     return textwrap.fill(printable(text), _width(), initial_indent=start, subsequent_indent=indent)
@@ -68,26 +68,26 @@ def say_summary(report: AuditReport) -> None:
 
 def say_audit(report: AuditReport, rows: str) -> None:
     """Print a report: verdict first, then what every metric says, and what to know."""
-    say(filled(f"Audit of {rows}"))
+    say(in_lines(f"Audit of {rows}"))
     say(f"\nVerdict ({report.primary})")
     for text in report._opening:
-        say(filled(text, "  "))
+        say(in_lines(text, "  "))
     say_summary(report)
     for name, sentence in report.sentences.items():
         if name != report.primary:
-            say(f"\n{name}\n{filled(sentence, '  ')}")
+            say(f"\n{name}\n{in_lines(sentence, '  ')}")
     say("\nBefore you use these numbers:")
     for text in report._rest:
-        say(filled(text, "  ", first="- "))
+        say(in_lines(text, "  ", first="- "))
 
 
 def say_comparison(report: ComparisonReport, rows: str) -> None:
     """Print a comparison: verdicts first, then every metric, accuracy, and whose rows changed."""
     models = [report.reference, *report.models]
-    say(filled(f"Comparison of {len(models)} models with '{name_of(models[0])}' on {rows}"))
+    say(in_lines(f"Comparison of {len(models)} models with '{name_of(models[0])}' on {rows}"))
     say(f"\nVerdict ({report.primary})")
     for text in (*report.verdicts.values(), *report._disagreements):
-        say(filled(text, "  ", first="- "))
+        say(in_lines(text, "  ", first="- "))
     say(f"\n{'':17}{'value':>9}{'difference':>12}  {'95 % interval':<18}  verdict")
     doubtful = False
     for name, one in report.items():
@@ -129,11 +129,11 @@ def _say_churn(report: ComparisonReport) -> None:
         p_value = float(own["p_value"].iloc[0])
         pair = f"'{name_of(model)}' and '{name_of(report.reference)}'"
         say()
-        say(filled(f"Rows for which {pair} predict differently, by group:"))
+        say(in_lines(f"Rows for which {pair} predict differently, by group:"))
         for row in own.sort_values("share", ascending=False)[:_MOST_GROUPS].to_dict("records"):
             group = group_of(row["group"], report[report.primary].group_columns)
             count = f"{row['changed']:,.15g} of {row['n']:,.15g} rows"
-            say(filled(f"{group}: {rate(row['share'])} ({count})", "  ", first="- "))
+            say(in_lines(f"{group}: {rate(row['share'])} ({count})", "  ", first="- "))
         if len(own) > _MOST_GROUPS:
             say(f"- and {len(own) - _MOST_GROUPS:,} more groups, which --json lists")
         if not math.isnan(p_value):
@@ -148,14 +148,14 @@ def say_unread(unread: dict[str, list[str]]) -> None:
     for column, texts in unread.items():
         shown = "; ".join(f"'{name_of(text)}'" for text in texts[:_MOST_UNREAD])
         say()
-        say(filled(f"No label was read from some texts of {name_of(column)}, such as: {shown}."))
+        say(in_lines(f"No label was read from some texts of {name_of(column)}, such as: {shown}."))
 
 
 def say_files(files: list[dict[str, Any]]) -> None:
     """Print the files that were read."""
     say("\nFiles read:")
     for one in files[:_MOST_FILES]:
-        say(filled("{path} ({rows:,} rows, {format})".format(**one), "  ", first="- "))
+        say(in_lines("{path} ({rows:,} rows, {format})".format(**one), "  ", first="- "))
         say(f"  SHA-256 {one['sha256']}")
     n_more = len(files) - _MOST_FILES
     if n_more > 0:

@@ -60,7 +60,7 @@ class Texts:
             raise InputError("--text takes the place of --prediction: pass one of them.")
         if options.target is not None and options.target_text is not None:
             raise InputError("--target-text takes the place of --target: pass one of them.")
-        labels = read_labels(options.labels)
+        labels = read_word_lists(options.labels)
         models = given if isinstance(given, dict) else {None: given}
         for model, columns in models.items():
             if len(columns) != 1:
@@ -242,7 +242,7 @@ def _share(side: str, without: pd.Series, groups: list[Any]) -> str:
     return f"{text} ({', '.join(f'{name_of(a)} {rate(p)}' for a, p in of_groups.items())})"
 
 
-def read_labels(path: str) -> dict[str, Any]:
+def read_word_lists(path: str) -> dict[str, Any]:
     """Return the lists of words of a JSON file."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"--labels: there is no file {path}")

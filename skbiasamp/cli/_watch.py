@@ -10,8 +10,8 @@ from typing import Any
 
 from skbiasamp._files import opened
 from skbiasamp._input import InputError, speaking
-from skbiasamp.cli._files import check_gaps, check_outputs, labels_of, named_columns
-from skbiasamp.cli._terminal import filled, say, say_files
+from skbiasamp.cli._files import check_gaps, check_outputs, label_columns, named_columns
+from skbiasamp.cli._terminal import in_lines, say, say_files
 from skbiasamp.contingency import Contingency
 from skbiasamp.monitoring import Store
 from skbiasamp.results import Timeline
@@ -136,7 +136,7 @@ def _add(options: argparse.Namespace, names_of: Callable[..., dict[str, Any]]) -
             check_gaps(rows, named, files, options.missing)
             cells = Contingency.from_frame(
                 rows,
-                **labels_of(named),
+                **label_columns(named),
                 joint=True,
                 groups=options.groups,
                 missing=options.missing,
@@ -155,7 +155,7 @@ def _add(options: argparse.Namespace, names_of: Callable[..., dict[str, Any]]) -
         say(f"Left out without a sensitive feature: {cells.n_dropped:,.15g} rows.")
     if added["suppressed_cells"]:
         say(
-            filled(
+            in_lines(
                 f"Left out: {added['suppressed_rows']:,.15g} rows in {added['suppressed_cells']} "
                 f"cells of fewer than {options.min_cell} rows."
             )
@@ -194,7 +194,7 @@ def _show(options: argparse.Namespace, call: Sequence[str]) -> int:
 def _say(timeline: Timeline) -> None:
     """Print the verdict, the last periods and what is unusual."""
     say(f"Verdict ({timeline.name}): {timeline.verdict}")
-    say(filled(timeline.sentence, "  "))
+    say(in_lines(timeline.sentence, "  "))
     say(f"\n{'period':<14}{'rows':>9}{'value':>10}{'difference':>12}{'p':>9}  alarm")
     rows = timeline.periods[-_MOST:]
     for row in rows.to_dict("records"):
@@ -210,6 +210,6 @@ def _say(timeline: Timeline) -> None:
         say("\nBefore you use these numbers:")
     for one in timeline.notes[-_MOST_NOTES:]:
         about = "" if one["period"] is None else f"{one['period']}: "
-        say(filled(about + one["text"], "  ", first="- "))
+        say(in_lines(about + one["text"], "  ", first="- "))
     if len(timeline.notes) > _MOST_NOTES:
         say(f"- and {len(timeline.notes) - _MOST_NOTES} more, which --json lists")

@@ -23,8 +23,8 @@ from skbiasamp.inference._intervals import (
     Drawn,
     Measure,
     analytic,
+    measure_resamples,
     percentiles,
-    resampled,
     widen_degenerate,
 )
 from skbiasamp.inference._pairs import Pairs
@@ -93,7 +93,7 @@ def compare_models(
         def measured(resample: Contingency) -> tuple[Drawn, ...]:
             return tuple(Drawn.of(measure(view)) for view in _views(resample).values())
 
-        every = resampled(measured, cells, n_resamples, random_state=rng, n_jobs=n_jobs)
+        every = measure_resamples(measured, cells, n_resamples, random_state=rng, n_jobs=n_jobs)
         drawn = dict(zip(models, every, strict=True))
     bounds: dict[str, Bounds | None] = dict.fromkeys(models)
     if interval is not None:

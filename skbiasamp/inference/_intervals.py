@@ -82,7 +82,9 @@ def bootstrap(
     def measured(cells: Contingency) -> tuple[Drawn]:
         return (Drawn.of(measure(cells)),)
 
-    (drawn,) = resampled(measured, test, n_resamples, random_state=random_state, n_jobs=n_jobs)
+    (drawn,) = measure_resamples(
+        measured, test, n_resamples, random_state=random_state, n_jobs=n_jobs
+    )
     return percentiles(
         drawn,
         Drawn.of(pairs),
@@ -131,7 +133,7 @@ class Drawn(NamedTuple):
         return self._replace(moved=moved, value=value)
 
 
-def resampled(
+def measure_resamples(
     measured: Callable[[Contingency], tuple[Drawn, ...]],
     test: Contingency,
     n_resamples: int,

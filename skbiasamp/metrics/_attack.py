@@ -17,11 +17,11 @@ from skbiasamp._input import Array, InputError
 from skbiasamp._merging import renamed_onto
 from skbiasamp._models import of_model
 from skbiasamp._words import rate
-from skbiasamp.attackers._attack import Settings, Sides
+from skbiasamp.attackers._attack import InputAndTarget, Settings
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair, Qualities
 from skbiasamp.attackers._qualities import ADDITIVE, QUALITIES
-from skbiasamp.attackers._run import AttackRun, Redrawn, make_pair, redrawn, run
+from skbiasamp.attackers._run import AttackRun, Redrawn, make_pair, redrawn, run_attacks
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._compare import n_changed
 from skbiasamp.inference._intervals import of_draws
@@ -239,7 +239,7 @@ class AttackAuditor(BaseAuditor):
         """With one group there is nothing to predict: a warning says so when it is audited."""
 
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
-        return run([self._pair(test)], rng)[0]
+        return run_attacks([self._pair(test)], rng)[0]
 
     def _pair(self, test: Contingency) -> AttackPair:
         """Return the attacks on labels and on predictions."""
@@ -248,7 +248,7 @@ class AttackAuditor(BaseAuditor):
         own = {one.name: getattr(self, one.name) for one in fields(Settings)}
         settings = Settings(**own | {"equalize": self._equalized(test)})
         data, model = self._attacks()
-        sides = Sides(*data), model and Sides(*model)
+        sides = InputAndTarget(*data), model and InputAndTarget(*model)
         training, validation = self._training(test), self._validation(test)
         return make_pair(test, training, settings, *sides, validation=validation)
 
@@ -278,7 +278,7 @@ class AttackAuditor(BaseAuditor):
         # Every model gets the same folds, perturbations and resamples: only predictions differ.
         seeds = own_generator(self.random_state).integers(2**63, size=2)
         pairs = [self._pair(of_model(cells, model)) for model in cells.models]
-        runs = run(pairs, np.random.default_rng(seeds[0]))
+        runs = run_attacks(pairs, np.random.default_rng(seeds[0]))
         done = dict(zip(cells.models, runs, strict=True))
         amplified = {model: [self._amplified(one.qualities)] for model, one in done.items()}
         if self.interval is not None:

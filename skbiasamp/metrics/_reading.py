@@ -10,7 +10,7 @@ from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
 from skbiasamp._engines import names_of
-from skbiasamp._files import are_files, opened, patterns_of
+from skbiasamp._files import are_files, as_patterns, opened
 from skbiasamp._input import (
     InputError,
     InputTypeError,
@@ -95,7 +95,7 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
     """Yield files as a frame of the columns named, and what they are; any rows else as they are."""
     if columns and are_files(rows):
         needed = dict.fromkeys(str(name) for one in columns.values() for name in names_of(one))
-        with opened(patterns_of(rows), list(needed)) as read:
+        with opened(as_patterns(rows), list(needed)) as read:
             yield read
     else:
         yield rows, []

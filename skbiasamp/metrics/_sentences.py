@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skbiasamp._words import CANNOT, DIRECTION_OF, growth, rate, task_of
-from skbiasamp.results import AuditResult, labels_of
+from skbiasamp.results import AuditResult, reference_labels
 
 
 def most_affected(result: AuditResult, *, base: str) -> str:
@@ -30,7 +30,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     else:
         text = f"the group {group} makes up {observed} of the rows predicted {task}, and {before} "
         of = {"test": "of the rows labelled so", "train": "of the training rows labelled so"}
-    labels, along = labels_of(result), pair["sign"] * pair["delta"]
+    labels, along = reference_labels(result), pair["sign"] * pair["delta"]
     effect = f"; this {'widens' if along > 0 else 'narrows'} the difference in the {labels}."
     if along == 0:
         effect = f"; the {labels} have no association here."

@@ -15,7 +15,7 @@ from skbiasamp._cells import side_of
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp._input import Array, Codes, InputError, Members, codes_of
 from skbiasamp._words import listed, rate
-from skbiasamp.attackers._attack import Attack, Inputs, Settings, Sides
+from skbiasamp.attackers._attack import Attack, InputAndTarget, Inputs, Settings
 from skbiasamp.attackers._pair import AttackPair
 from skbiasamp.attackers._qualities import QUALITIES
 from skbiasamp.attackers._run import AttackRun, make_pair
@@ -120,7 +120,7 @@ class TextAuditor(AttackAuditor):
         )
         own = {one.name: getattr(self, one.name) for one in fields(Settings)}
         settings = Settings(**own | {"equalize": None, "attacker": attacker})
-        on_data, on_model = (Sides(*one) for one in self._attacks())
+        on_data, on_model = (InputAndTarget(*one) for one in self._attacks())
         return self._aimed(make_pair(test, None, settings, on_data, on_model, (data, model)))
 
     def _aimed(self, pair: AttackPair) -> AttackPair:

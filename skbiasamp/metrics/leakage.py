@@ -11,8 +11,8 @@ from skbiasamp._cells import side_of, with_sides
 from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array, InputError, quote, speaking
 from skbiasamp._warnings import collected
-from skbiasamp.attackers._attack import Sides
-from skbiasamp.attackers._run import AttackRun, make_pair, run
+from skbiasamp.attackers._attack import InputAndTarget
+from skbiasamp.attackers._run import AttackRun, make_pair, run_attacks
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._functions import function_of
@@ -177,9 +177,13 @@ class LeakageAuditor(AttackAuditor):
         settings = replace(done.pair.settings, attacker=done.attacker, equalize=None)
         with collected():  # the audit has warned about these labels
             pair = make_pair(
-                _labels_alone(test), _labels_alone(training), settings, Sides("task", "group"), None
+                _labels_alone(test),
+                _labels_alone(training),
+                settings,
+                InputAndTarget("task", "group"),
+                None,
             )
-        return {"dataset_leakage": float(run([pair], rng)[0].qualities.data.mean())}
+        return {"dataset_leakage": float(run_attacks([pair], rng)[0].qualities.data.mean())}
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:

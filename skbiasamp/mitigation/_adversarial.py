@@ -39,7 +39,7 @@ from skbiasamp.mitigation._pairs import (
     checked_data,
     input_errors,
     read_pairs,
-    require_labels,
+    require_y,
 )
 
 
@@ -272,7 +272,7 @@ class AdversarialClassifier(
         given = self.sensitive is not None or sensitive_features is not None
         hides = given or self.adversary_weight > 0
         check_frame(X)
-        require_labels(self, y)
+        require_y(self, y)
         features = self._hide(X)
         with self._noting_text(X):
             inputs, y = checked_data(

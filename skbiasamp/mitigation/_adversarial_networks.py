@@ -109,7 +109,7 @@ def build(inputs: Any, n_outputs: int, settings: Any) -> tuple[Networks, list[in
         mask = _made("mask", settings.mask, shape)
     layers = find_layers(predictor, settings.layer, masked=mask is not None)
     networks = Networks(predictor.to(device), None if mask is None else mask.to(device), layers)
-    return networks, check_outputs(networks, inputs[:2], n_outputs)
+    return networks, count_outputs(networks, inputs[:2], n_outputs)
 
 
 def build_adversaries(
@@ -214,7 +214,7 @@ def find_layers(predictor: Any, layer: Any, *, masked: bool) -> tuple[str, ...]:
     return tuple(wanted)
 
 
-def check_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
+def count_outputs(networks: Networks, inputs: Any, n_outputs: int) -> list[int]:
     """Return how many numbers each adversary sees of a row; raise if outputs are wrong."""
     torch = import_torch()
     with torch.no_grad():

@@ -15,11 +15,11 @@ import numpy as np
 
 from skbiasamp._input import Array
 from skbiasamp._torch import import_torch, seeded
-from skbiasamp.attackers._networks import distinct, draw_rows
+from skbiasamp.attackers._networks import distinct_inputs, draw_rows
 from skbiasamp.mitigation._adversarial_networks import Networks
 
 
-class Rows(NamedTuple):
+class TrainingRows(NamedTuple):
     """Distinct rows, in an order of their own, and what share of all rows each stands for.
 
     `inputs` and `target` are tensors; `group` holds codes of `n_groups` groups, or is None.
@@ -43,17 +43,17 @@ class Rows(NamedTuple):
 
 def distinct_rows(
     inputs: Array, target: Array, group: Array | None, weight: Array, device: Any
-) -> Rows:
+) -> TrainingRows:
     """Return the distinct rows of inputs, labels and group, and how much each weighs."""
     torch = import_torch()
     n = len(inputs)
     columns = [inputs.reshape(n, -1), target.reshape(n, -1)]
     columns += [] if group is None else [group.reshape(n, 1)]
-    table, code = distinct(np.hstack(columns).astype(np.float32))
+    table, code = distinct_inputs(np.hstack(columns).astype(np.float32))
     first = np.unique(code, return_index=True)[1]
     total = np.bincount(code, weight)
     whole = bool((weight == np.rint(weight)).all())
-    return Rows(
+    return TrainingRows(
         torch.tensor(table[:, : columns[0].shape[1]].reshape(-1, *inputs.shape[1:]), device=device),
         torch.as_tensor(target[first], device=device),
         None if group is None else group[first],
@@ -67,7 +67,7 @@ class Training:
     """Training in three phases, with the settings of an `AdversarialClassifier`."""
 
     def __init__(
-        self, networks: Networks, rows: Rows, settings: Any, seed: np.random.SeedSequence
+        self, networks: Networks, rows: TrainingRows, settings: Any, seed: np.random.SeedSequence
     ) -> None:
         torch = import_torch()
         # What is drawn for the adversaries does not change what is drawn for the predictor.

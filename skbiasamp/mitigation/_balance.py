@@ -13,7 +13,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from skbiasamp._compat import Interval, StrOptions
 from skbiasamp._input import Array
 from skbiasamp._texts import filling
-from skbiasamp.mitigation._pairs import Pairs, named
+from skbiasamp.mitigation._pairs import Memberships, as_index
 from skbiasamp.mitigation._samplers import Sampler, draw
 
 _TINY = 1e-9  # below any difference between a count and alpha times another
@@ -109,7 +109,7 @@ class RatioBalancer(Sampler):
         self.unpaired = unpaired
         self.random_state = random_state
 
-    def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
+    def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         if self.unpaired == "error":
             pairs.require_all(
                 why="the ratio can only be kept by dropping all rows of the task. Do that with "
@@ -135,7 +135,7 @@ class RatioBalancer(Sampler):
     def counts_(self) -> pd.DataFrame:
         """Number of rows of each pair of group and task that were kept."""
         groups, tasks = self._names
-        return pd.DataFrame(self._counts, named(groups), named(tasks))
+        return pd.DataFrame(self._counts, as_index(groups), as_index(tasks))
 
 
 def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> tuple[Array, int]:

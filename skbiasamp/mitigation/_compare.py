@@ -45,7 +45,7 @@ from skbiasamp.model_selection._folds import (
     joint_strata,
     of_each_row_once,
     pooled_comparison,
-    seeded,
+    seeded_clone,
     splitter,
     tested_twice,
 )
@@ -242,7 +242,7 @@ def compare_mitigations(
                 of_each = {name: found[measure] for name, found in audits.items()}
                 with speaking(auditor="auditors"):
                     comparisons[measure] = _paired(
-                        seeded(auditor, rng), y, sensitive_features, splits, of_each, baseline
+                        seeded_clone(auditor, rng), y, sensitive_features, splits, of_each, baseline
                     )
     return MitigationComparison(
         table=table_of(

@@ -27,7 +27,7 @@ class Constrained(NamedTuple):
     unmet: Array  # tasks whose bounds are not kept
 
 
-class Bounds(NamedTuple):
+class ShareLimits(NamedTuple):
     """Between what shares of a task's predictions each group must have; groups × tasks."""
 
     low: Array
@@ -41,7 +41,7 @@ class Bounds(NamedTuple):
         return (over + under).sum(axis=0)
 
 
-def constrain(scores: Array, group: Array, bounds: Bounds, *, exclusive: bool) -> Constrained:
+def constrain(scores: Array, group: Array, bounds: ShareLimits, *, exclusive: bool) -> Constrained:
     """Choose tasks for rows: the best sum of scores within bounds.
 
     Of exclusive tasks each row has the one with the greatest score, of others all with scores
@@ -51,14 +51,14 @@ def constrain(scores: Array, group: Array, bounds: Bounds, *, exclusive: bool) -
     # A group that is not here cannot have its share.
     absent = (bounds.low > 0) & (within.sum(axis=1) == 0)[:, None]
     hopeless = absent.any(axis=0)
-    bounds = Bounds(np.where(hopeless, 0, bounds.low), np.where(hopeless, 1, bounds.high))
-    chosen = choose(scores, exclusive=exclusive)
+    bounds = ShareLimits(np.where(hopeless, 0, bounds.low), np.where(hopeless, 1, bounds.high))
+    chosen = choose_tasks(scores, exclusive=exclusive)
     shifts = np.zeros(bounds.low.shape)
     broken: Array = np.asarray(bounds.excess(within @ chosen) > 0)
     if exclusive and broken.any():
         shifts = _shifts(scores, group, within, bounds)
         shifted = scores + shifts[group]
-        chosen = _fix(choose(shifted, exclusive=True), shifted, group, within, bounds)
+        chosen = _fix(choose_tasks(shifted, exclusive=True), shifted, group, within, bounds)
     elif not exclusive:
         for task in np.flatnonzero(broken):  # each stands alone
             chosen[:, task], shifts[:, task] = _best_of_one(
@@ -67,7 +67,7 @@ def constrain(scores: Array, group: Array, bounds: Bounds, *, exclusive: bool) -
     return Constrained(chosen, shifts, hopeless | (bounds.excess(within @ chosen) > 0))
 
 
-def choose(scores: Array, *, exclusive: bool) -> Array:
+def choose_tasks(scores: Array, *, exclusive: bool) -> Array:
     """Choose tasks for rows, without bounds."""
     if not exclusive:
         return scores > 0
@@ -109,7 +109,7 @@ def _best_of_one(scores: Array, group: Array, low: Array, high: Array) -> tuple[
     return chosen, shift[:, 0]
 
 
-def _shifts(scores: Array, group: Array, within: Array, bounds: Bounds) -> Array:
+def _shifts(scores: Array, group: Array, within: Array, bounds: ShareLimits) -> Array:
     """Minimise the Lagrangian dual of exclusive tasks; return how its multipliers shift scores."""
     bound = ((bounds.low > 0) | (bounds.high < 1)).any(axis=0)
     low, high = bounds.low[:, bound], bounds.high[:, bound]
@@ -146,7 +146,7 @@ def _shifts(scores: Array, group: Array, within: Array, bounds: Bounds) -> Array
     return shifts(flat)
 
 
-def _changes(table: Array, bounds: Bounds) -> tuple[Array, Array, Array]:
+def _changes(table: Array, bounds: ShareLimits) -> tuple[Array, Array, Array]:
     """Return each task's excess, and how one row less, or more, of each group changes it."""
     excess = bounds.excess(table)
     ones = np.eye(len(table))[:, :, None]
@@ -155,7 +155,7 @@ def _changes(table: Array, bounds: Bounds) -> tuple[Array, Array, Array]:
     return excess, less, more
 
 
-def _fix(chosen: Array, scores: Array, group: Array, within: Array, bounds: Bounds) -> Array:
+def _fix(chosen: Array, scores: Array, group: Array, within: Array, bounds: ShareLimits) -> Array:
     """Move rows to other tasks until all bounds are kept, those first that cost least score."""
     every = np.arange(len(scores))
     while True:
@@ -183,7 +183,7 @@ def _fix(chosen: Array, scores: Array, group: Array, within: Array, bounds: Boun
 
 
 def _fix_one_task(
-    chosen: Array, scores: Array, group: Array, within: Array, bounds: Bounds
+    chosen: Array, scores: Array, group: Array, within: Array, bounds: ShareLimits
 ) -> Array | None:
     """Bring one task within bounds by moving several rows without harm to other tasks, or None."""
     table = within @ chosen
@@ -207,7 +207,7 @@ def _steps(column: Array, low: Array, high: Array) -> list[tuple[int, ...]]:
     steps = np.array(list(product(range(-reach, reach + 1), repeat=min(len(column), 6))))
     steps = np.pad(steps, ((0, 0), (0, len(column) - steps.shape[1])))
     after = (column + steps).T
-    inside = Bounds(low[:, None], high[:, None]).excess(after) == 0
+    inside = ShareLimits(low[:, None], high[:, None]).excess(after) == 0
     steps = steps[inside & (after >= 0).all(axis=0)]
     order = np.argsort(np.abs(steps).sum(axis=1), kind="stable")
     return [tuple(step) for step in steps[order][:20].tolist()]
@@ -218,7 +218,7 @@ def _move(
     scores: Array,
     group: Array,
     within: Array,
-    bounds: Bounds,
+    bounds: ShareLimits,
     one: int,
     task: int,
     *,

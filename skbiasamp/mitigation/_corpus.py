@@ -19,13 +19,13 @@ from skbiasamp._input import Array, quote
 from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveWrapper
-from skbiasamp.mitigation._constraints import Bounds, choose, constrain
+from skbiasamp.mitigation._constraints import ShareLimits, choose_tasks, constrain
 from skbiasamp.mitigation._pairs import (
+    as_index,
     check_frame,
-    named,
     read_groups,
     read_pairs,
-    require_labels,
+    require_y,
 )
 from skbiasamp.model_selection._responses import task_scores
 
@@ -165,7 +165,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
     def _fit(self, X: Any, y: Any, sensitive_features: Any, routed: dict[str, Any]) -> None:
         inner = routed["estimator"]
         check_frame(X)
-        require_labels(self, y)
+        require_y(self, y)
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
         with self._noting_text(X):
@@ -185,7 +185,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
     @property
     def ratios_(self) -> pd.DataFrame:
         """Each group's share of the training rows of each task."""
-        return pd.DataFrame(self._ratios, named(self.groups_), named(self._tasks))
+        return pd.DataFrame(self._ratios, as_index(self.groups_), as_index(self._tasks))
 
     def constrain(self, X: Any, *, sensitive_features: Any = None) -> ConstrainedPredictions:
         """Predict a batch, and return the predictions with their changes.
@@ -207,9 +207,9 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         group = read_groups(attribute, len(scores), self.groups_)
         ratio = self._ratios
         low, high = np.maximum(ratio - self.margin, 0), np.minimum(ratio + self.margin, 1)
-        bounds = Bounds(np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 1, high))
+        bounds = ShareLimits(np.where(np.isnan(low), 0, low), np.where(np.isnan(high), 1, high))
         exclusive = self._one_label and not self._binary
-        before = choose(scores, exclusive=exclusive)
+        before = choose_tasks(scores, exclusive=exclusive)
         found = constrain(scores, group, bounds, exclusive=exclusive)
         within = (np.arange(len(ratio))[:, None] == group).astype(float)
         names = self.ratios_

@@ -21,7 +21,7 @@ from skbiasamp._jobs import side_by_side
 from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import SENSITIVE
 from skbiasamp.compose._wrapper import SensitiveClassifier, ready
-from skbiasamp.mitigation._pairs import Pairs, check_rows, input_errors, named, read_pairs
+from skbiasamp.mitigation._pairs import Memberships, as_index, check_rows, input_errors, read_pairs
 from skbiasamp.model_selection._responses import task_scores
 
 _CERTAIN = 1e-9
@@ -227,9 +227,9 @@ class DomainIndependentClassifier(SensitiveClassifier):
     @property
     def group_prior_(self) -> pd.Series:
         """The weight of each group."""
-        return pd.Series(self._prior_of_groups, named(self.groups_))
+        return pd.Series(self._prior_of_groups, as_index(self.groups_))
 
-    def _prior(self, pairs: Pairs, sample_weight: Any) -> Array:
+    def _prior(self, pairs: Memberships, sample_weight: Any) -> Array:
         """Return the weight of each group, one together."""
         if isinstance(self.group_prior, str):
             uniform = self.group_prior == "uniform"
@@ -251,7 +251,7 @@ class DomainIndependentClassifier(SensitiveClassifier):
                 )
         return prior / prior.sum()
 
-    def _head(self, pairs: Pairs, rows: Array, *, weighted: bool) -> Any:
+    def _head(self, pairs: Memberships, rows: Array, *, weighted: bool) -> Any:
         """Return what is trained in one group."""
         if self.calibration is None:
             return clone(self.estimator)
@@ -279,7 +279,7 @@ def _fit_group(head: Any, X: Any, y: Any, params: dict[str, Any]) -> Any:
     return head.fit(X, y, **params)
 
 
-def _require_both(pairs: Pairs) -> None:
+def _require_both(pairs: Memberships) -> None:
     """Raise if a group has only one class of a task."""
     pairs.require_all(
         why="the group's own classifier cannot learn it. Merge groups or classes, or leave one out."

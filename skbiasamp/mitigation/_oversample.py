@@ -8,7 +8,7 @@ import numpy as np
 
 from skbiasamp._input import Array, InputError
 from skbiasamp._texts import filling
-from skbiasamp.mitigation._pairs import Pairs
+from skbiasamp.mitigation._pairs import Memberships
 from skbiasamp.mitigation._samplers import Sampler
 
 
@@ -64,7 +64,7 @@ class GroupOverSampler(Sampler):
         self.sensitive = sensitive
         self.random_state = random_state
 
-    def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
+    def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         if not pairs.one_label:
             raise InputError(
                 "GroupOverSampler needs one label a row, and {y} has {n} columns: repeating a row "

@@ -40,7 +40,7 @@ _WITHOUT_POLICIES: dict[str, Any] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class Memberships:
     """Rows as members of a group and of tasks.
 
     Of one label a row, every class is a task, also both classes of a binary label: what makes
@@ -97,7 +97,7 @@ def check_rows(estimator: Any, X: Any, y: Any) -> Any:
 
     Text and missing values pass: the next estimator may read them.
     """
-    require_labels(estimator, y)
+    require_y(estimator, y)
     checked = checked_data(
         estimator,
         X,
@@ -110,7 +110,7 @@ def check_rows(estimator: Any, X: Any, y: Any) -> Any:
     return checked
 
 
-def require_labels(estimator: Any, y: Any) -> None:
+def require_y(estimator: Any, y: Any) -> None:
     """Raise if there are no labels."""
     if y is None:
         raise InputError(
@@ -154,7 +154,7 @@ def check_frame(X: Any) -> None:
         )
 
 
-def named(names: Names) -> pd.Index:
+def as_index(names: Names) -> pd.Index:
     """Return names as an index; combinations stay single names."""
     return pd.Index(list(names), tupleize_cols=False)
 
@@ -175,10 +175,10 @@ def _read(y: Any, attribute: Any) -> Rows:
         return read_rows(y, sensitive_features=attribute, sample_weight=np.full(n, 0.5))
 
 
-def read_pairs(y: Any, attribute: Any) -> Pairs:
+def read_pairs(y: Any, attribute: Any) -> Memberships:
     """Read labels and sensitive feature, row by row."""
     rows = _read(y, attribute)
     group, groups, n = codes_of(rows.group), rows.group.names, len(rows.weight)
     require_groups(groups, np.bincount(group, minlength=len(groups)), n, declared=False)
     member = rows.task.labels.dense(slice(None), bool)
-    return Pairs(group, groups, member, rows.task.names, not rows.task.is_matrix)
+    return Memberships(group, groups, member, rows.task.names, not rows.task.is_matrix)

@@ -10,7 +10,7 @@ import numpy as np
 from skbiasamp._compat import Interval
 from skbiasamp._input import Array
 from skbiasamp._texts import filling
-from skbiasamp.mitigation._pairs import Pairs
+from skbiasamp.mitigation._pairs import Memberships
 from skbiasamp.mitigation._samplers import Sampler, draw
 
 _AT_ONCE = 0.002  # share of all rows that is dropped before counts are looked at again
@@ -90,7 +90,7 @@ class DataRepair(Sampler):
         self.sensitive = sensitive
         self.random_state = random_state
 
-    def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
+    def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         first = np.unique(pairs.cell, return_index=True)[1]
         within, member = pairs.within(pairs.group[first]), pairs.member[first]
         available = np.bincount(pairs.cell)

@@ -14,7 +14,7 @@ from skbiasamp._compat import take_rows
 from skbiasamp._input import Array, is_tensor, to_native
 from skbiasamp._progress import progress
 from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
-from skbiasamp.mitigation._pairs import Pairs, check_rows, read_pairs
+from skbiasamp.mitigation._pairs import Memberships, check_rows, read_pairs
 
 
 class Sampler(SensitiveColumns, BaseEstimator):
@@ -104,7 +104,7 @@ class Sampler(SensitiveColumns, BaseEstimator):
         tags.input_tags.categorical = True
         return tags
 
-    def _choose(self, pairs: Pairs, rng: np.random.RandomState) -> Array:
+    def _choose(self, pairs: Memberships, rng: np.random.RandomState) -> Array:
         """Return the positions of the chosen rows."""
         raise NotImplementedError
 

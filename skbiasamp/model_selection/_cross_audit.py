@@ -32,7 +32,7 @@ from skbiasamp.model_selection._folds import (
     of_each_row_once,
     over_folds,
     pooled_comparison,
-    seeded,
+    seeded_clone,
     splitter,
     tested_twice,
 )
@@ -181,7 +181,7 @@ def cross_audit(
             "{cv} has no splits: pass a number of folds, or a list with a split or more."
         )
     named = next(iter(models.values()))._auditors()
-    auditors = [[seeded(one, rng) for one in named.values()] for _ in splits]
+    auditors = [[seeded_clone(one, rng) for one in named.values()] for _ in splits]
     with progress("cross-validation of models", len(models)) as step:
         runs = {}
         for name, model in models.items():
@@ -199,7 +199,7 @@ def cross_audit(
         results: dict[str, Any] = {}
         for name, one in named.items():
             with speaking(of_auditor(one)):
-                whole = seeded(one, rng).fit(
+                whole = seeded_clone(one, rng).fit(
                     y, sensitive_features=attribute, sample_weight=sample_weight
                 )
             audits = {model: _result(name, whole, splits, run) for model, run in runs.items()}
@@ -305,7 +305,7 @@ def _run(
     with progress("folds", sum(map(len, splits)) if seen else None):
         for folds, own in zip(splits, auditors, strict=True):
             fitted = cross_validate(
-                seeded(clone(model).set_params(auditor=own), rng),
+                seeded_clone(clone(model).set_params(auditor=own), rng),
                 data,
                 y,
                 cv=folds,

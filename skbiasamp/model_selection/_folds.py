@@ -48,7 +48,7 @@ def joint_strata(y: Any, attribute: Any) -> Array:
     return rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
 
 
-def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
+def seeded_clone(estimator: Any, rng: np.random.RandomState) -> Any:
     """Return a clone whose `random_state` parameters are seeds if they were None."""
     made = clone(estimator)
     for name, value in sorted(made.get_params(deep=True).items(), key=itemgetter(0)):

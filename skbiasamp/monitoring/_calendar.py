@@ -129,7 +129,7 @@ def every_of(names: Sequence[str]) -> str | None:
     )
 
 
-def filled(names: Sequence[str]) -> list[str]:
+def without_gaps(names: Sequence[str]) -> list[str]:
     """Return names in their order, with the periods between the first and the last that lack."""
     every = every_of(names)
     if every is None:

@@ -26,7 +26,7 @@ from skbiasamp._sums import generator
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.metrics._reading import opened_rows
-from skbiasamp.monitoring._calendar import EVERY, filled, in_order, timed
+from skbiasamp.monitoring._calendar import EVERY, in_order, timed, without_gaps
 from skbiasamp.monitoring._tables import name_causes, pairs_table, period_table
 from skbiasamp.monitoring._watch import varies, watched
 from skbiasamp.report._auditors import allowed
@@ -201,7 +201,7 @@ def check_watch(auditor: Any, alpha: Any, n_draws: Any, strict: Any) -> None:
         raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
 
 
-class Held(NamedTuple):
+class CountedPeriods(NamedTuple):
     """The counts of each period, in their order; None for periods without rows."""
 
     cells: dict[str, Contingency | None]
@@ -209,7 +209,7 @@ class Held(NamedTuple):
     notes: list[dict[str, Any]]
 
 
-def _of_counts(frame: Mapping[Any, Contingency], columns: Mapping[str, Any]) -> Held:
+def _of_counts(frame: Mapping[Any, Contingency], columns: Mapping[str, Any]) -> CountedPeriods:
     named = [name for name, one in columns.items() if one is not None]
     if named:
         text = "{named} names a column, and {frame} holds counts of each period. Leave it out."
@@ -218,8 +218,8 @@ def _of_counts(frame: Mapping[Any, Contingency], columns: Mapping[str, Any]) -> 
         raise InputError("{frame} has no periods: there is nothing to watch.")
     if not all(isinstance(name, str) for name in frame):
         raise InputTypeError("{frame} must have text as the names of periods, such as '2026-01'.")
-    order = filled(list(frame))
-    return Held({name: frame.get(name) for name in order}, {}, [])
+    order = without_gaps(list(frame))
+    return CountedPeriods({name: frame.get(name) for name in order}, {}, [])
 
 
 def _of_rows(
@@ -229,7 +229,7 @@ def _of_rows(
     every: str | None,
     version: Hashable,
     **how: Any,
-) -> Held:
+) -> CountedPeriods:
     if time is None:
         raise InputError(
             "{time} must name the column of dates or times; got None. Counts of each period may "
@@ -255,7 +255,11 @@ def _of_rows(
     dropped: dict[str, float] = {}
     for one, n in read.dropped.items():
         dropped[known[one]] = dropped.get(known[one], 0.0) + n
-    order = filled(list(dict.fromkeys(names))) if every is not None else in_order(list(set(names)))
+    order = (
+        without_gaps(list(dict.fromkeys(names)))
+        if every is not None
+        else in_order(list(set(names)))
+    )
     parts: dict[str, Contingency | None] = {}
     versions: dict[str, str] = {}
     for name in order:
@@ -269,11 +273,11 @@ def _of_rows(
         for name, n in sorted(dropped.items())
         if n
     ]
-    return Held(parts, versions, notes)
+    return CountedPeriods(parts, versions, notes)
 
 
 def over(
-    held: Held,
+    held: CountedPeriods,
     reference: Any,
     auditor: Any,
     *,

@@ -20,8 +20,8 @@ from skbiasamp._merging import check_alike, merged
 from skbiasamp._order import ordered
 from skbiasamp._writing import written
 from skbiasamp.contingency import Contingency
-from skbiasamp.monitoring._calendar import checked_period, every_of, filled
-from skbiasamp.monitoring._over import Held, check_watch, over
+from skbiasamp.monitoring._calendar import checked_period, every_of, without_gaps
+from skbiasamp.monitoring._over import CountedPeriods, check_watch, over
 from skbiasamp.results import Timeline
 
 _FORMAT = "skbiasamp.Period/1"
@@ -238,9 +238,9 @@ class Store:
             names=names,
         )
 
-    def held(self) -> Held:
+    def held(self) -> CountedPeriods:
         """Return the counts of each period, with versions and what was suppressed."""
-        cells: dict[str, Contingency | None] = dict.fromkeys(filled(self.periods))
+        cells: dict[str, Contingency | None] = dict.fromkeys(without_gaps(self.periods))
         versions, notes = {}, []
         for name in self.periods:
             read = self._read(name)
@@ -258,7 +258,7 @@ class Store:
                     f"cell{'s' * (small['cells'] != 1)} are not in the store."
                 )
                 notes.append({"period": name, "text": text})
-        return Held(cells, versions, notes)
+        return CountedPeriods(cells, versions, notes)
 
 
 def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:

@@ -25,7 +25,7 @@ def as_floats(column: Any, name: str = "table") -> Array:
         ) from None
 
 
-def check_frame(
+def check_drawable(
     frame: object,
     *,
     says: str,
@@ -91,7 +91,7 @@ def check_text(name: str, value: object) -> None:
         raise InputTypeError("{name} must be text; got {seen!r}.", name=name, seen=value)
 
 
-def check_names(name: str, value: object) -> tuple[Any, ...]:
+def check_name_list(name: str, value: object) -> tuple[Any, ...]:
     """Return names of columns."""
     if isinstance(value, str) or not isinstance(value, Sequence | pd.Index):
         text = "{name} must be a list of names; got {seen!r}."
@@ -115,7 +115,7 @@ def check_axes(ax: Any) -> Any:
     return ax
 
 
-def merged(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
+def with_defaults(defaults: Mapping[str, Any], given: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return drawing options, those of the user last."""
     if given is None:
         return {**defaults}

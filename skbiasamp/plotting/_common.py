@@ -16,9 +16,9 @@ from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.plotting._checks import (
     as_floats,
     check_axes,
-    check_frame,
+    check_drawable,
     check_kind,
-    check_names,
+    check_name_list,
     check_number,
     check_text,
 )
@@ -51,7 +51,7 @@ class PairsDisplay:
         measured = [
             one for one in ("low", "high", "p_adjusted") if one in getattr(table, "columns", ())
         ]
-        check_frame(
+        check_drawable(
             table,
             says="must be a data frame with one row a pair, as AuditResult.table is",
             instead=f"A whole result is drawn with {type(self).__name__}.from_result(result).",
@@ -63,7 +63,7 @@ class PairsDisplay:
         self.table = table
         self.title = title
         self.confidence_level = confidence_level
-        self.group_columns = check_names("group_columns", group_columns)
+        self.group_columns = check_name_list("group_columns", group_columns)
         self.kind = kind
         self._arrange()
 
@@ -216,7 +216,7 @@ class PairsDisplay:
     def _names(self, role: str, names: Iterable[Hashable]) -> dict[Hashable, str]:
         """Return groups or tasks as labels."""
         columns = self.group_columns if role == "group" else ()
-        return labels_of(names, JOINTS[role], columns, width=max(28, 20 * len(columns)))
+        return short_labels(names, JOINTS[role], columns, width=max(28, 20 * len(columns)))
 
     @property
     def _tested(self) -> pd.Series | None:
@@ -312,7 +312,7 @@ def fitting(*limits: float) -> float:
     return max(min(FONT, *limits), SMALLEST)
 
 
-def labels_of(
+def short_labels(
     names: Iterable[Hashable], joint: str, columns: Sequence[Hashable] = (), width: int = 28
 ) -> dict[Hashable, str]:
     """Return names as labels: long ones cut in their middle, as little as keeps them apart.

@@ -12,14 +12,14 @@ from skbiasamp._input import Array, check_option
 from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE
 from skbiasamp.plotting._checks import (
     as_floats,
-    check_frame,
+    check_drawable,
     check_kind,
     check_most,
     check_text,
-    merged,
+    with_defaults,
 )
-from skbiasamp.plotting._common import LESS, MORE, labels_of
-from skbiasamp.plotting._rows import POINT, axes_of_rows, draw_rows, label_rows
+from skbiasamp.plotting._common import LESS, MORE, short_labels
+from skbiasamp.plotting._rows import POINT, axes_of_rows, draw_intervals, label_rows
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 _NAMES = ("metric", "model", "verdict")
@@ -102,7 +102,7 @@ class ComparisonDisplay:
         title: str | None = None,
         sides: str = "signed",
     ) -> None:
-        check_frame(
+        check_drawable(
             table,
             says="must be a data frame with one row a metric and model, as "
             "ComparisonDisplay.rows_of makes it",
@@ -247,8 +247,8 @@ class ComparisonDisplay:
         if kind == "values" and (~np.isnan(low)).any():
             ring = POINT | {"facecolors": "white", "edgecolors": "0.3"}
             at = np.arange(len(shown))
-            self.reference_points_ = ax.scatter(low, at, **merged(ring, point_kwargs))
-        draw_rows(
+            self.reference_points_ = ax.scatter(low, at, **with_defaults(ring, point_kwargs))
+        draw_intervals(
             self,
             point,
             low,
@@ -283,7 +283,7 @@ class ComparisonDisplay:
 
     def _labels(self, shown: pd.DataFrame) -> list[str]:
         told = self._several or ["model"]
-        parts = {name: labels_of(self.table[name], ", ") for name in told}
+        parts = {name: short_labels(self.table[name], ", ") for name in told}
         return [
             ": ".join(parts[name][row[name]] for name in told).replace("->", "→")
             for row in shown.to_dict("records")
@@ -295,8 +295,8 @@ class ComparisonDisplay:
             return self.title
         shared = {"metric", "model"}.difference(self._several or ["model"])
         first = self.table.iloc[:1].to_dict("records")
-        common = [labels_of([row[name]], ", ")[row[name]] for row in first for name in shared]
-        reference = labels_of([self.reference], ", ")[self.reference]
+        common = [short_labels([row[name]], ", ")[row[name]] for row in first for name in shared]
+        reference = short_labels([self.reference], ", ")[self.reference]
         what = "Values compared with" if kind == "values" else "Differences to"
         return "\n".join([", ".join(common).replace("->", "→"), f"{what} {reference}"]).strip()
 
@@ -304,7 +304,7 @@ class ComparisonDisplay:
         """Return the meaning of the axis and of marks, and how many rows are left out."""
         notes = [SIDES[self.sides]]
         if kind == "values":
-            reference = labels_of([self.reference], ", ")[self.reference]
+            reference = short_labels([self.reference], ", ")[self.reference]
             notes = [f"value: ring {reference}, dot the model"]
         elif (side == 0).any():
             notes.append(f"hollow: {NO_DIFFERENCE} (interval or adjusted test)")

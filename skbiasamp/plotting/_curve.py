@@ -21,8 +21,14 @@ from skbiasamp._input import (
 from skbiasamp.contingency import Contingency
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
 from skbiasamp.model_selection._responses import task_scores
-from skbiasamp.plotting._checks import as_floats, check_axes, check_kind, check_number, merged
-from skbiasamp.plotting._common import JOINTS, LINES, SIDES, import_pyplot, labels_of, tidy
+from skbiasamp.plotting._checks import (
+    as_floats,
+    check_axes,
+    check_kind,
+    check_number,
+    with_defaults,
+)
+from skbiasamp.plotting._common import JOINTS, LINES, SIDES, import_pyplot, short_labels, tidy
 
 STEPS = {"drawstyle": "steps-post"}
 STYLES = ("-", "--", "-.", ":")
@@ -335,7 +341,7 @@ class AmplificationCurveDisplay:
         self.zero_line_ = self.ax_.axhline(0, color="0.3", linewidth=1)
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
         style["label"] = None if alone else "amplification"
-        (self.line_,) = self.ax_.plot(at, self.values, **merged(style, line_kwargs))
+        (self.line_,) = self.ax_.plot(at, self.values, **with_defaults(style, line_kwargs))
         self.band_ = self.operating_point_ = None
         if self.low is not None and self.high is not None:
             look: dict[str, Any] = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
@@ -351,7 +357,7 @@ class AmplificationCurveDisplay:
             )
         self.rate_lines_ = {}
         if self.rates is not None and self.rates_ax_ is not None:
-            labels = labels_of(self.rates.columns, JOINTS["group"])
+            labels = short_labels(self.rates.columns, JOINTS["group"])
             for i, (group, rate) in enumerate(self.rates.items(), 1):
                 style = {
                     "color": LINES[(i - 1) % len(LINES)],
@@ -363,7 +369,7 @@ class AmplificationCurveDisplay:
                     "label": f"FPR {labels[group]}",
                 }
                 (self.rate_lines_[group],) = self.rates_ax_.plot(
-                    at, rate.to_numpy(), **merged(style, rate_kwargs)
+                    at, rate.to_numpy(), **with_defaults(style, rate_kwargs)
                 )
         axes = list(dict.fromkeys(axes))
         look = {"color": "0.4", "linestyle": "--", "linewidth": 1, "zorder": 1}

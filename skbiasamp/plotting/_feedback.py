@@ -10,7 +10,13 @@ import pandas as pd
 
 from skbiasamp._input import InputTypeError
 from skbiasamp._words import level_of, rate
-from skbiasamp.plotting._checks import as_floats, check_frame, check_kind, check_number, merged
+from skbiasamp.plotting._checks import (
+    as_floats,
+    check_drawable,
+    check_kind,
+    check_number,
+    with_defaults,
+)
 from skbiasamp.plotting._common import LINES, axes_of, literal, tidy
 from skbiasamp.results._feedback import FeedbackResult
 
@@ -66,7 +72,7 @@ class FeedbackDisplay:
     ) -> None:
         check_kind(results, Mapping, "results must be a dict of tables by name")
         for table in results.values():
-            check_frame(
+            check_drawable(
                 table,
                 name="results",
                 says="must hold data frames with one row a generation",
@@ -135,7 +141,7 @@ class FeedbackDisplay:
             style = {"color": colour, "marker": "os^Dv"[i % 5], "markersize": 5}
             style["label"] = literal(name)
             (self.lines_[name],) = ax.plot(
-                table["generation"], as_floats(table["value"]), **merged(style, line_kwargs)
+                table["generation"], as_floats(table["value"]), **with_defaults(style, line_kwargs)
             )
             self.bands_[name] = ax.fill_between(
                 table["generation"], table["low"], table["high"],

@@ -11,7 +11,7 @@ import pandas as pd
 from skbiasamp._input import Array
 from skbiasamp.plotting._checks import as_floats, check_most
 from skbiasamp.plotting._common import LESS, MORE, SIDES, PairsDisplay
-from skbiasamp.plotting._rows import axes_of_rows, draw_rows, label_rows
+from skbiasamp.plotting._rows import axes_of_rows, draw_intervals, label_rows
 
 
 class AmplificationDisplay(PairsDisplay):
@@ -117,7 +117,7 @@ class AmplificationDisplay(PairsDisplay):
         )
         tested = self._tested
         sure: Array = np.ones(n, bool) if tested is None else tested.to_numpy()[:n]
-        draw_rows(
+        draw_intervals(
             self,
             value,
             low,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input import Array
-from skbiasamp.plotting._checks import merged
+from skbiasamp.plotting._checks import with_defaults
 from skbiasamp.plotting._common import axes_of, fitting, room, tidy
 
 POINT: dict[str, Any] = {"s": 32, "linewidths": 1.2, "zorder": 3}
@@ -20,7 +20,7 @@ def axes_of_rows(display: Any, ax: Any, n: int, labels: Sequence[str]) -> Any:
     return axes_of(display, ax, (width, 1.7 + 0.27 * n))
 
 
-def draw_rows(
+def draw_intervals(
     display: Any,
     point: Array,
     low: Array,
@@ -45,12 +45,14 @@ def draw_rows(
         shade = np.where(clear[:, None], colour, colour * [1, 1, 1, 0.5])
         lines = {"colors": shade[bounded], "linewidth": 2, "zorder": 2}
         display.intervals_ = ax.hlines(
-            at[bounded], low[bounded], high[bounded], **merged(lines, interval_kwargs)
+            at[bounded], low[bounded], high[bounded], **with_defaults(lines, interval_kwargs)
         )
     if defined.any():
         face = np.where(filled[:, None], colour, 1.0)  # else white
         look = POINT | {"facecolors": face[defined], "edgecolors": colour[defined]}
-        display.points_ = ax.scatter(point[defined], at[defined], **merged(look, point_kwargs))
+        display.points_ = ax.scatter(
+            point[defined], at[defined], **with_defaults(look, point_kwargs)
+        )
     box = {"facecolor": "white", "edgecolor": "none", "pad": 1}
     quiet = {"ha": "center", "va": "center", "color": "0.35", "style": "italic", "bbox": box}
     display.undefined_ = [ax.text(0, row, "undefined", **quiet) for row in at[~defined]]

@@ -13,11 +13,11 @@ from skbiasamp._periods import running_mean, typical
 from skbiasamp._words import group_of, level_of, task_of
 from skbiasamp.plotting._checks import (
     as_floats,
-    check_frame,
+    check_drawable,
     check_kind,
     check_number,
     check_text,
-    merged,
+    with_defaults,
 )
 from skbiasamp.plotting._common import LINES, MORE, axes_of, literal, tidy
 from skbiasamp.results import Timeline
@@ -93,7 +93,7 @@ class TimelineDisplay:
         title: str | None = None,
         confidence_level: float | None = 0.95,
     ) -> None:
-        check_frame(
+        check_drawable(
             table,
             says="must be a data frame with one row a period, as Timeline.to_frame returns it",
             instead="A whole timeline is drawn with TimelineDisplay.from_timeline(timeline).",
@@ -183,7 +183,7 @@ class TimelineDisplay:
         style: dict[str, Any] = {"color": LINES[0], "linewidth": 1.5, "label": "value"}
         many = len(table) > _MOST_MARKERS
         style |= {"linewidth": 0.7, "alpha": 0.7} if many else {"marker": "o", "markersize": 4}
-        (self.line_,) = ax.plot(at, values, **merged(style, line_kwargs))
+        (self.line_,) = ax.plot(at, values, **with_defaults(style, line_kwargs))
         self.mean_ = None
         if many and "n" in table:
             size, means = running_mean(list(values), list(as_floats(table["n"])))

@@ -12,8 +12,8 @@ import pandas as pd
 from skbiasamp._input import Array, InputError, quote
 from skbiasamp.mitigation import MitigationComparison
 from skbiasamp.mitigation._comparison import PAIRED
-from skbiasamp.plotting._checks import as_floats, check_frame, check_kind, merged
-from skbiasamp.plotting._common import LINES, axes_of, labels_of, room, tidy
+from skbiasamp.plotting._checks import as_floats, check_drawable, check_kind, with_defaults
+from skbiasamp.plotting._common import LINES, axes_of, room, short_labels, tidy
 
 MARKERS = "osD^vPX*<>"
 
@@ -92,7 +92,7 @@ class MitigationDisplay:
     def __init__(
         self, table: pd.DataFrame, *, score: str, amplification: str, baseline: str | None = None
     ) -> None:
-        check_frame(
+        check_drawable(
             table,
             says="must be a data frame with one row a mitigation and a measure, as "
             "MitigationComparison.table is",
@@ -199,7 +199,7 @@ class MitigationDisplay:
             # Not with its empty column of noise, which pandas would have a say about.
             whole = pd.concat([start.drop(columns="noise"), line.drop(columns="noise")])
             self.noise_line_ = _errorbar(ax, whole, look, noise_kwargs)
-        labels = labels_of(mitigations["mitigation"], ", ")
+        labels = short_labels(mitigations["mitigation"], ", ")
         ax.set(
             xlabel=self.score,
             ylabel=_spelled(self.amplification),
@@ -278,4 +278,6 @@ def _errorbar(
     def reach(axis: str, at: Array) -> list[Array]:
         return [at - as_floats(points[f"{axis}_low"]), as_floats(points[f"{axis}_high"]) - at]
 
-    return ax.errorbar(x, y, xerr=reach("x", x), yerr=reach("y", y), **merged(defaults, given))
+    return ax.errorbar(
+        x, y, xerr=reach("x", x), yerr=reach("y", y), **with_defaults(defaults, given)
+    )

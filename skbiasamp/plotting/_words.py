@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp._input import InputError, check_count, check_option
-from skbiasamp.plotting._checks import check_frame, check_names, merged
+from skbiasamp.plotting._checks import check_drawable, check_name_list, with_defaults
 from skbiasamp.plotting._common import (
     LINES,
     axes_of,
     fitting,
     import_pyplot,
-    labels_of,
     literal,
     room,
+    short_labels,
     tidy,
     title_of,
 )
@@ -81,7 +81,7 @@ class WordsDisplay:
         title: str | None = None,
         group_columns: Sequence[Hashable] = (),
     ) -> None:
-        check_frame(
+        check_drawable(
             words,
             name="words",
             says="must be a data frame as AuditResult.words is",
@@ -91,7 +91,7 @@ class WordsDisplay:
         )
         self.words = words
         self.title = title
-        self.group_columns = check_names("group_columns", group_columns)
+        self.group_columns = check_name_list("group_columns", group_columns)
 
     @classmethod
     def from_result(
@@ -173,7 +173,7 @@ class WordsDisplay:
         """
         shown = self.strongest(max_words, source)
         names = list(dict.fromkeys(shown["target"]))
-        labels = labels_of(names, ", ", self.group_columns, width=40)
+        labels = short_labels(names, ", ", self.group_columns, width=40)
         two = len(names) == 2
         n = max(len(shown), 1)
         ax = axes_of(self, ax, (6.0, 1.8 + 0.22 * n))
@@ -182,7 +182,9 @@ class WordsDisplay:
         side = np.array([-1.0 if two and i == 0 else 1.0 for i in which])
         width = shown["weight"].to_numpy(float) * side
         colours = [LINES[i % len(LINES)] for i in which]
-        self.bars_ = ax.barh(at, width, **merged({"color": colours, "height": 0.7}, bar_kwargs))
+        self.bars_ = ax.barh(
+            at, width, **with_defaults({"color": colours, "height": 0.7}, bar_kwargs)
+        )
         words = [literal(one) for one in shown["word"]]
         ax.set_yticks(at, labels=words)
         heading = [f"weight in an attacker on {source}"]

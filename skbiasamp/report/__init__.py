@@ -18,12 +18,12 @@ from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
 from skbiasamp.metrics._signs import association_sign
-from skbiasamp.report._auditors import allowed, at_once, checked, named, read_as, readied
+from skbiasamp.report._auditors import allowed, at_once, checked, read_as, readied, unused_name
 from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report._selection import selection_rates, selection_table
-from skbiasamp.report.checks import Seen, find
+from skbiasamp.report.checks import Seen, findings_of
 from skbiasamp.results import AuditReport, AuditResult
 
 __all__ = ["audit", "compare", "count_rows", "described_files", "selection_rates"]
@@ -189,7 +189,7 @@ def audit(
             # Of warnings the tables flag these pairs, and the findings name them once.
             with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
                 result = readied(auditor, learned, random_state).audit(rows)
-            results[named(results, result.name + suffix)] = result
+            results[unused_name(results, result.name + suffix)] = result
             step.advance()
     by_group, rates = describe_groups(test, labels=reads == "labels")
     names = {"model_name": model_name, "data_name": data_name}
@@ -201,7 +201,7 @@ def audit(
     report = AuditReport(results, by_group, rates, context=context, selection=selection)
     report.data_files.extend(described_files(audited_files, training_files))
     n_given = None if sample_weight is None else len(sample_weight)
-    report.findings.extend(find(Seen(report, test, train, scored, n_given, reads)))
+    report.findings.extend(findings_of(Seen(report, test, train, scored, n_given, reads)))
     return report
 
 

@@ -79,7 +79,7 @@ def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:
     return auditor
 
 
-def named(results: dict[str, Any], name: str) -> str:
+def unused_name(results: dict[str, Any], name: str) -> str:
     """Return a name that no result has yet."""
     same = sum(other == name or other.startswith(f"{name} (") for other in results)
     return f"{name} ({same + 1})" if same else name

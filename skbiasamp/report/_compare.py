@@ -15,7 +15,7 @@ from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
-from skbiasamp.report._auditors import allowed, checked, named, read_as, readied
+from skbiasamp.report._auditors import allowed, checked, read_as, readied, unused_name
 from skbiasamp.report._evidence import call_of, context_of, described_files
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.results import ComparisonReport, ComparisonResult
@@ -165,7 +165,7 @@ def compare(
             with speaking(cv=f"cv of {type(auditor).__name__}"), collected():
                 ready = readied(auditor, train, random_state)
                 result = ready.compare(cells, reference=first)
-            results[named(results, result.name)] = result
+            results[unused_name(results, result.name)] = result
             step.advance()
     accuracy, rates = _described(cells, first, labels=reads == "labels")
     context = context_of(cells, train, {"data_name": data_name}, call, reads=reads)

@@ -5,7 +5,7 @@ from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection import SelectionRates, rate_differences
-from skbiasamp.results._sentences import conclusion, labels_of
+from skbiasamp.results._sentences import conclusion, reference_labels
 from skbiasamp.results._tables import COLUMNS, label_index, pair_names, pair_table, uncounted
 from skbiasamp.results._timeline import Timeline
 
@@ -21,9 +21,9 @@ __all__ = [
     "Timeline",
     "conclusion",
     "label_index",
-    "labels_of",
     "pair_names",
     "pair_table",
     "rate_differences",
+    "reference_labels",
     "uncounted",
 ]

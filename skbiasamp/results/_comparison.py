@@ -24,10 +24,10 @@ from skbiasamp._words import (
     name_of,
     printable,
     rate,
-    side_of,
+    side_of_zero,
     task_of,
 )
-from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, plain, records
+from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
 from skbiasamp.results._tables import FORMATS, html_table
 
 COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/1"
@@ -190,7 +190,7 @@ class ComparisonResult(OfMetric):
             "no clear difference" or "not measured". The interval and the adjusted test, if there
             is one, both have to find a difference.
         """
-        side = side_of(*self.judged(model))
+        side = side_of_zero(*self.judged(model))
         if side in ("undefined", "unknown"):
             return NOT_MEASURED
         level = 0.95 if self.confidence_level is None else self.confidence_level
@@ -311,7 +311,7 @@ class ComparisonResult(OfMetric):
         content : dict
         """
         content = {
-            one.name: plain(getattr(self, one.name))
+            one.name: as_json(getattr(self, one.name))
             for one in fields(self)
             if one.name not in _TABLES
         }

@@ -21,7 +21,7 @@ from skbiasamp._words import (
     rate,
 )
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._json import COUNT, NAME, NUMBER, plain
+from skbiasamp.results._json import COUNT, NAME, NUMBER, as_json
 from skbiasamp.results._report import CONTEXT, DATA_FILES, Report, _frame_of, _wrapped
 
 COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
@@ -204,14 +204,14 @@ class ComparisonReport(Report[ComparisonResult]):
         """
         return {
             "schema": COMPARISON_REPORT_SCHEMA,
-            "context": plain(self.context),
+            "context": as_json(self.context),
             "reference": self.reference,
             "primary": self.primary,
             "verdicts": self.verdicts,
             "notes": self.notes,
             "results": {name: result.to_dict() for name, result in self.results.items()},
-            "accuracy": plain(self.accuracy),
-            "rates": plain(self.rates),
+            "accuracy": as_json(self.accuracy),
+            "rates": as_json(self.rates),
             "data_files": [dict(one) for one in self.data_files],
         }
 

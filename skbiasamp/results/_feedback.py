@@ -10,7 +10,7 @@ import pandas as pd
 
 from skbiasamp import _schema as schema
 from skbiasamp._words import level_of, number, printable, rate
-from skbiasamp.results._json import NUMBER, OfMetric, plain, records
+from skbiasamp.results._json import NUMBER, OfMetric, as_json, records
 
 FEEDBACK_SCHEMA = "skbiasamp.FeedbackResult/1"
 ACCUMULATES, SHRINKS, BOUNDED = "accumulates", "shrinks", "stays bounded"
@@ -139,7 +139,7 @@ class FeedbackResult(OfMetric):
             "human_share": self.human_share,
             "labels": self.labels,
             "confidence_level": self.confidence_level,
-            "params": plain(self.params),
+            "params": as_json(self.params),
         }
 
     @classmethod

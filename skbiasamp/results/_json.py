@@ -86,7 +86,7 @@ class OfMetric(Stored):
         return self.metric if self.direction is None else f"{self.metric} {self.direction}"
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Return a value that JSON can hold."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -96,21 +96,21 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, pd.DataFrame):
         return {
-            "index": plain(list(value.index)),
-            "columns": plain(list(value.columns)),
-            "data": plain(value.to_numpy().tolist()),
+            "index": as_json(list(value.index)),
+            "columns": as_json(list(value.columns)),
+            "data": as_json(value.to_numpy().tolist()),
         }
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): as_json(one) for key, one in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
-        return [plain(one) for one in value]
+        return [as_json(one) for one in value]
     return repr(value)
 
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON holds them."""
     rows = table.itertuples(index=False, name=None)
-    return [{str(c): plain(v) for c, v in zip(table, row, strict=True)} for row in rows]
+    return [{str(c): as_json(v) for c, v in zip(table, row, strict=True)} for row in rows]
 
 
 # What JSON holds in place of a number, a flag or a name that there is not: null.
@@ -121,7 +121,7 @@ FLAG = schema.optional(schema.TRUTH, math.nan)
 SHARE = schema.optional(schema.number(0, 1), math.nan)
 
 
-def listed(held: Any, field: str) -> Any:
+def names_if_list(held: Any, field: str) -> Any:
     """Check for anything; a list is a list of names."""
     return schema.list_of(NAME)(held, field) if isinstance(held, list) else held
 

@@ -14,7 +14,7 @@ import pandas as pd
 from skbiasamp import _schema as schema
 from skbiasamp._words import CANNOT, printable
 from skbiasamp._writing import written
-from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, listed, plain
+from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, as_json, names_if_list
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._tables import label_index
 
@@ -248,14 +248,14 @@ class AuditReport(Report[AuditResult]):
         """
         return {
             "schema": REPORT_SCHEMA,
-            "context": plain(self.context),
+            "context": as_json(self.context),
             "data_files": [dict(one) for one in self.data_files],
             "primary": self.primary,
             "verdict": self.verdict,
             "results": {name: result.to_dict() for name, result in self.results.items()},
-            "groups": plain(self.groups),
-            "rates": plain(self.rates),
-            "selection": plain(self.selection),
+            "groups": as_json(self.groups),
+            "rates": as_json(self.rates),
+            "selection": as_json(self.selection),
             "findings": [asdict(one) for one in self.findings],
         }
 
@@ -326,7 +326,7 @@ CONTEXT = schema.record(
         "versions": schema.dict_of(schema.TEXT),
         **dict.fromkeys(("groups", "tasks", "group_columns"), schema.list_of(NAME)),
     },
-    rest=listed,
+    rest=names_if_list,
 )
 DATA_FILES = schema.list_of(
     schema.record(

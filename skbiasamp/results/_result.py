@@ -24,7 +24,7 @@ from skbiasamp._words import (
     REVEALS_MORE,
     group_of,
     printable,
-    side_of,
+    side_of_zero,
 )
 from skbiasamp.inference._power import check_share, smallest_effect
 from skbiasamp.inference._tests import significant
@@ -35,7 +35,7 @@ from skbiasamp.results._json import (
     NUMBER,
     SHARE,
     OfMetric,
-    plain,
+    as_json,
     records,
     scalar,
 )
@@ -187,7 +187,7 @@ class AuditResult(OfMetric):
         attack = self.kind == "attack"
         if not attack and (self.table.get("sign", _SOME) == 0).all():
             return CANNOT
-        side = side_of(*self.judged)
+        side = side_of_zero(*self.judged)
         if side == "unknown":
             return NOT_MEASURED
         level = 0.95 if self.confidence_level is None else self.confidence_level
@@ -406,12 +406,12 @@ class AuditResult(OfMetric):
         content : dict
         """
         content = {
-            one.name: plain(getattr(self, one.name))
+            one.name: as_json(getattr(self, one.name))
             for one in fields(self)
             if one.name not in ("table", "words")
         }
         content["words"] = None if self.words is None else records(self.words)
-        derived = {"verdict": self.verdict, "affected": plain(self.affected)}
+        derived = {"verdict": self.verdict, "affected": as_json(self.affected)}
         return {"schema": SCHEMA, **content, **derived, "table": records(self.table)}
 
     @classmethod

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skbiasamp._words import printable
 from skbiasamp._writing import written
-from skbiasamp.results._json import plain
+from skbiasamp.results._json import as_json
 
 _MEASURES = ("selection_rate", "true_positive_rate", "false_positive_rate")
 _SHOWN = ("n", "selected", "selection_rate", "impact_ratio")
@@ -79,8 +79,8 @@ class SelectionRates:
         """
         from skbiasamp.report.page import selection_page
 
-        content = {"context": plain(self.context), "selection": plain(self.table)}
-        content["differences"] = plain(self.differences)
+        content = {"context": as_json(self.context), "selection": as_json(self.table)}
+        content["differences"] = as_json(self.differences)
         return written(selection_page(content), path)
 
     def _repr_html_(self) -> str:

@@ -56,14 +56,14 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     shown = f"{mean}{value:+.4f}{unit}" + f", {amount}" * bool(amount)
     if rates:
         side = "along" if value >= 0 else "against"
-        of = " in the training labels" if labels_of(result) == "training labels" else ""
+        of = " in the training labels" if reference_labels(result) == "training labels" else ""
         shown += f", on average {points(value)} {side} the association{of}"
     verdict = result.verdict
     if verdict == CANNOT:
         return (
             f"{BALANCED.capitalize()}: no group is associated with a task in the "
-            f"{labels_of(result)}, so there is nothing to amplify. Leakage and DPA also measure "
-            "balanced labels"
+            f"{reference_labels(result)}, so there is nothing to amplify. Leakage and DPA also "
+            "measure balanced labels"
             if not cannot
             else f"{CANNOT.capitalize()}: {cannot}, so there is nothing to amplify"
         )
@@ -94,6 +94,6 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     return f"The model {verdict} {about}: {shown} ({interval} {ends})"
 
 
-def labels_of(result: AuditResult) -> str:
+def reference_labels(result: AuditResult) -> str:
     """Return which labels give the signs."""
     return "training labels" if result.params.get("reference") == "train" else "labels"

@@ -14,7 +14,7 @@ from skbiasamp import _schema as schema
 from skbiasamp._input import check_option
 from skbiasamp._words import group_of, level_of, listed, number, p_value, printable, task_of
 from skbiasamp._writing import written
-from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, plain, records
+from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
 from skbiasamp.results._report import CONTEXT
 
 TIMELINE_SCHEMA = "skbiasamp.Timeline/1"
@@ -259,7 +259,7 @@ class Timeline(OfMetric):
         content : dict
         """
         content = {
-            one.name: plain(getattr(self, one.name))
+            one.name: as_json(getattr(self, one.name))
             for one in fields(self)
             if one.name not in ("periods", "pairs")
         }

@@ -74,7 +74,7 @@ def _below(kind: Any) -> Iterator[type[Check]]:
         yield from _below(one)
 
 
-def find(seen: Seen) -> list[Finding]:
+def findings_of(seen: Seen) -> list[Finding]:
     """Return what the checks find."""
     checks = (check for check in every_check() if seen.reads in check.reads)
     said = ((check, check.found(seen)) for check in checks)

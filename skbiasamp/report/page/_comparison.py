@@ -22,14 +22,14 @@ from skbiasamp._words import (
     rate,
     task_of,
 )
-from skbiasamp.report.page._record import facts, record, records, short
+from skbiasamp.report.page._record import facts, record_of, short, table_rows
 from skbiasamp.report.page._tables import (
     Axis,
     Table,
     count,
     interval,
     interval_mark,
-    pair_names,
+    naming_of_pairs,
     shown,
 )
 
@@ -69,7 +69,7 @@ def comparison_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     # Whose rates changed: of the first metric whose pairs count rows.
     counted = [one for one in results.values() if "gained" in (one["pairs"] or [{}])[0]]
     seen = min(counted, key=lambda one: (one["direction"] is None, one["headline"]), default=None)
-    rates = records(content["rates"])
+    rates = table_rows(content["rates"])
     cards = []
     for i, model in enumerate(models, 1):
         card = {"id": f"model-{i}", "model": name_of(model), "sentence": content["verdicts"][model]}
@@ -93,11 +93,11 @@ def comparison_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "reference": name_of(reference),
         "metric": _title(content["primary"]),
         "cards": cards,
-        "accuracy": _accuracy(records(content["accuracy"]), reference, most),
+        "accuracy": _accuracy(table_rows(content["accuracy"]), reference, most),
         "differences": _differences(results, models, reference, most),
         "questions": {_title(name): one["question"] for name, one in results.items()},
         "limits": _limits(context, results, len(models)),
-        "record": record(context, content["schema"]),
+        "record": record_of(context, content["schema"]),
         "data_files": content.get("data_files", []),
         "audits": [
             {
@@ -148,7 +148,7 @@ def _pairs(id: str, result: dict[str, Any], model: str, most: int) -> Table:
     # Means have units of their own, and one axis has one unit: that of the value.
     size = "difference" if percent else "amplification"
     rows = sorted(every, key=lambda row: -abs(row[size] or 0))[:most]
-    heading, named = pair_names(every, result["group_columns"])
+    heading, named = naming_of_pairs(every, result["group_columns"])
     scale = 100 if percent else 1
 
     def form(value: Any) -> str:
@@ -223,7 +223,7 @@ def _errors(
         return None
     before = {_key(row): row for row in rates if row["model"] == reference}
     rows = [{"own": row, "other": before[_key(row)]} for row in mine]
-    heading, named = pair_names(mine, context.get("group_columns", ()))
+    heading, named = naming_of_pairs(mine, context.get("group_columns", ()))
 
     def change(row: dict[str, Any]) -> float | None:
         return _points(row["own"]["accuracy"] - row["other"]["accuracy"])

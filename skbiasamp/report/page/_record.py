@@ -35,7 +35,7 @@ def facts(context: dict[str, Any]) -> dict[str, str]:
     return {name: text for name, text in facts.items() if text} if context else {}
 
 
-def record(context: dict[str, Any], schema: str) -> list[tuple[str, str]]:
+def record_of(context: dict[str, Any], schema: str) -> list[tuple[str, str]]:
     """Return what is needed to repeat the audit."""
     columns = context.get("group_columns", ())
     said: list[tuple[str, str]] = []
@@ -57,7 +57,7 @@ def record(context: dict[str, Any], schema: str) -> list[tuple[str, str]]:
     ]
 
 
-def records(frame: dict[str, Any]) -> list[dict[str, Any]]:
+def table_rows(frame: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a table that was stored."""
     return [dict(zip(frame["columns"], row, strict=True)) for row in frame["data"]]
 

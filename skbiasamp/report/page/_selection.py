@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from skbiasamp._words import group_of, name_of, number, rate, task_of
-from skbiasamp.report.page._record import facts, record, records
+from skbiasamp.report.page._record import facts, record_of, table_rows
 from skbiasamp.report.page._tables import Axis, Cell, Table, count, interval_mark, shown
 from skbiasamp.report.page._tables import with_interval as bounded
 
@@ -83,15 +83,15 @@ def selection_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     """Return what the page of selection rates fills in."""
     context = dict(content["context"])
     files = context.pop("data_files", [])
-    rows = records(content["selection"])
-    differences = records(content["differences"])
+    rows = table_rows(content["selection"])
+    differences = table_rows(content["differences"])
     scored = "score" in context.get("selected", "")
     model = context.get("model_name")
     return {
         "title": " of ".join(filter(None, ("Selection rates and impact ratios", model))),
         "context": context,
         "facts": {name: text for name, text in facts(context).items() if name != "Training labels"},
-        "record": [one for one in record(context, "") if one[0] != "JSON schema"],
+        "record": [one for one in record_of(context, "") if one[0] != "JSON schema"],
         "data_files": files,
         "audits": [],
         "tables": selection_tables(rows, context.get("group_columns", ()), most),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skbiasamp._words import group_of, number, rate, side_of, task_of
+from skbiasamp._words import group_of, number, rate, side_of_zero, task_of
 
 # Text of a mark, for screen readers.
 SIDES = {
@@ -144,7 +144,7 @@ def interval(row: Mapping[str, Any]) -> str:
 
 def interval_mark(axis: Axis, value: Any, low: Any, high: Any) -> dict[str, Any]:
     """Return a dot with a line."""
-    side = side_of(value, low, high)
+    side = side_of_zero(value, low, high)
     return {
         "side": side,
         "says": SIDES[side],
@@ -153,7 +153,7 @@ def interval_mark(axis: Axis, value: Any, low: Any, high: Any) -> dict[str, Any]
     }
 
 
-def pair_names(rows: list[dict[str, Any]], columns: Any) -> tuple[str, Callable[[Any], str]]:
+def naming_of_pairs(rows: list[dict[str, Any]], columns: Any) -> tuple[str, Callable[[Any], str]]:
     """Return the heading of pairs, and how each is named: by what differs between rows."""
     alone = len({str(row["task"]) for row in rows}) == 1
 

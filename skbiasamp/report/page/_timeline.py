@@ -8,13 +8,13 @@ from typing import Any
 
 from skbiasamp._periods import running_mean, typical
 from skbiasamp._words import level_of, listed, name_of, number, p_value
-from skbiasamp.report.page._record import facts, record, short
+from skbiasamp.report.page._record import facts, record_of, short
 from skbiasamp.report.page._tables import (
     Axis,
     Table,
     count,
     interval_mark,
-    pair_names,
+    naming_of_pairs,
     shown,
 )
 
@@ -90,7 +90,7 @@ def timeline_view(
         "notes": notes[:most],
         "n_notes": len(notes),
         "limits": LIMITS,
-        "record": record(context, content["schema"]),
+        "record": record_of(context, content["schema"]),
         "data_files": context.get("data_files", []),
         "audits": [
             {
@@ -319,7 +319,7 @@ def _pairs(content: dict[str, Any], watched: list[dict[str, Any]], most: int) ->
         if row["period"] in since:
             held.setdefault(repr((row["group"], row["task"])), []).append(row)
     rows = sorted(map(_since, held.values()), key=lambda row: row["p_adjusted"])
-    heading, named = pair_names(rows, content["group_columns"])
+    heading, named = naming_of_pairs(rows, content["group_columns"])
     ends = [row[one] for row in rows for one in ("value", "expected", "difference")]
     axis = Axis.around(ends)
 

@@ -26,7 +26,7 @@ from skbiasamp._words import (
 )
 from skbiasamp.inference._tests import significant
 from skbiasamp.report.page._picture import picture_of
-from skbiasamp.report.page._record import facts, record, records, short
+from skbiasamp.report.page._record import facts, record_of, short, table_rows
 from skbiasamp.report.page._selection import selection_tables
 from skbiasamp.report.page._tables import (
     Axis,
@@ -34,7 +34,7 @@ from skbiasamp.report.page._tables import (
     count,
     interval,
     interval_mark,
-    pair_names,
+    naming_of_pairs,
     shown,
     with_interval,
     word_tables,
@@ -126,7 +126,7 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         for i, (name, result) in enumerate(content["results"].items(), 1)
     ]
     primary = next((one for one in audits if one["key"] == content["primary"]), None)
-    groups, rates = (records(content[one]) for one in ("groups", "rates"))
+    groups, rates = (table_rows(content[one]) for one in ("groups", "rates"))
     columns = context.get("group_columns", ())
     findings = [
         {**one, "id": f"finding-{i}", "topic": one["topic"].capitalize()}
@@ -148,7 +148,7 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "title": " of ".join(filter(None, ("Bias amplification audit", context.get("model_name")))),
         "context": context,
         "facts": facts(context),
-        "record": record(context, content["schema"]),
+        "record": record_of(context, content["schema"]),
         "data_files": content.get("data_files", []),
         "audits": audits,
         "primary": primary and _headed(primary, content["results"][primary["key"]], context),
@@ -159,7 +159,7 @@ def view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "groups": _groups(groups, len(context.get("tasks", ())), columns, most),
         "rates": _rates(rates, groups, columns, most) if rates else None,
         "selection": selection_tables(
-            records(content.get("selection") or {"columns": (), "data": ()}), columns, most
+            table_rows(content.get("selection") or {"columns": (), "data": ()}), columns, most
         )[:-1],  # of all columns together the rates have it
         "not_measured": {
             **{one["name"]: one["reason"] for one in audits if one["verdict"] == NOT_MEASURED},
@@ -321,7 +321,7 @@ def _pairs(table_id: str, name: str, result: dict[str, Any], most: int) -> Table
     rows = sorted(rows, key=lambda row: -abs(row["amplification"] or 0))[:most]
     compared = {key: title for key, title in result["columns"].items() if key in rows[0]}
     axis = Axis.around(row[end] for row in rows for end in ("amplification", "low", "high"))
-    heading, named = pair_names(result["table"], result["group_columns"])
+    heading, named = naming_of_pairs(result["table"], result["group_columns"])
     level = result["confidence_level"]
 
     def form(value: Any) -> str:
@@ -418,7 +418,7 @@ def _rates(
     rows: list[dict[str, Any]], groups: list[dict[str, Any]], names: Any, most: int
 ) -> Table:
     """Return the rates of each pair, the largest change first."""
-    heading, named = pair_names(rows, names)
+    heading, named = naming_of_pairs(rows, names)
     predicted = "predicted_rate" in rows[0]
     ends = ("base_rate", "predicted_rate")
     sizes = {str(one["group"]): one["n"] for one in groups}
