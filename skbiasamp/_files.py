@@ -58,10 +58,12 @@ def opened(
     """Yield some columns of the files that patterns name, and what these files are.
 
     The columns are lazy if DuckDB or polars is installed. Of each file there is its `path`,
-    `rows`, `sha256` and `format`. What a reader finds wrong with files is the input's fault.
+    `rows`, `sha256` and `format`. What a reader finds wrong with files is the input's fault, and
+    so is a file that changes before the rows are read.
     """
     paths = find(patterns)
     sources: list[_Source] = []
+    before = [_version(path) for path in paths]
     try:
         with progress("reading files", len(paths)) as step, interruptible():
             for path in paths:
@@ -80,6 +82,9 @@ def opened(
                     }
                 )
         yield frame, files
+        for path, version in zip(paths, before, strict=True):
+            if not path.exists() or _version(path) != version:
+                raise InputError("{path} changed while it was read: run again", path=path)
     except Exception as error:
         foreign = type(error).__module__.partition(".")[0] in _READERS
         if not foreign and not isinstance(error, _UNREADABLE):
@@ -210,6 +215,12 @@ def _no_column(name: str, present: Iterable[str], path: Path) -> InputError:
         meant=meant(name, present),
         known=quote(present, 12),
     )
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """Return what changes if somebody writes a file."""
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
 
 def _sha256(path: Path) -> str:

@@ -210,6 +210,18 @@ def test_pages_are_written_and_named(folder, capsys):
     assert json.loads((folder / "b.json").read_text())["schema"].startswith("skbiasamp.AuditReport")
 
 
+@pytest.mark.parametrize("option", ["--json", "--html", "--labels", "--model-name"])
+def test_a_nul_is_refused(folder, capsys, option):
+    """Only callers of `main` can pass one. It was a bare ValueError."""
+    said = refused(capsys, "audit", "test.csv", *NAMES, option, "x\0y")
+    assert said == r"arguments must hold no NUL character; got 'x\x00y'"
+
+
+def test_errors_of_the_system_name_the_file_and_no_number(folder, capsys):
+    said = refused(capsys, "watch", "add", "test.csv/store", "test.csv", "--period", "2026", *NAMES)
+    assert said == "test.csv/store: Not a directory"
+
+
 def test_a_report_has_names_and_the_command_that_made_it(folder, capsys):
     report = audited(capsys, "test.csv", *NAMES, "--model-name", "tree 2")
     assert (report.context["model_name"], report.context["data_name"]) == ("tree 2", "test.csv")
@@ -302,7 +314,7 @@ def test_a_reader_who_leaves_does_not_change_the_exit_code(folder, monkeypatch, 
     [
         (">&-", 0, ""),
         (">&- 2>&-", 0, ""),
-        (">/dev/full", 2, "skbiasamp: [Errno 28] No space left on device\n"),
+        (">/dev/full", 2, "skbiasamp: No space left on device\n"),
     ],
 )
 def test_standard_output_may_be_closed_or_full(folder, redirected, code, error):

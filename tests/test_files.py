@@ -13,6 +13,8 @@ import pytest
 from command_line import refused
 
 import skbiasamp
+from skbiasamp._files import opened
+from skbiasamp._input import InputError
 from skbiasamp.cli import main
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
@@ -99,6 +101,19 @@ def test_parts_may_have_their_columns_in_another_order(engine):
 
 
 # ------------------------------------------------------------------ what was read
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(engine, folder):
+    """The SHA-256 would be that of other rows."""
+    path = folder / "a.csv"
+    ROWS.to_csv(path, index=False)
+    with (
+        pytest.raises(InputError, match=r"a.csv changed while it was read: run again"),
+        opened([str(path)], list(ROWS)),
+    ):
+        ROWS[::-1].to_csv(path, index=False)
+    with pytest.raises(InputError, match=r"a.csv changed"), opened([str(path)], list(ROWS)):
+        path.unlink()
 
 
 def test_a_report_says_what_was_read(engine, capsys):

@@ -15,6 +15,7 @@ import pytest
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp._input import InputError
 from skbiasamp.cli import main
 from skbiasamp.monitoring import Store
 
@@ -290,6 +291,19 @@ def test_the_command_refuses_the_same_file(tmp_path, monkeypatch, capsys):
     assert "is in the store" in capsys.readouterr().err
     assert main(["watch", "show", "store", "--fail-on-alarm"]) == 0
     assert "not measured" in capsys.readouterr().out
+
+
+def test_a_file_is_no_store(tmp_path, monkeypatch, capsys):
+    """Somebody forgot the store: the error was '[Errno 17] File exists'."""
+    monkeypatch.chdir(tmp_path)
+    rows_of().to_csv("a.csv", index=False)
+    text = "STORE, the first argument, must be a folder, not a file; got 'a.csv'."
+    assert main(["watch", "add", "a.csv", "a.csv", "--period", "2026-01", *NAMES]) == 2
+    assert text in capsys.readouterr().err
+    assert main(["watch", "show", "a.csv"]) == 2
+    assert text in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"folder must be a path without NUL; got 'a\\x00b'"):
+        Store("a\0b")
 
 
 def test_a_store_that_grows_waits_for_its_reference(store):

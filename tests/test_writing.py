@@ -35,6 +35,23 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(path):
     assert os.listdir(path.parent) == [path.name]
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "text"),
+    [
+        ("nowhere/x.json", FileNotFoundError, "there is no folder nowhere to write x.json to"),
+        (".", IsADirectoryError, ". is a folder: name the file to write"),
+        ("x\0y", skbiasamp._input.InputError, "path must hold no NUL character; got 'x\\x00y'."),
+        ("x" * 300, OSError, "File name too long: '" + "x" * 300 + "'"),
+    ],
+)
+def test_a_path_that_cannot_be_written_is_named(name, kind, text, path, monkeypatch):
+    """It was the name of a temporary file in a folder that is not there."""
+    monkeypatch.chdir(path.parent)
+    with pytest.raises(kind) as caught:
+        CELLS.to_json(name)
+    assert str(caught.value).endswith(text)
+
+
 def size_of(path):
     try:
         return path.stat().st_size

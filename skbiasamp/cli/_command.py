@@ -70,8 +70,11 @@ def run_command(arguments: Sequence[str] | None) -> int:
             command_line.error(
                 f"the following arguments are required: {flags} (or --text and --labels)"
             )
+    call = sys.argv[1:] if arguments is None else arguments
     try:
-        call = sys.argv[1:] if arguments is None else arguments
+        for one in call:
+            if "\0" in one:  # a shell cannot pass it, but a caller of `main` can
+                raise InputError("arguments must hold no NUL character; got {one!r}", one=one)
         if options.command == "watch":
             code = watch(options, call, _names_of)
         elif options.command == "rates":
@@ -81,7 +84,10 @@ def run_command(arguments: Sequence[str] | None) -> int:
         say(end="", flush=True)
         return code
     except (InputError, OSError, ImportError) as error:  # anything else is a bug, and shows where
-        print(printable(f"skbiasamp: {' '.join(str(error).split())}"), file=sys.stderr)
+        text = str(error)
+        if isinstance(error, OSError) and error.strerror:  # without its number
+            text = f"{error.filename}: " * (error.filename is not None) + error.strerror
+        print(printable(f"skbiasamp: {' '.join(text.split())}"), file=sys.stderr)
         return 2
 
 

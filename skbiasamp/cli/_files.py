@@ -11,6 +11,7 @@ import narwhals.stable.v2 as nw
 
 from skbiasamp._engines import open_frame
 from skbiasamp._input import PARAMETER_OF, InputError
+from skbiasamp._writing import check_path
 
 _ADVICE = {
     "sensitive": "--missing drop leaves these rows out, --missing group makes them a group",
@@ -124,10 +125,7 @@ def check_outputs(outputs: dict[str, Path], inputs: list[Path]) -> None:
     """Raise if a file cannot be written, or would overwrite an input or another output."""
     taken = {path.resolve(): f"the input {path}" for path in inputs}
     for option, path in outputs.items():
-        if not path.parent.is_dir():
-            raise FileNotFoundError(f"there is no folder {path.parent} to write {path.name} to")
-        if path.is_dir():
-            raise IsADirectoryError(f"{path} is a folder: name the file to write")
+        check_path(path)
         real = path.resolve()
         if real in taken:
             raise InputError(

@@ -124,11 +124,16 @@ def watch(
     return _show(options, call)
 
 
+def _store(options: argparse.Namespace) -> Store:
+    with speaking(folder="STORE, the first argument,"):
+        return Store(options.store)
+
+
 def _add(options: argparse.Namespace, names_of: Callable[..., dict[str, Any]]) -> int:
     named = named_columns(options)
     columns = list(dict.fromkeys(column for one in named for column in one.columns))
     flags = {"period": "--period", "min_cell": "--min-cell", "missing": "--missing"}
-    store = Store(options.store)
+    store = _store(options)
     with speaking({**names_of(named), **flags}):
         with opened(
             options.files, columns, delimiter=options.delimiter, encoding=options.encoding
@@ -174,7 +179,7 @@ def _show(options: argparse.Namespace, call: Sequence[str]) -> int:
             raise InputError("{path} is in the store: write it to another folder", path=str(path))
     given = options.reference
     # A year is the name of a period, unless there are so many periods.
-    store = Store(options.store)
+    store = _store(options)
     number = given.isdecimal() and given not in store.periods
     with speaking(reference="--reference"):
         timeline = store.audit_over(

@@ -68,6 +68,11 @@ class Store:
             text = "folder must be text or a path; got {kind}."
             raise InputTypeError(text, kind=type(folder).__name__)
         self.folder = Path(folder)
+        if "\0" in str(folder) or (self.folder.exists() and not self.folder.is_dir()):
+            what = "a path without NUL" if "\0" in str(folder) else "a folder, not a file"
+            raise InputError(
+                "{folder} must be {what}; got {seen!r}.", what=what, seen=os.fspath(folder)
+            )
 
     def __repr__(self) -> str:
         return f"Store({str(self.folder)!r}, {len(self.periods)} periods)"
