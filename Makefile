@@ -30,6 +30,9 @@ ifneq ($(wildcard ../shared/oracle),)
 export SKBIASAMP_ORACLE ?= $(abspath ../shared/oracle)
 endif
 
+# Bytecode is kept: otherwise every process of the tests compiles all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help audit test test-benchmarks fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
 	bench clean

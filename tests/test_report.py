@@ -221,6 +221,13 @@ def test_the_pair_that_is_affected_most_is_plain_data():
     assert attacked(LEAKAGE, [0.5], [0.7]).affected is None
 
 
+def test_groups_and_tasks_that_are_integers_stay_integers_in_a_sentence():
+    result = a_result(pairs=[(3, 1, 1, 0.5, 0.01), (4, 1, 1, 0.1, 0.01), (5, 1, 1, 0.1, 0.01)])
+    assert result.table["group"].dtype == result.table["task"].dtype == int
+    assert "the group 3 is predicted '1' for" in result.sentence
+    assert result.to_dict()["affected"]["group"] == 3
+
+
 def test_undefined_pairs_are_never_the_largest():
     pairs = [("a", 1, 1, np.nan, np.nan), ("b", 1, 1, 0.1, 0.01)]
     assert "the group b is" in a_result(pairs=pairs).sentence

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -514,7 +515,7 @@ class BaseAuditor(ABC, BaseEstimator):
             cannot=self.cannot,
             settings=tuple(
                 name
-                for name, one in inspect.signature(type(self)).parameters.items()
+                for name, one in _parameters(type(self)).items()
                 if name in result.params and repr(result.params[name]) != repr(one.default)
             ),
             percent=self.percent,
@@ -524,6 +525,11 @@ class BaseAuditor(ABC, BaseEstimator):
             group_columns=tuple(columns or ()),
         )
         return replace(result, sentence=self._sentence(result)) if self._worded else result
+
+
+@cache
+def _parameters(auditor: type) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(auditor).parameters
 
 
 def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:

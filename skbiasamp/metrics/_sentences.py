@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from skbiasamp._words import CANNOT, DIRECTION_OF, growth, rate, task_of
 from skbiasamp.results import AuditResult, reference_labels
 
@@ -59,13 +61,10 @@ def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
 def _change_of_gap(result: AuditResult) -> str:
     """Return how the difference between two groups changes, or nothing if there are more pairs."""
     table = result.table
-    if (
-        len(table) != 2
-        or table["task"].nunique() != 1
-        or table[["base", "observed"]].isna().any(axis=None)
-    ):
+    if len(table) != 2 or table["task"].iloc[0] != table["task"].iloc[1]:
         return ""
-    before, after = (
-        float(table[name].iloc[0] - table[name].iloc[1]) for name in ("base", "observed")
-    )
+    rates = table[["base", "observed"]].to_numpy(float)
+    if np.isnan(rates).any():
+        return ""
+    before, after = map(float, rates[0] - rates[1])
     return f"difference between the groups {growth(before, after)}"

@@ -95,14 +95,16 @@ def _shares(test: Contingency, **counts: tuple[Any, Any]) -> dict[str, float]:
 
 
 def _with_impact(rates: pd.DataFrame, rows: Array) -> pd.DataFrame:
-    """Add each group's predicted rate over the highest of any group, with Koopman's interval."""
+    """Add each group's predicted rate over the highest of any group, with Koopman's interval.
+
+    Rates are one row a pair, all tasks of a group in a row.
+    """
     rate = rates["predicted_rate"].to_numpy(float)
-    by_task = rates.assign(rate=rate, rows=rows).groupby(rates["task"].map(repr), sort=False)
-    best = np.asarray(
-        by_task["rate"].transform(lambda one: one.idxmax() if one.notna().any() else -1), dtype=int
-    )
-    top = np.where(best < 0, np.nan, rate[best])
-    itself = np.arange(len(rate)) == best
+    n_tasks = rates["task"].map(repr).nunique()
+    known = np.where(np.isnan(rate), -np.inf, rate).reshape(-1, n_tasks)
+    best = np.tile(known.argmax(axis=0) * n_tasks + np.arange(n_tasks), len(known))
+    top = rate[best]  # NaN if it is defined for no group
+    itself = (np.arange(len(rate)) == best) & ~np.isnan(rate)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = rate / top
     ends = ratio_interval(rate * rows, rows, top * rows[best], rows[best])

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp import _schema as schema
-from skbiasamp._input import InputError, check_count
+from skbiasamp._input import Array, InputError, check_count
 from skbiasamp._words import (
     AMPLIFIES,
     ASSOCIATION,
@@ -45,8 +45,6 @@ SCHEMA = "skbiasamp.AuditResult/2"
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
-
-_SOME = pd.Series([1.0])  # for a table without the column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,7 +183,7 @@ class AuditResult(OfMetric):
         if self._undefined:
             return NOT_MEASURED
         attack = self.kind == "attack"
-        if not attack and (self.table.get("sign", _SOME) == 0).all():
+        if not attack and (self._column("sign", 1.0) == 0).all():
             return CANNOT
         side = side_of_zero(*self.judged)
         if side == "unknown":
@@ -205,7 +203,12 @@ class AuditResult(OfMetric):
     @property
     def _undefined(self) -> bool:
         """Whether there is nothing to compare: no value, or no pair that has both sides."""
-        return math.isnan(self.value) or bool(self.table.get("delta", _SOME).isna().all())
+        return math.isnan(self.value) or bool(np.isnan(self._column("delta", 1.0)).all())
+
+    def _column(self, name: str, otherwise: float) -> Array:
+        """Return a column of numbers."""
+        lacking = np.full(max(len(self.table), 1), otherwise)
+        return np.asarray(self.table.get(name, lacking), dtype=float)
 
     @property
     def judged(self) -> tuple[float, float, float]:
@@ -225,18 +228,24 @@ class AuditResult(OfMetric):
         direction of the verdict if there are any. ``significant`` says whether the pair differs
         from 0 by its adjusted p-value, or by its interval without one.
         """
-        table = self.table[~uncounted(self.table)].reindex(columns=list(_OF_PAIR))
-        table = table[table["delta"].abs() > 0]
-        if self.kind == "attack" or table.empty:
+        delta, sign, amplification, p_adjusted, low, high = (
+            self._column(name, math.nan)
+            for name in ("delta", "sign", "amplification", "p_adjusted", "low", "high")
+        )
+        pairs = np.flatnonzero(~uncounted(self.table) & (np.abs(delta) > 0))
+        if self.kind == "attack" or not pairs.size:
             return None
         level = 0.95 if self.confidence_level is None else self.confidence_level
-        sure = significant(table["p_adjusted"], table["low"], table["high"], level)
-        table = table[sure] if sure.any() else table
-        along = table[np.sign(table["sign"] * table["delta"]) == DIRECTION_OF.get(self.verdict, 0)]
-        table = table if along.empty else along
+        sure = significant(p_adjusted[pairs], low[pairs], high[pairs], level)
+        pairs = pairs[sure] if sure.any() else pairs
+        along = pairs[np.sign(sign * delta)[pairs] == DIRECTION_OF.get(self.verdict, 0)]
+        pairs = along if along.size else pairs
         # Numeric tasks have units of their own, in which changes cannot be compared.
-        size = table["delta"] if self.percent else self.table["amplification"].loc[table.index]
-        pair = table.iloc[int(size.abs().to_numpy().argmax())]
+        size = np.abs(delta if self.percent else amplification)[pairs]
+        at = int(pairs[size.argmax()])
+        # Column by column: a row of numbers alone would turn a group of integers into fractions.
+        row = {name: self.table[name].iloc[at] for name in _OF_PAIR if name in self.table}
+        pair = {name: row.get(name, math.nan) for name in _OF_PAIR}
         return {**pair, "significant": bool(sure.any())}
 
     def worst(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from skbiasamp.report.page._card import card
@@ -57,14 +57,17 @@ def notebook(content: dict[str, Any]) -> str:
 
 
 def _template(name: str) -> Any:
-    jinja2 = import_jinja2()
-    environment = jinja2.Environment(
+    return _environment(import_jinja2()).get_template(name)
+
+
+@cache  # compiling the templates takes longer than filling them
+def _environment(jinja2: Any) -> Any:
+    return jinja2.Environment(
         autoescape=True,
         loader=jinja2.PackageLoader("skbiasamp", "report/page"),
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template(name)
 
 
 def import_jinja2() -> Any:
