@@ -55,7 +55,7 @@ fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000)
 test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch
 	@.venv-core/bin/python -c "import importlib.util, sys; \
 		sys.exit(importlib.util.find_spec('torch') and 'torch can be imported here: this run would prove nothing')"
-	.venv-core/bin/python -m pytest -n $(TEST_JOBS) -x -q -m "not benchmarks" $(PYTEST_ARGS)
+	.venv-core/bin/python -m pytest -n $(TEST_JOBS) -q -m "not benchmarks" $(PYTEST_ARGS)
 
 test-clients: $(CLIENTS_READY) ## run the tests of other libraries: XGBoost, MLflow, Fairlearn, ... (1 GB)
 	SKBIASAMP_CLIENTS=1 .venv-clients/bin/python -m pytest -n $(TEST_JOBS) -q $(PYTEST_ARGS) \

@@ -185,7 +185,11 @@ def test_required_rows_and_the_smallest_effect_are_each_others_reverse():
         ({"effect": 0.0, "changed": 0.2}, "effect must be a positive number"),
         ({"effect": 0.1, "changed": 0.05}, "changed must be a share"),
         ({"effect": 0.1}, "either changed, or the result"),
-        ({"effect": 0.1, "changed": 0.2, "power": 1.0}, "power must be between 0 and 1"),
+        ({"effect": 0.1, "changed": 0.2, "power": 1.0}, "power must be a number between 0 and 1"),
+        (
+            {"effect": 0.1, "changed": 0.2, "confidence_level": 10**400},
+            "confidence_level must be a number between 0 and 1",
+        ),
         ({"effect": 0.1, "changed": 0.2, "groups": (0.5, 0.4)}, "groups must be positive shares"),
     ],
 )

@@ -124,6 +124,12 @@ def test_labels_in_columns_are_refused(data):
         feedback_audit(GaussianNB(), X, np.column_stack([y, y]), sensitive_features=groups)
 
 
+def test_features_that_are_no_table_are_refused(data):
+    _, y, groups = data
+    with pytest.raises(ValueError, match=r"X must be a table of features, .* got GaussianNB"):
+        feedback_audit(GaussianNB(), GaussianNB(), y, sensitive_features=groups)
+
+
 def test_features_of_other_rows_are_refused():
     with pytest.raises(ValueError, match="X has 3 rows but y has 4"):
         feedback_audit(

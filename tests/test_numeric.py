@@ -399,6 +399,7 @@ def test_a_contingency_of_numbers_can_be_stored():
 
 
 def test_a_report_says_means_and_units(tmp_path):
+    pytest.importorskip("jinja2")
     price, predicted, sex = TEST
     report = skbiasamp.audit(
         price,
@@ -425,6 +426,7 @@ def test_a_report_says_means_and_units(tmp_path):
 
 
 def test_two_models_are_compared_on_the_same_rows():
+    pytest.importorskip("jinja2")
     price, predicted, sex = TEST
     worse = predicted * np.where(sex == "f", 1.05, 1.0)
     auditor = fitted(n_resamples=999)
@@ -474,6 +476,7 @@ def test_a_search_chooses_a_regressor_by_its_amplification():
 
 
 def test_the_command_reads_numbers_if_told(tmp_path, capsys):
+    pytest.importorskip("jinja2")
     price, predicted, sex = TEST
     frame = pd.DataFrame({"price": price, "predicted": predicted, "sex": sex})
     frame["other"] = predicted

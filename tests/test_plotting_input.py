@@ -67,6 +67,18 @@ def from_predictions(**options):
             "table must hold names in column 'group'",
         ),
         (
+            lambda: AmplificationHeatmapDisplay(table(group=pd.NaT)),
+            "table must hold names in column 'group', such as text or numbers; some are missing",
+        ),
+        (
+            lambda: AmplificationHeatmapDisplay(table(), confidence_level=None),
+            "confidence_level must be a number between 0 and 1; got None",
+        ),
+        (
+            lambda: TimelineDisplay(made("Timeline").to_frame().assign(n=[(1, 2)] * 3)),
+            "table must hold numbers in column 'n'",
+        ),
+        (
             lambda: AmplificationDisplay(pd.concat([table(), table()[["n", "low"]]], axis=1)),
             "table has two columns named 'n'",
         ),

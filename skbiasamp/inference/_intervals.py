@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
@@ -179,7 +180,9 @@ def percentiles(
     tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
     low, high = _quantiles(draws, tails)
     value_low, value_high = (float(end) for end in _quantiles(values, tails))
-    statistics: dict[str, Any] = {"standard_error": float(np.nanstd(values, ddof=1))}
+    known = values[~np.isnan(values)]
+    error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+    statistics: dict[str, Any] = {"standard_error": error}
     centre = seen.moved
     undefined = np.isnan(centre)
     every = None

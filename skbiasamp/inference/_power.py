@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 from scipy import stats
 
@@ -14,8 +14,9 @@ from skbiasamp._input import InputError, numbers_of
 
 def check_share(name: str, value: object) -> float:
     """Return a number between 0 and 1 as a float, or raise."""
-    if not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise InputError("{name} must be between 0 and 1; got {seen!r}.", name=name, seen=value)
+    if not isinstance(value, Real) or not 0 < cast(float, value) < 1:
+        text = "{name} must be a number between 0 and 1; got {seen!r}."
+        raise InputError(text, name=name, seen=value)
     return float(value)
 
 

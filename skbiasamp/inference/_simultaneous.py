@@ -20,7 +20,7 @@ def largest_deviation(draws: Array, level: float) -> tuple[Array, float]:
     resample counts. Pairs that do not vary take no part.
     """
     error = np.zeros(draws.shape[1:])
-    known = ~np.isnan(draws).all(axis=0)
+    known = (~np.isnan(draws)).sum(axis=0) > 1
     error[known] = np.nanstd(draws[:, known], axis=0, ddof=1)
     varying = error > FLAT
     if not varying.any():

@@ -152,6 +152,9 @@ def feedback_audit(
         raise InputError("{y} must hold one label a row; got {shape}.", shape=target.shape)
     held = {"y": target, "sensitive_features": to_native(sensitive_features, "groups")}
     shape = getattr(X, "shape", None)  # of sparse features too
+    if not shape and not hasattr(X, "__len__"):
+        text = "{X} must be a table of features, with one row a label; got {kind}."
+        raise InputError(text, kind=type(X).__name__)
     check_lengths({**held, "X": range(shape[0]) if shape else X})
     whole = Contingency.from_labels(target, target, sensitive_features=sensitive_features)
     chosen = allowed(whole)[0] if auditor is None else auditor

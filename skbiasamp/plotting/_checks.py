@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -52,14 +53,13 @@ def check_drawable(
     for column in numbers:
         as_floats(frame[column], name)
     for column in names:
+        text = "{name} must hold names in column {column!r}, such as text or numbers"
         try:
             set(frame[column])
         except TypeError:
-            raise InputTypeError(
-                "{name} must hold names in column {column!r}, such as text or numbers.",
-                name=name,
-                column=column,
-            ) from None
+            raise InputTypeError(text + ".", name=name, column=column) from None
+        if frame[column].isna().any():
+            raise InputError(text + "; some are missing.", name=name, column=column)
 
 
 def check_kind(value: object, kind: type, made_by: str, instead: str = "") -> None:
@@ -107,9 +107,9 @@ def check_most(name: str, value: object) -> None:
 
 def check_axes(ax: Any) -> Any:
     """Return axes to draw in."""
-    from matplotlib.axes import Axes
-
-    if not isinstance(ax, Axes):
+    # Who has Axes has imported them; matplotlib is optional.
+    figures = sys.modules.get("matplotlib.axes")
+    if figures is None or not isinstance(ax, figures.Axes):
         kind = type(ax).__name__
         raise InputTypeError("{ax} must be Axes of matplotlib, or None; got {kind}.", kind=kind)
     return ax

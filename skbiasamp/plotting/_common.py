@@ -11,6 +11,7 @@ import pandas as pd
 
 from skbiasamp._input import check_auditor, check_instance, check_option
 from skbiasamp._words import group_of
+from skbiasamp.inference._power import check_share
 from skbiasamp.inference._tests import significant
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.plotting._checks import (
@@ -19,7 +20,6 @@ from skbiasamp.plotting._checks import (
     check_drawable,
     check_kind,
     check_name_list,
-    check_number,
     check_text,
 )
 from skbiasamp.results import AuditResult
@@ -58,7 +58,7 @@ class PairsDisplay:
             numbers=["amplification", *measured],
             names=["group", "task"],
         )
-        check_number("confidence_level", confidence_level, 0, 1)
+        check_share("confidence_level", confidence_level)
         check_option("kind", kind, tuple(SIDES))
         self.table = table
         self.title = title

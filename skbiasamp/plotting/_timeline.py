@@ -93,11 +93,12 @@ class TimelineDisplay:
         title: str | None = None,
         confidence_level: float | None = 0.95,
     ) -> None:
+        columns = getattr(table, "columns", ())
         check_drawable(
             table,
             says="must be a data frame with one row a period, as Timeline.to_frame returns it",
             instead="A whole timeline is drawn with TimelineDisplay.from_timeline(timeline).",
-            numbers=["value", "low", "high", "alarm"],
+            numbers=["value", "low", "high", "alarm", *({"n"} & set(columns))],
             names=["period"],
         )
         check_number("reference", reference)
