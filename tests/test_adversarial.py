@@ -553,6 +553,8 @@ def test_what_is_wrong_is_said(biased, settings, message):
 def test_what_is_no_module_is_said(biased):
     with pytest.raises(TypeError, match=r"module was called as module\(3, 2\), and returned a int"):
         fitted(biased, module=lambda *sizes: 3)
+    with pytest.raises(TypeError, match=r"adversary must be a torch.nn.Module, or .* got 1"):
+        fitted(biased, adversary=[1])
 
 
 def test_groups_are_needed(biased):

@@ -140,6 +140,9 @@ def _made(name: str, given: Any, *sizes: Any) -> Any:
     torch = import_torch()
     if isinstance(given, torch.nn.Module):
         return deepcopy(given)
+    if not callable(given):
+        text = "{name} must be a torch.nn.Module, or a callable that returns one; got {seen!r}."
+        raise InputTypeError(text, name=name, seen=given)
     check_call(name, given, *sizes)
     made = given(*sizes)
     if not isinstance(made, torch.nn.Module):
