@@ -23,7 +23,7 @@ class ExposureAuditor(AttackAuditor):
 
     metric = "exposure"
     question = "Do the predictions give away members of the first group?"
-    headline = 2
+    rank = 2
 
     def _attacks(self):
         return ("task", "group"), ("task_pred", "group")

@@ -692,7 +692,7 @@ class OddsAuditor(CooccurrenceAuditor):
 
     metric = "odds"
     question = "Do predictions move the odds?"
-    headline = -1
+    rank = -1
     columns: ClassVar = {"odds_labels": "Odds of labels", "odds_model": "Odds of predictions"}
     percent = False
 

@@ -130,7 +130,7 @@ def _chosen(report: AuditReport | ComparisonReport, named: list[str] | None) -> 
     """Return the results to check: of the first metric, or those that --on names."""
     results: dict[str, Any] = dict(report)
     if named is None:
-        first = min(results.values(), key=lambda one: one.headline).metric
+        first = min(results.values(), key=lambda one: one.rank).metric
         return [name for name, one in results.items() if one.metric == first]
     chosen: dict[str, None] = {}
     for wanted in named:

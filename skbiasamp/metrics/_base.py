@@ -441,7 +441,7 @@ class BaseAuditor(ABC, BaseEstimator):
         return "the group"
 
     @property
-    def headline(self) -> int:
+    def rank(self) -> int:
         """Rank in a report: the lowest that can be measured gives the verdict."""
         return 9
 
@@ -507,7 +507,7 @@ class BaseAuditor(ABC, BaseEstimator):
             kind=self.kind,
             question=self.question,
             definition=self.definition,
-            headline=self.headline,
+            rank=self.rank,
             columns=dict(self.columns),
             uncounted=self.uncounted,
             amplified=self.amplified,

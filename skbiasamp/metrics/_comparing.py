@@ -93,7 +93,7 @@ def comparison_result(
         params=auditor.get_params(deep=False),
         kind=auditor.kind,
         question=auditor.question,
-        headline=auditor.headline,
+        rank=auditor.rank,
         percent=auditor.percent,
         unit=auditor.unit,
         group_columns=tuple(cells.group_columns or ()),

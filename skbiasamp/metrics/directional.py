@@ -157,7 +157,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return "Do predictions exaggerate the association between group and task?"
 
     @property
-    def headline(self) -> int:
+    def rank(self) -> int:
         """Rank in a report: the first to read, or after leakage if the group is predicted."""
         return 3 if self.direction == "T->A" else 0
 

@@ -96,7 +96,7 @@ class DPAAuditor(AttackAuditor):
         " task guesses the predicted group (T→A), than equally accurate random labels. The "
         "value is the difference of both qualities divided by their sum."
     )
-    headline = 4
+    rank = 4
     direction: str
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "direction": [StrOptions(set(DIRECTIONS))],

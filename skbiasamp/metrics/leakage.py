@@ -96,7 +96,7 @@ class LeakageAuditor(AttackAuditor):
         "group from the predictions than from equally accurate random labels."
     )
     question = "Do the predictions reveal the group better than equally accurate labels would?"
-    headline = 1
+    rank = 1
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **AttackAuditor._parameter_constraints,
         "equalize": [StrOptions({"auto", "f1", "accuracy"}), None],

@@ -87,7 +87,7 @@ class MALSAuditor(CooccurrenceAuditor):
     question = (
         "Do predictions further raise the share of groups that are overrepresented in a task?"
     )
-    headline = 5
+    rank = 5
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:

@@ -124,7 +124,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     )
     kind = "size"
     question = "How much do predictions change the association between groups and sets of tasks?"
-    headline = 6
+    rank = 6
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "direction": [StrOptions(set(DIRECTIONS)), None],
         "combinations": [StrOptions({"observed", "all"})],

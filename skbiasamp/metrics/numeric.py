@@ -129,7 +129,7 @@ class NumericAuditor(CooccurrenceAuditor):
         "observed": "Mean prediction",
         "delta": "Change of mean",
     }
-    headline = 0
+    rank = 0
     percent = False
     unit = "standard deviations"
     definition = (

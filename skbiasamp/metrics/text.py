@@ -131,7 +131,7 @@ class LICAuditor(TextAuditor):
         "that name the group masked."
     )
     question = "Do the model's texts reveal the group better than human texts do?"
-    headline = 1
+    rank = 1
 
     def __init__(
         self,
@@ -284,7 +284,7 @@ class DBACAuditor(TextAuditor):
         "tasks from texts without words for the tasks (A→T), if the model wrote the texts in place "
         "of people. The value is the difference of both qualities divided by their sum."
     )
-    headline = 3
+    rank = 3
     direction: str
     _compared: Array | None = None  # the tasks that all compared models name
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -91,7 +91,7 @@ class ComparisonResult(OfMetric):
         How values are read: a signed mean, a mean of absolute changes, or the gain of an attacker.
     question : str
         The question that the metric answers.
-    headline : int
+    rank : int
         Rank among the results of a report.
     percent : bool
         Whether the rates of a pair are shares of 1.
@@ -126,7 +126,7 @@ class ComparisonResult(OfMetric):
     params: dict[str, Any] = field(default_factory=dict)
     kind: str = "signed"
     question: str = ""
-    headline: int = 9
+    rank: int = 9
     percent: bool = True
     unit: str = ""
     group_columns: tuple[Hashable, ...] = ()
@@ -391,7 +391,7 @@ _FIELDS = schema.record(
         "params": schema.dict_of(schema.ANYTHING),
         "kind": schema.one_of("signed", "size", "attack"),
         "question": schema.TEXT,
-        "headline": schema.number(),
+        "rank": schema.number(),
         "percent": schema.TRUTH,
         "unit": schema.TEXT,
         "group_columns": schema.tuple_of(schema.name),

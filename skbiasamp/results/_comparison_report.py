@@ -85,7 +85,7 @@ class ComparisonReport(Report[ComparisonResult]):
     @property
     def primary(self) -> str:
         """Name of the comparison that the verdict is about: the first that was measured."""
-        ranked = sorted(self.results, key=lambda name: self.results[name].headline)
+        ranked = sorted(self.results, key=lambda name: self.results[name].rank)
         able = (
             name for name in ranked if {*self.results[name].verdicts.values()} != {NOT_MEASURED}
         )

@@ -159,9 +159,9 @@ class AuditReport(Report[AuditResult]):
         """Name of the result that the verdict is about.
 
         Directional A->T; leakage if the labels are balanced; T->A if only the sensitive feature
-        is predicted. In general the result with the lowest `headline` that can be measured.
+        is predicted. In general the result with the lowest `rank` that can be measured.
         """
-        ranked = sorted(self.results, key=lambda name: self.results[name].headline)
+        ranked = sorted(self.results, key=lambda name: self.results[name].rank)
         able = (
             name
             for name in ranked

@@ -92,7 +92,7 @@ class AuditResult(OfMetric):
         What the metric measures, in a sentence or two.
     sentence : str
         What the result says: verdict, value with interval, and the pair affected most.
-    headline : int
+    rank : int
         Rank among the results of a report; the lowest one that can be measured is its primary
         result.
     columns : dict of str to str
@@ -154,7 +154,7 @@ class AuditResult(OfMetric):
     question: str = ""
     definition: str = ""
     sentence: str = ""
-    headline: int = 9
+    rank: int = 9
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
     unit: str = ""
@@ -491,7 +491,7 @@ _FIELDS = schema.record(
         "question": schema.TEXT,
         "definition": schema.TEXT,
         "sentence": schema.TEXT,
-        "headline": schema.number(),
+        "rank": schema.number(),
         "columns": schema.dict_of(schema.TEXT),
         "percent": schema.TRUTH,
         "unit": schema.TEXT,

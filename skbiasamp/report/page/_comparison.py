@@ -68,7 +68,7 @@ def comparison_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
     reference, models = content["reference"], list(primary["verdicts"])
     # Whose rates changed: of the first metric whose pairs count rows.
     counted = [one for one in results.values() if "gained" in (one["pairs"] or [{}])[0]]
-    seen = min(counted, key=lambda one: (one["direction"] is None, one["headline"]), default=None)
+    seen = min(counted, key=lambda one: (one["direction"] is None, one["rank"]), default=None)
     rates = table_rows(content["rates"])
     cards = []
     for i, model in enumerate(models, 1):
