@@ -1,6 +1,7 @@
 """Scorers, cross-audits, thresholds and curves, against definitions and scikit-learn itself."""
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -987,6 +988,13 @@ def test_a_fitted_classifier_keeps_its_fit(frozen):
     assert_array_equal(model.predict_proba(NUMBERS), inner.predict_proba(NUMBERS))
     with pytest.raises(NotFittedError):
         BaseRateThresholdClassifier(LogisticRegression(), cv="prefit").fit(NUMBERS, Y)
+
+
+def test_one_weight_for_all_rows_may_be_a_fraction():
+    inner = LogisticRegression().fit(NUMBERS, Y)
+    half, whole = (BaseRateThresholdClassifier(inner, cv="prefit") for _ in range(2))
+    half.fit(NUMBERS, Y, sample_weight=Fraction(1, 2))
+    assert_array_equal(half.thresholds_, whole.fit(NUMBERS, Y).thresholds_)
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         weight = inner.get("sample_weight")
         weight = np.ones(len(pairs.group)) if weight is None else weight
         counts = (
-            pairs.within(pairs.group) * check_sample_weight(weight, pairs.group)
+            pairs.within(pairs.group) * check_sample_weight(weight, pairs.group, dtype=float)
         ) @ pairs.member
         self._one_label = pairs.one_label
         self._binary = pairs.one_label and len(pairs.tasks) == 2

@@ -159,7 +159,7 @@ class BaseRateThresholdClassifier(ClassifierWrapper):
         if self._one_label:
             labels = (labels == self.estimator_.classes_[1])[:, None]
         weight = inner.get("sample_weight")
-        weight = None if weight is None else check_sample_weight(weight, labels)
+        weight = None if weight is None else check_sample_weight(weight, labels, dtype=float)
         self.base_rates_ = np.average(labels, axis=0, weights=weight)
         self.thresholds_ = np.array(
             [_threshold(*pair, weight) for pair in zip(scores.T, self.base_rates_, strict=True)]
