@@ -14,6 +14,8 @@ from collections import Counter
 from pathlib import Path
 
 import architectures
+import attacker_grid
+import coco_attackers
 import imsitu_attackers
 from published.directional import directional, metric_card
 from published.dpa import dpa
@@ -29,6 +31,9 @@ PAPERS = {
     "Men also like shopping (Zhao et al., EMNLP 2017)": rba,
     "The metric card on the Hugging Face hub": metric_card,
 }
+
+# Scripts that keep their runs in files.
+KEPT = (architectures, attacker_grid, imsitu_attackers, coco_attackers)
 
 TOP = """\
 # Replication
@@ -89,7 +94,7 @@ def markdown(found, page=""):
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
         lines = merged(on_page(page, paper), map(line, rows))
         parts.append("\n".join([f"## {paper}", "", head, *lines]) + "\n")
-    parts += [architectures.section(), imsitu_attackers.section()]
+    parts += [one.section() for one in KEPT]
     parts.append(BOTTOM)
     for paper, numbers, needs, code in MISSING:
         parts.append(

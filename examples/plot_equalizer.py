@@ -134,6 +134,72 @@ plt.show()
 # between the two directions. On all images, Equalizer's value is higher in both directions.
 
 # %%
+# Pairs of an object and a gender
+# -------------------------------
+# The code released with the paper lists the pairs for which the trade-off holds: from the baseline
+# to Equalizer, T→A falls, and A→T rises to above 0. It has 65 of the objects, so 130 pairs, and
+# five words for each gender. It takes the true objects and genders from human captions, which are
+# not available. Here they are the annotated ones, which also give the signs.
+
+WITHOUT = ["scissors", "apple", "sheep", "stop_sign", "toaster", "orange", "hair_drier", "zebra"]
+WITHOUT += ["bear", "vase", "bird", "broccoli", "carrot", "parking_meter"]
+in_pairs = [name for name in labels.columns[2:] if name not in WITHOUT]
+truth_65 = captions[in_pairs].astype(float)
+five_words = WordListLabeler(
+    {
+        "female": ["woman", "girl", "lady", "female", "women"],
+        "male": ["man", "boy", "gentleman", "male", "men"],
+    },
+    exclusive=True,
+    plurals=False,
+)
+names = WordListLabeler({name: [name.replace("_", " ")] for name in in_pairs})
+of_model = {
+    model: pd.concat(
+        [five_words.transform(captions[name]), names.transform(captions[name])[in_pairs]], axis=1
+    )
+    for model, name in MODELS.items()
+}
+base = pd.get_dummies(gender).astype(float)
+rates = truth_65.T @ base / base.sum()  # P(object | gender)
+signs = np.sign(rates.sub(truth_65.mean(), axis=0))
+
+
+def by_pair(found):
+    """Return BiasAmp T→A and A→T of each pair, over the captions that name one gender."""
+    one = found["(no label)"].to_numpy() == 0
+    objects_true, gender_true, found = truth_65[one], base[one], found[one]
+    change = objects_true.T @ (found[["female", "male"]] - gender_true)
+    t_to_a = change.div(objects_true.sum(), axis=0)
+    a_to_t = (found[in_pairs] - objects_true).T @ gender_true / gender_true.sum()
+    return signs * t_to_a, signs * a_to_t
+
+
+def trade_offs(baseline, equalizer):
+    """Return the number of pairs in which T→A falls, and A→T rises to above 0."""
+    before, after = by_pair(baseline), by_pair(equalizer)
+    found = (after[0] < before[0]) & (after[1] > before[1]) & (after[1] > 0)
+    return int(found.to_numpy().sum())
+
+
+n_pairs = trade_offs(of_model["baseline"], of_model["Equalizer"])
+rng = np.random.default_rng(0)
+by_chance = []
+for _ in range(100):  # captions of the two models, swapped at random in each row
+    swap = rng.random(len(captions)) < 0.5
+    first, second = (of_model[one].copy() for one in MODELS)
+    first[swap], second[swap] = of_model["Equalizer"][swap], of_model["baseline"][swap]
+    by_chance.append(trade_offs(first, second))
+low, high = np.quantile(by_chance, [0.025, 0.975])
+print(f"pairs with the trade-off: {n_pairs} of {signs.size}")
+print(f"if captions are swapped at random: {np.mean(by_chance):.1f} [{low:.0f}, {high:.0f}]")
+
+# %%
+# There are 15 such pairs, the snowboard and men among them. If the captions of the two models are
+# swapped at random in each image, there are as many. So the pairs are no evidence that Equalizer
+# trades one direction for the other. The paper says that it does so in its examples and for certain
+# tasks, which these 15 are.
+#
 # Sets of objects
 # ---------------
 # Multi→ (Zhao, Andrews & Xiang 2023) looks at sets of two objects or more, here the 3,030 sets that

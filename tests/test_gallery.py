@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from sklearn.model_selection import train_test_split
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -293,7 +294,7 @@ def test_counts_and_trees_on_compas_are_as_in_the_paper(run):
     dpa = page["dpa"]
     for direction, published in (("T->A", 0.061), ("A->T", 0.100)):
         row = dpa.loc["balanced", direction]
-        assert row["mean"] == pytest.approx(published, abs=0.02)
+        assert row["mean"] == pytest.approx(published, abs=2.2 * row["spread"])
         assert row["low"] > 0
 
 
@@ -430,7 +431,7 @@ def test_the_replication_page_is_what_the_script_writes(cheap):
     lines = on_page()
     assert [replication.line(row) for row in cheap if replication.line(row) not in lines] == []
     text = "\n".join(lines)
-    sections = [one.section() for one in (replication.architectures, replication.imsitu_attackers)]
+    sections = [one.section() for one in replication.KEPT]
     for part in (replication.TOP, replication.inventory(), *sections, replication.BOTTOM):
         assert part in text
     for missing in replication.MISSING:
@@ -440,11 +441,14 @@ def test_the_replication_page_is_what_the_script_writes(cheap):
 def test_a_difference_is_explained_and_counts_are_exact(cheap):
     for row in cheap:
         assert row.agrees() or row.why, row.what
-        if row.where in ("Table 2a", "Table 2b") or re.search("men$|images for", row.what):
+        if "predicted" in row.what:
+            spread = float(re.match(r"± (\d+) over", row.why)[1])
+            assert abs(row.difference()) < 1.5 * spread, row.what  # as the inventory says
+        elif row.where in ("Table 2a", "Table 2b") or re.search("men$|images for", row.what):
             assert row.difference() == 0, row.what
     agreeing = sum(row.agrees() for row in cheap)
     assert agreeing >= 38
-    assert len(cheap) - agreeing <= 22
+    assert len(cheap) - agreeing <= 31
 
 
 def test_the_inventory_uses_four_words_and_its_pages_exist():
@@ -566,6 +570,15 @@ def test_masks_weaken_the_association_in_captions(run):
     assert 0.2 < person["n"] / 6628 < 0.25
 
 
+def test_a_ranking_repeats_as_often_as_two_means_keep_their_order():
+    """Of two models, the difference of two repeats is normal: one probability, by the book."""
+    chance_of_repeat = definitions("lic_captioners")["chance_of_repeat"]
+    same, swapped = chance_of_repeat(np.array([0.46, 0.45]), np.array([0.02, 0.01]), n_seeds=10)
+    by_the_book = norm.cdf(0.01 / np.sqrt(2 * (0.02**2 + 0.01**2) / 10))
+    assert same == pytest.approx(by_the_book, abs=0.005)
+    assert swapped == pytest.approx([1 - by_the_book], abs=0.005)
+
+
 @needs("captions_equalizer.csv.gz")
 def test_equalizer_errs_less_and_follows_the_objects_more(run):
     page = run("equalizer")
@@ -587,6 +600,10 @@ def test_equalizer_errs_less_and_follows_the_objects_more(run):
     for said in page["said"].values():
         mentioned = ((occur @ said.to_numpy().T) == occur.sum(axis=1, keepdims=True)).any(axis=1)
         assert mentioned.mean() == pytest.approx(0.03, abs=0.01)
+    # As many pairs as if it were by chance which caption is whose.
+    assert page["n_pairs"] == 15
+    assert page["signs"].shape == (65, 2)
+    assert page["low"] < 15 < page["high"]
 
 
 def test_the_base_decides_about_answers_without_a_label(run):

@@ -91,6 +91,26 @@ def bounds():
     )
 
 
+def balanced_predictions(trees, n_samples=40):
+    """Yield the counts of trees' predictions on balanced samples (Table 2b)."""
+    counts = load_compas_counts("balanced")
+    found = []
+    for seed in range(n_samples):
+        compas = trees["sample"]("balanced", seed)
+        race = trees["predictions"](compas.data, compas.sensitive_features, seed)
+        task = trees["predictions"](compas.data, compas.target, seed)
+        found.append(
+            [np.sum(race[compas.target == label] == "Caucasian") for label in (0, 1)]
+            + [np.sum(task[compas.sensitive_features == one] == 0) for one in trees["RACES"]]
+        )
+    names = [f"Caucasian predicted, T = {label}: rows" for label in (0, 1)]
+    names += [f"T = 0 predicted, {one}: rows" for one in trees["RACES"]]
+    printed = [*counts.predicted_groups["Caucasian"], *counts.predictions["no"]]
+    for name, number, values in zip(names, printed, np.transpose(found), strict=True):
+        why = f"± {values.std(ddof=1):.0f} over {n_samples} samples; theirs is one sample"
+        yield Row("Table 2b", name, str(number), values.mean(), why)
+
+
 def hiring():
     """Yield the example of a data set that DPA calls unbiased and BiasAmp→ does not."""
     counts = np.array([[25, 75], [25, 25]])  # men, women × hired, rejected
@@ -127,6 +147,7 @@ def dpa(slow):
     pairs = Counter(zip(balanced.sensitive_features, balanced.target, strict=True))
     (size,) = set(pairs.values())
     yield Row("Table 2b", "rows of each race and label", "874", size)
+    yield from balanced_predictions(trees)
 
     published = trees["PAPER"]
     for kind in ("unbalanced", "balanced"):

@@ -210,8 +210,8 @@ class MLPAttacker(BaseEstimator):
             and leaky ReLU. It trains for 100 epochs at 5e-5 in batches of 128 and keeps the epoch
             with the smallest loss on held-out rows. The paper keeps the best epoch on its
             validation rows: pass ``early_stopping="accuracy"`` here and `validation` to
-            `skbiasamp.metrics.dataset_leakage`. The paper does not name its weight decay; 1e-5 is
-            the choice made here.
+            `skbiasamp.metrics.dataset_leakage`. The weight decay of 1e-5 is that of the authors'
+            code, which also normalises the inputs and has a fourth hidden layer.
         **overrides
             Parameters of `MLPAttacker` that replace those of the preset.
 

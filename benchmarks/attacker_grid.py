@@ -1,0 +1,100 @@
+"""Difference and DPA by attackers of 30 sizes: Appendix B of Tokas, Nair & Kerner (2024).
+
+    python benchmarks/attacker_grid.py               # the sizes that are not in the file yet
+    python benchmarks/attacker_grid.py --minutes 14  # so long, and the rest another time
+    python benchmarks/attacker_grid.py --short       # one small attacker, not kept
+
+Table 5 of the paper gives widths of 20 to 500 and depths of 2 to 6. The data and the training are
+those of examples/plot_attacker_robustness.py, which has six of these sizes. What is done is kept in
+benchmarks/published/attacker_grid.csv, which the replication page reads. Needs torch.
+"""
+
+import argparse
+import csv
+import time
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from published._rows import page
+
+FILE = Path(__file__).parent / "published" / "attacker_grid.csv"
+COLUMNS = ("width", "depth", "seed", "difference", "DPA")
+WIDTHS, DEPTHS, SEEDS = (20, 50, 100, 200, 350, 500), (2, 3, 4, 5, 6), (0, 1, 2)
+N_ROWS, EPOCHS = 1_000, 30
+
+
+def read():
+    """Return difference and DPA by width, depth and seed of the data."""
+    if not FILE.exists():
+        return {}
+    with FILE.open(encoding="utf-8", newline="") as file:
+        return {
+            tuple(int(row[name]) for name in COLUMNS[:3]): (
+                float(row["difference"]),
+                float(row["DPA"]),
+            )
+            for row in csv.DictReader(file)
+        }
+
+
+def run(width, depth, seed, n_rows=N_ROWS, epochs=EPOCHS):
+    """Return difference and DPA of one attacker."""
+    import torch
+
+    torch.set_num_threads(1)
+    found = page("attacker_robustness")["measure"]((width,), (depth,), n_rows, epochs, seed)
+    return found.loc[0, ["difference", "DPA"]].tolist()
+
+
+def section():
+    """Return the table of the replication page."""
+    found = read()
+    seeds = sorted({seed for *_, seed in found})
+    if not found:
+        return ""
+    spread = page("attacker_robustness")["relative_spread"]
+    lines = [
+        "## Attackers of 30 sizes (Tokas, Nair & Kerner 2024, App. B)",
+        "",
+        "Fig. 3 of the paper says that DPA varies less with the attacker than the plain difference",
+        "of qualities. It prints no numbers. Here all attackers of six widths (20 to 500) and five",
+        "depths (2 to 6) get the same 1,000 rows, in each draw of the rows. Spread is the",
+        "standard deviation over attackers, relative to their mean.",
+        "`python benchmarks/attacker_grid.py` makes the numbers.",
+        "",
+        "| rows | attackers | spread of difference | spread of DPA | lowest DPA | highest DPA |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for seed in seeds:
+        values = np.array([one for (*_, its), one in found.items() if its == seed])
+        difference, dpa = (spread(one) for one in values.T)
+        low, high = (f"{one:.3f}".replace("-", "−") for one in np.sort(values[:, 1])[[0, -1]])
+        cells = (f"draw {seed + 1}", str(len(values)), f"{difference:.2f}", f"{dpa:.2f}", low, high)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=np.inf, help="start no run after these")
+    parser.add_argument("--short", action="store_true", help="one small attacker, not kept")
+    options = parser.parse_args()
+    if options.short:
+        print(run(5, 2, seed=0, n_rows=100, epochs=1))
+        return
+    if not FILE.exists():
+        FILE.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
+    start = time.monotonic()
+    for seed, width, depth in product(SEEDS, WIDTHS, DEPTHS):
+        if (width, depth, seed) in read() or time.monotonic() - start > 60 * options.minutes:
+            continue
+        found = run(width, depth, seed)
+        with FILE.open("a", encoding="utf-8", newline="") as file:
+            row = (width, depth, seed, *(f"{one:.6f}" for one in found))
+            csv.writer(file, lineterminator="\n").writerow(row)
+    print(section())
+
+
+if __name__ == "__main__":
+    main()
