@@ -102,6 +102,10 @@ def from_predictions(**options):
             "rates must be a dict or a data frame; got int",
         ),
         (
+            lambda: AmplificationCurveDisplay([0, 1], [0, 1], rates={"f": None}),
+            r"rates\['f'\] has 1 numbers but there are 2 thresholds",
+        ),
+        (
             lambda: AmplificationCurveDisplay([0, 1], [0, 1], operating_point="x"),
             "operating_point must be a number; got 'x'",
         ),

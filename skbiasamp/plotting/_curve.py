@@ -124,7 +124,7 @@ class AmplificationCurveDisplay:
         numbers = {
             name: np.atleast_1d(as_floats(held, name))
             for name, held in ({"thresholds": thresholds} | given).items()
-            if held is not None or name in ("thresholds", "values")
+            if held is not None or name not in ("low", "high")
         }
         self.thresholds = numbers["thresholds"]
         for name, held in numbers.items():
