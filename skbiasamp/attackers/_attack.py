@@ -274,9 +274,13 @@ def _inputs(
     elif perturbed:  # each row has its own perturbation
         inputs = np.concatenate(matrices).astype(float)
         joined = np.arange(len(inputs))
-    else:
+    elif sides[0].soft:
         inputs, joined = np.unique(np.concatenate(matrices), axis=0, return_inverse=True)
-        inputs, joined = inputs.astype(float), joined.reshape(-1)
+        joined = joined.reshape(-1)
+    else:  # the labels of one side keep their patterns
+        one = sides[0].labels if len(sides) == 1 else Members(np.concatenate(matrices))
+        inputs, joined = one.patterns()
+        inputs = inputs.astype(float)
     starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
     return inputs, [joined[low:high] for low, high in pairwise(starts)], n_bits
 

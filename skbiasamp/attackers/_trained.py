@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -250,9 +251,19 @@ class TrainedPair:
         for attack, predicted, mean in zip(pair.attacks, self.predicted, self._means, strict=True):
             if id(predicted) not in known:
                 rate = pair.rate_of(attack, rates)
-                known[id(predicted)] = self._rescore(attack, weight, rate, mean)
+                parts = [
+                    self._rescore(attack, weight[rows], None if rate is None else rate[rows], mean)
+                    for rows in self._slices(len(weight))
+                ]
+                quality, guess = (np.concatenate(part) for part in zip(*parts, strict=True))
+                known[id(predicted)] = quality, guess
             scores.append(known[id(predicted)])
         return Qualities(scores[0][0], *scores[-1])
+
+    def _slices(self, n_draws: int) -> list[slice]:
+        """Return which draws to score at a time, so that their tables fit into memory."""
+        ends = np.cumsum(self.pair.chunks(n_draws)).tolist()
+        return [slice(low, high) for low, high in pairwise([0, *ends])]
 
     def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:
         """Return what attackers predict on average, for rows that they did not learn from.
@@ -329,14 +340,12 @@ def rescored(
     """
     cells = trained[0].pair.cells
     found: list[list[Qualities]] = [[] for _ in trained]
-    most = min(max(one.pair.chunks(n_draws)) for one in trained)
     with progress("resamples", n_draws) as step:
         for size in step.parts(chunks(n_draws, n_folds * cells.n_cells)):
-            whole = resample(cells, n_folds, size, rng).sum(axis=1)
-            for low in range(0, size, most):
-                known: dict[int, tuple[Array, Array]] = {}
-                for one, part in zip(trained, found, strict=True):
-                    part.append(one.rescored(whole[low : low + most], known))
+            weight = resample(cells, n_folds, size, rng).sum(axis=1)
+            known: dict[int, tuple[Array, Array]] = {}
+            for one, part in zip(trained, found, strict=True):
+                part.append(one.rescored(weight, known))
     return [Qualities(*map(np.concatenate, zip(*part, strict=True))) for part in found]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from skbiasamp._input import Array, check_option
 from skbiasamp._jobs import side_by_side
@@ -396,12 +396,13 @@ def of_draws(
     squared = noise**2 / max(n_draws - 1, 1)
     most = np.full(rows.shape, 1e6)
     df = np.minimum(np.divide(error**4, squared, out=most, where=squared > 0), 1e6)
-    reach = stats.t.isf(tail, df) * error
+    # Functions, not distributions: those check their arguments for longer than all else takes.
+    reach = -special.stdtrit(df, tail) * error
     low, high = value - reach, value + reach
     # So far in the tails resamples know nothing.
     least = 2 / (1 + len(resamples))
     away = np.divide(np.abs(value), error, out=np.full(value.shape, np.inf), where=error > 0)
-    p_values = np.where(value == 0, 1.0, np.maximum(2 * stats.t.sf(away, df), least))
+    p_values = np.where(value == 0, 1.0, np.maximum(2 * special.stdtr(df, -away), least))
     if n_changed is not None and n_changed < FEW:
         # Resamples know of no other changes than were seen: bounds of their number instead.
         unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)

@@ -45,15 +45,13 @@ def ratio_interval(k: Any, n: Any, k_base: Any, n_base: Any) -> tuple[Array, Arr
         difference = k / n - ratio * k_base / n_base
         return np.where(difference == 0, 0.0, difference / np.sqrt(spread))
 
-    ends = []
+    crossed = np.array([_Z, -_Z]).reshape(2, *[1] * k.ndim)
+    low, high = (np.full((2, *k.shape), end) for end in (-_FURTHEST, _FURTHEST))
     with np.errstate(divide="ignore", invalid="ignore"):
-        for side in (1, -1):
-            low, high = (np.full(k.shape, end) for end in (-_FURTHEST, _FURTHEST))
-            for _ in range(60):
-                middle = (low + high) / 2
-                above = score(middle) > side * _Z
-                low, high = np.where(above, middle, low), np.where(above, high, middle)
-            ends.append(np.exp((low + high) / 2))
-        known = (k_base > 0) & (n > 0)
-    lower, upper = (np.where(known, end, np.nan) for end in ends)
+        for _ in range(60):
+            middle = (low + high) / 2
+            above = score(middle) > crossed
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+    known = (k_base > 0) & (n > 0)
+    lower, upper = np.where(known, np.exp((low + high) / 2), np.nan)
     return np.where(known & (k == 0), 0.0, lower), upper

@@ -174,7 +174,8 @@ class LeakageAuditor(AttackAuditor):
         training = self._training(test)
         if training is None or done.pair.model is None:
             return {}
-        settings = replace(done.pair.settings, attacker=done.attacker, equalize=None)
+        # Attackers that learn from the same rows differ in their seeds only.
+        settings = replace(done.pair.settings, attacker=done.attacker, equalize=None, n_draws=1)
         with collected():  # the audit has warned about these labels
             pair = make_pair(
                 _labels_alone(test),
