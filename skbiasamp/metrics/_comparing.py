@@ -74,7 +74,7 @@ def comparison_result(
         churn["changed"] += found.changed.tolist()
         churn["share"] += found.shares.tolist()
         churn["p_value"] += [found.p_value] * n_groups
-    p_values = [rows[model]["p_value"] for model in (reference, *others)]
+    p_values = np.array([rows[model]["p_value"] for model in (reference, *others)], dtype=float)
     adjusted = adjust_p_values(p_values, auditor.adjust)
     table = {
         name: [rows[model].get(name, np.nan) for model in (reference, *others)]
