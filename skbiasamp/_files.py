@@ -218,7 +218,7 @@ def _no_column(name: str, present: Iterable[str], path: Path) -> InputError:
 
 
 def _version(path: Path) -> tuple[int, ...]:
-    """Return what changes if somebody writes a file."""
+    """Return what changes whenever a file is written."""
     stat = path.stat()
     return stat.st_ino, stat.st_size, stat.st_mtime_ns
 
