@@ -207,8 +207,9 @@ class AuditResult(OfMetric):
 
     def _column(self, name: str, otherwise: float) -> Array:
         """Return a column of numbers."""
-        lacking = np.full(max(len(self.table), 1), otherwise)
-        return np.asarray(self.table.get(name, lacking), dtype=float)
+        if name in self.table:
+            return np.asarray(self.table[name], dtype=float)
+        return np.full(max(len(self.table), 1), otherwise)
 
     @property
     def judged(self) -> tuple[float, float, float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
+from skbiasamp._input import Array
 from skbiasamp._words import (
     NO_EFFECT,
     REVEALS_LESS,
@@ -176,52 +176,57 @@ class ErrorRates(Check):
         report = seen.report
         if "false_positive_rate" not in report.rates:
             return None
-        size = dict(zip(report.groups["group"], report.groups["n"], strict=True))
-        n = np.array([size[group] for group in report.rates["group"]])
-        worst: tuple[float, str, Any] = (0.0, "", None)
-        for labelled, kind, rows in (
-            ("not labelled", "false_positive_rate", n * (1 - report.rates["base_rate"])),
-            ("labelled", "true_positive_rate", n * report.rates["base_rate"]),
-        ):
-            counted = report.rates[rows > FEW - 1e-9]
-            if len(counted):
-                by_task = counted.groupby("task", sort=False)[kind]
-                gap = by_task.max() - by_task.min()
-                if gap.max() > worst[0]:
-                    rates = counted[counted["task"] == gap.idxmax()].set_index("group")[kind]
-                    worst = float(gap.max()), labelled, (gap.idxmax(), rates)
-        largest, labelled, found = worst
-        if largest < _GAP:
+        n_groups = len(report.groups)
+        share = report.rates["base_rate"].to_numpy(float).reshape(n_groups, -1)
+        n = report.groups["n"].to_numpy(float)[:, None]
+        counted = {  # groups x tasks; NaN with few rows
+            kind: np.where(
+                rows > FEW - 1e-9, report.rates[kind].to_numpy(float).reshape(share.shape), np.nan
+            )
+            for kind, rows in (
+                ("false_positive_rate", n * (1 - share)),
+                ("true_positive_rate", n * share),
+            )
+        }
+        gaps = {kind: _gaps(rates) for kind, rates in counted.items()}
+        kind = max(gaps, key=lambda kind: gaps[kind].max())
+        if gaps[kind].max() < _GAP:
             return None
-        task, rates = found
-        other = _other_rates(report.rates, n, task, labelled, [rates.idxmax(), rates.idxmin()])
+        at = int(gaps[kind].argmax())
+        task = report.rates["task"].iloc[at]
+        rates = counted[kind][:, at]
+        ends = [int(np.nanargmax(rates)), int(np.nanargmin(rates))]
         most, least = (
-            group_of(group, report.context.get("group_columns", ()))
-            for group in (rates.idxmax(), rates.idxmin())
+            group_of(report.groups["group"].iloc[i], report.context.get("group_columns", ()))
+            for i in ends
         )
+        (other,) = counted.keys() - {kind}
+        highest, lowest = counted[other][ends, at]
+        also = (
+            f" Among rows {_LABELLED[other]} so: {rate(highest)} and {rate(lowest)} "
+            f"({_name(other)})."
+        ) * (not np.isnan([highest, lowest]).any())
         return (
-            f"Among rows {labelled} '{task_of(task)}', the model predicts it for "
-            f"{rate(rates.max())} of the group {most} and {rate(rates.min())} of the group "
-            f"{least} ({_RATE_OF[labelled]} rate).{other} Amplification does not measure these "
-            "error rates.",
+            f"Among rows {_LABELLED[kind]} '{task_of(task)}', the model predicts it for "
+            f"{rate(rates[ends[0]])} of the group {most} and {rate(rates[ends[1]])} of the group "
+            f"{least} ({_name(kind)}).{also} Amplification does not measure these error rates.",
             f"Decide which of the two errors does more harm: to predict '{task_of(task)}' wrongly, "
             "or to miss it. Compare its rate between groups before you use the model.",
         )
 
 
-_RATE_OF = {"not labelled": "false positive", "labelled": "true positive"}
+_LABELLED = {"false_positive_rate": "not labelled", "true_positive_rate": "labelled"}
 
 
-def _other_rates(table: pd.DataFrame, n: Any, task: Any, labelled: str, groups: list[Any]) -> str:
-    """Return the other error rate of the same groups, if they have enough rows."""
-    (other,) = _RATE_OF.keys() - {labelled}
-    kind = _RATE_OF[other].replace(" ", "_") + "_rate"
-    share = table["base_rate"] if other == "labelled" else 1 - table["base_rate"]
-    own = table[(n * share > FEW - 1e-9) & (table["task"] == task)].set_index("group")[kind]
-    if not all(group in own.index for group in groups):
-        return ""
-    most, least = (rate(own[group]) for group in groups)
-    return f" Among rows {other} so: {most} and {least} ({_RATE_OF[other]} rate)."
+def _name(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _gaps(rates: Array) -> Array:
+    """Return how far groups differ, a task; below 0 if no group has enough rows."""
+    unknown = np.isnan(rates)
+    highest = np.where(unknown, -np.inf, rates).max(axis=0)
+    return np.asarray(highest - np.where(unknown, np.inf, rates).min(axis=0))
 
 
 class Probabilities(Check):
