@@ -288,8 +288,9 @@ def test_a_reader_may_have_seen_enough(folder):
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("rich", [True, False])
-@pytest.mark.parametrize(("limit", "code"), [((), 0), (("--fail-above", "0"), 1)])
+@pytest.mark.parametrize(
+    ("rich", "limit", "code"), [(True, ("--fail-above", "0"), 1), (False, (), 0)]
+)
 def test_a_reader_who_leaves_does_not_change_the_exit_code(folder, monkeypatch, rich, limit, code):
     """As in `skbiasamp audit ... | head -1`, with the pipe closed before anything is written."""
     if not rich:
@@ -740,8 +741,7 @@ def test_help_fits_and_has_examples(command, monkeypatch, capsys):
     assert "\n  skbiasamp demo" in printed or "\n  skbiasamp audit test.csv" in printed
 
 
-def test_the_version_is_that_of_the_package():
-    done = subprocess.run(
-        [sys.executable, "-m", "skbiasamp", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == f"skbiasamp {skbiasamp.__version__}\n"
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"skbiasamp {skbiasamp.__version__}\n"
