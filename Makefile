@@ -4,6 +4,8 @@
 PYTHON ?= $(shell for p in python3.11 python3; do \
 	"$$p" -c pass >/dev/null 2>&1 && { echo "$$p"; break; }; done)
 TEST_JOBS ?= 2
+# Each process begins with files of its own, so most fixtures of a file are made once.
+SPREAD := --dist worksteal
 PYTEST_ARGS ?=
 FUZZ_CALLS ?= 100000
 BENCH_ARGS ?=
@@ -44,28 +46,28 @@ audit: $(AUDIT_READY) ## audit real data that come with the package, and write t
 	.venv-audit/bin/python -m skbiasamp demo
 
 test: $(READY) ## run all tests and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
-	$(BIN)/python -m pytest -n $(TEST_JOBS) -m "not benchmarks" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -m "not benchmarks" $(PYTEST_ARGS)
 
 test-benchmarks: $(READY) ## run the short form of every benchmark, and check its tables
-	$(BIN)/python -m pytest -n $(TEST_JOBS) -q -m benchmarks $(PYTEST_ARGS) tests
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m benchmarks $(PYTEST_ARGS) tests
 
 fuzz: $(READY) ## make hostile calls for a long time (FUZZ_CALLS=1000000)
-	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) -q -rP tests/test_fuzz.py
+	FUZZ_CALLS=$(FUZZ_CALLS) $(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -rP tests/test_fuzz.py
 
 test-no-torch: $(CORE_READY) ## run the same tests in an environment without torch
 	@.venv-core/bin/python -c "import importlib.util, sys; \
 		sys.exit(importlib.util.find_spec('torch') and 'torch can be imported here: this run would prove nothing')"
-	.venv-core/bin/python -m pytest -n $(TEST_JOBS) -q -m "not benchmarks" $(PYTEST_ARGS)
+	.venv-core/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m "not benchmarks" $(PYTEST_ARGS)
 
 test-clients: $(CLIENTS_READY) ## run the tests of other libraries: XGBoost, MLflow, Fairlearn, ... (1 GB)
-	SKBIASAMP_CLIENTS=1 .venv-clients/bin/python -m pytest -n $(TEST_JOBS) -q $(PYTEST_ARGS) \
+	SKBIASAMP_CLIENTS=1 .venv-clients/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q $(PYTEST_ARGS) \
 		$(CLIENT_TESTS)
 
 test-spark: $(SPARK_READY) ## run the tests of Spark, in an environment of half a gigabyte (needs Java)
 	.venv-spark/bin/python -m pytest -q $(PYTEST_ARGS) tests/test_engines_spark.py
 
 test-oldest: $(OLDEST_READY) ## run the tests of compatibility with the oldest scikit-learn we allow
-	.venv-oldest/bin/python -m pytest -n $(TEST_JOBS) -q $(PYTEST_ARGS) $(COMPATIBILITY)
+	.venv-oldest/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q $(PYTEST_ARGS) $(COMPATIBILITY)
 
 lint: $(READY) ## check style, format and types
 	$(BIN)/ruff check

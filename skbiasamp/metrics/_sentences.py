@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skbiasamp._input import Array
 from skbiasamp._words import CANNOT, DIRECTION_OF, growth, rate, task_of
 from skbiasamp.results import AuditResult, reference_labels
 
@@ -16,7 +17,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     `base` says where the rate to compare with is from: "test", "train", or else the user.
     """
     pair = result.affected
-    if result.verdict == CANNOT or result.table["delta"].isna().all():
+    if result.verdict == CANNOT or np.isnan(_numbers(result, "delta")).all():
         return ""
     if pair is None:
         return " No pair of group and task changes."
@@ -41,7 +42,8 @@ def most_affected(result: AuditResult, *, base: str) -> str:
         where = labels == "training labels" and base == "test"
         effect = f". {'In the audited rows, the' if where else 'The'} {change}."
     intro = ""
-    if not pair["significant"] and result.table[["p_adjusted", "low"]].notna().any(axis=None):
+    tested = not all(np.isnan(_numbers(result, name)).all() for name in ("p_adjusted", "low"))
+    if tested and not pair["significant"]:
         intro = " No single pair changes significantly."
     return (
         f"{intro} {_largest(result, pair)}: {text}{of.get(base, 'is the given base rate')}{effect}"
@@ -50,8 +52,8 @@ def most_affected(result: AuditResult, *, base: str) -> str:
 
 def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
     """Return of which changes the reported one is the largest, if not of all."""
-    counted = result.table[result.table["sign"] != 0]
-    if abs(pair["delta"]) >= counted["delta"].abs().max():
+    changes = np.abs(_numbers(result, "delta")[_numbers(result, "sign") != 0])
+    if abs(pair["delta"]) >= np.fmax.reduce(changes, initial=np.nan):
         return "Largest change"
     significant = " significant" * pair["significant"]
     same = " in this direction" * (DIRECTION_OF.get(result.verdict, 0) != 0)
@@ -60,11 +62,16 @@ def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
 
 def _change_of_gap(result: AuditResult) -> str:
     """Return how the difference between two groups changes, or nothing if there are more pairs."""
-    table = result.table
-    if len(table) != 2 or table["task"].iloc[0] != table["task"].iloc[1]:
+    tasks = result.table["task"]
+    if len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
         return ""
-    rates = table[["base", "observed"]].to_numpy(float)
-    if np.isnan(rates).any():
+    base, observed = (_numbers(result, name) for name in ("base", "observed"))
+    if np.isnan([base, observed]).any():
         return ""
-    before, after = map(float, rates[0] - rates[1])
-    return f"difference between the groups {growth(before, after)}"
+    change = growth(float(base[0] - base[1]), float(observed[0] - observed[1]))
+    return f"difference between the groups {change}"
+
+
+def _numbers(result: AuditResult, name: str) -> Array:
+    """Return a column; pandas takes ten times as long to compute with it."""
+    return np.asarray(result.table[name], dtype=float)

@@ -49,9 +49,10 @@ def pair_names(groups: Names, tasks: Names) -> dict[str, Any]:
     """Return group and task of every pair, one row a pair."""
 
     def repeated(names: tuple[Hashable, ...], positions: Array) -> Any:
-        column = pd.Series(index=range(len(names)), dtype=object)
-        column[:] = names
-        return column.infer_objects().take(positions).array
+        column = np.empty(len(names), dtype=object)
+        for i, name in enumerate(names):  # tuples stay names and become no axis
+            column[i] = name
+        return pd.Series(column, dtype=object).infer_objects().array.take(positions)
 
     rows, cols = np.indices((len(groups), len(tasks))).reshape(2, -1)
     return {"group": repeated(groups, rows), "task": repeated(tasks, cols)}
