@@ -87,7 +87,7 @@ for f1, published in PAPER.itertuples(index=False):
 # ---------
 # The paper says that labels "were randomly flipped". The authors' code flips each label with the
 # same probability ("any label"). The paper's values are lower because its network learns the errors
-# of its training rows by heart. With this network they are within 0.6 percentage points
+# of its training rows by heart. With this network they are within 0.3 percentage points
 # (:doc:`/replication`). Kind of errors and attacker matter for model leakage too: bias
 # amplification is the difference to labels with errors.
 
