@@ -4,6 +4,7 @@
     python benchmarks/coverage_numeric.py --data-sets 100   # a third of it
     python benchmarks/coverage_numeric.py --short    # seconds: only checks that it runs
     python benchmarks/coverage_numeric.py --write docs/coverage-numeric.md
+    python benchmarks/coverage_numeric.py --keep rows.json --minutes 10    # in parts
 
 Prices follow a distribution that is written down, so that the true value is known.
 """
@@ -18,6 +19,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 from joblib import Parallel, delayed
+from parts import Trials, add_arguments
 
 from skbiasamp import NumericAuditor
 
@@ -133,15 +135,19 @@ def quiet(*how):
         return one(*how)
 
 
+def several(parallel, price, n, share, model, fitted, seeds):
+    """Run a data set a seed."""
+    return parallel(delayed(quiet)(price, n, share, model, fitted, seed) for seed in seeds)
+
+
 def marked(share, bad):
     """Return a share in per cent, bold if it is bad."""
     text = f"{100 * share:.1f}"
     return f"**{text}**" if bad else text
 
 
-def measured(parallel, n_data, sizes):
+def measured(parallel, n_data, sizes, held):
     """Yield the table's rows: what they are, and their numbers. Each has data sets of its own."""
-    first = 0
     for price in PRICES:
         for share in (0.5, 0.1):
             rng = np.random.default_rng(0)
@@ -149,12 +155,9 @@ def measured(parallel, n_data, sizes):
             fitted = Auditor().fit(paid, sensitive_features=group)
             for n in sizes:
                 for model in MODELS:
-                    work = (
-                        delayed(quiet)(price, n, share, model, fitted, seed)
-                        for seed in range(first, first + n_data)
-                    )
-                    yield (price, n, share, model), np.mean(parallel(work), axis=0)
-                    first += n_data
+                    row = price, n, share, model
+                    found = held.run(several, row, parallel, *row, fitted, trials=n_data)
+                    yield row, np.mean(found, axis=0)
 
 
 def main():
@@ -164,12 +167,14 @@ def main():
     parser.add_argument("--write", type=Path)
     parser.add_argument("--n-jobs", type=int, default=1)
     parser.add_argument("--data-sets", type=int, default=300)
+    add_arguments(parser)
     options = parser.parse_args()
+    held = Trials(options.keep, options.minutes, part=50)
     n_data, sizes = (3, (500,)) if options.short else (options.data_sets, (500, 5_000))
     error = (0.95 * 0.05 / n_data) ** 0.5
     lines, kept = [HEADER, "|---" * HEADER.count(" | ") + "|---|"], []
     with Parallel(n_jobs=options.n_jobs) as parallel:
-        for (price, n, share, model), (true, *numbers) in measured(parallel, n_data, sizes):
+        for (price, n, share, model), (true, *numbers) in measured(parallel, n_data, sizes, held):
             none = model in NULL
             cells = [marked(c, abs(c - 0.95) > 2 * error) for c in numbers[:4]]
             cells += [marked(c, none and c > 0.05 + 2 * error) for c in numbers[4:]]

@@ -60,7 +60,7 @@ def test_the_short_run_compares_learners_over_folds():
 
 
 def test_the_short_runs_of_clusters_and_of_all_pairs_show_their_tables():
-    for name, sizes in (("coverage_clusters", [15]), ("coverage_pairs", [6, 4])):
+    for name, sizes in (("coverage_clusters", [18]), ("coverage_pairs", [6, 4])):
         command = [sys.executable, "-X", "utf8", BENCHMARKS / f"{name}.py", "--short"]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=300)
         assert done.returncode == 0, done.stderr

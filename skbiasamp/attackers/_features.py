@@ -18,9 +18,9 @@ from skbiasamp.contingency import Contingency
 
 
 class FeatureLeakage(NamedTuple):
-    """Qualities of the attacker, in draws and resamples, and that of the best guess."""
+    """Qualities of the attacker: seen, in draws, resamples and folds; that of the best guess."""
 
-    qualities: tuple[Array, Array, Array]
+    qualities: tuple[Array, Array, Array, Array | None]
     chance: float
     attacker: str
 
@@ -56,8 +56,8 @@ def attack_features(
     rng = own_generator(random_state)
     pair = AttackPair(attack, None, settings)
     (found,) = run_attacks([pair], rng)
-    ((draws, resamples),) = redrawn([found], n_resamples, rng)
-    qualities = found.qualities.data, draws.data, resamples.data
+    ((draws, resamples, folds),) = redrawn([found], n_resamples, rng)
+    qualities = found.qualities.data, draws.data, resamples.data, folds and folds.data
     return FeatureLeakage(qualities, float(pair.chance().data.mean()), found.attacker_name)
 
 

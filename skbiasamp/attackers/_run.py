@@ -166,11 +166,13 @@ class Redrawn(NamedTuple):
     """How qualities vary: over draws on the rows as they are, and over resamples of the rows.
 
     Draws differ in folds, perturbations and training. In resamples the perturbation is the
-    expected one.
+    expected one. Of trained attackers, which resamples do not train again, there are the
+    qualities of each fold by itself.
     """
 
     draws: Qualities
     resamples: Qualities
+    folds: Qualities | None = None
 
 
 def redrawn(
@@ -203,7 +205,8 @@ def redrawn(
         # Beside models with exact attackers the resamples must be theirs.
         n_folds = (cv or 1) if len({*kinds}) > 1 else 1
         every = rescored(trained, n_resamples, np.random.default_rng(seeds[0]), n_folds)
-        found |= {i: Redrawn(runs[i].qualities, one) for i, one in zip(members, every, strict=True)}
+        for i, one, resampled in zip(members, trained, every, strict=True):
+            found[i] = Redrawn(runs[i].qualities, resampled, one.by_fold())
     return [found[i] for i in range(len(runs))]
 
 

@@ -223,6 +223,24 @@ class TrainedPair:
         found = np.full((1, 1), 1 / loss if loss > 0 else np.inf)
         return found, inverse_spread(target, weight[0].sum(axis=0))
 
+    def by_fold(self) -> Qualities | None:
+        """Score each attacker on its own fold, with the expected perturbation.
+
+        The qualities are (draws, folds, targets). There are none if attackers learn from training
+        rows, or are scored on a single split.
+        """
+        if self.pair.data.training is not None or self._scored is not None:
+            return None
+        draws = []
+        for draw in range(len(self.folds)):
+            found = []
+            for fold in range(self.folds.shape[1]):
+                own = [[every[draw][:, [fold]]] for every in self.predicted]
+                alone = replace(self, folds=self.folds[[draw]][:, [fold]], predicted=own)
+                found.append(alone.rescored(self.pair.cells.weight[None], {}))
+            draws.append(Qualities(*map(np.concatenate, zip(*found, strict=True))))
+        return Qualities(*map(np.stack, zip(*draws, strict=True)))
+
     # ------------------------------------------------------------------ resampled rows
 
     @cached_property

@@ -375,6 +375,7 @@ def of_draws(
     seen: Array,
     draws: Array,
     resamples: Array,
+    folds: Array | None = None,
     *,
     confidence_level: float,
     n_changed: float | None = None,
@@ -385,15 +386,23 @@ def of_draws(
     All are (draws, targets). `draws` of folds, perturbations and training differ as those of
     `seen` do, and `resamples` vary as rows do. Only their spread is used: resamples are biased as
     estimates are, and their percentiles were measured to be too short where few rows are wrong.
-    Of two models `n_changed` of `n_rows` predictions differ.
+    If resamples do not train again, `folds` (draws, folds, targets) tell how much training varies:
+    Nadeau and Bengio's variance, with repeats as in Bouckaert and Frank (2004). Of two models
+    `n_changed` of `n_rows` predictions differ.
     """
     value, n_draws = seen.mean(axis=0), len(draws)
     tail = (1 - confidence_level) / 2
     rows = resamples.var(axis=0, ddof=1)
     noise = draws.var(axis=0, ddof=1) / len(seen) if n_draws > 1 else np.zeros(value.shape)
-    error = np.sqrt(rows + noise)
-    # Few draws know their own variance badly: Welch and Satterthwaite's degrees of freedom.
+    # Few draws, or folds, know their own variance badly: Welch and Satterthwaite's degrees of
+    # freedom.
     squared = noise**2 / max(n_draws - 1, 1)
+    if folds is not None:
+        every = folds.reshape(-1, folds.shape[-1])
+        trained = every.var(axis=0, ddof=1) * (1 / len(every) + 1 / (folds.shape[1] - 1))
+        squared = squared + np.where(trained > rows, trained**2 / (len(every) - 1), 0.0)
+        rows = np.fmax(rows, trained)
+    error = np.sqrt(rows + noise)
     most = np.full(rows.shape, 1e6)
     df = np.minimum(np.divide(error**4, squared, out=most, where=squared > 0), 1e6)
     # Functions, not distributions: those check their arguments for longer than all else takes.

@@ -267,8 +267,9 @@ class AttackAuditor(BaseAuditor):
         return np.asarray(self._amplification(qualities.data, qualities.model))
 
     def _varied(self, of: Callable[[Qualities], Array], again: Redrawn) -> list[Array]:
-        """Return what is made of qualities, over draws and over resamples."""
-        return [of(again.draws), self._spread(of(again.resamples))]
+        """Return what is made of qualities, over draws, over resamples and over folds if any."""
+        varied = [of(again.draws), self._spread(of(again.resamples))]
+        return varied if again.folds is None else [*varied, of(again.folds)]
 
     def _value(self, test: Contingency) -> float:
         done = self._run(test, own_generator(self.random_state))
@@ -297,7 +298,9 @@ class AttackAuditor(BaseAuditor):
             model = row["model"]
             if model == reference:
                 continue
-            gaps = [a - b for a, b in zip(amplified[model], amplified[reference], strict=True)]
+            # Beside exact attackers there are no folds.
+            varied = zip(amplified[model], amplified[reference], strict=False)
+            gaps = [a - b for a, b in varied]
             row["difference"] = row["value"] - float(amplified[reference][0].mean())
             before, after = (done[name].qualities.model.mean(axis=0) for name in (reference, model))
             columns = {
@@ -325,8 +328,8 @@ class AttackAuditor(BaseAuditor):
 
     def _interval_of_mean(self, *every: Array, **how: Any) -> tuple[float, ...]:
         """Return the interval, p-value and standard error of the mean over targets."""
-        seen, draws, resamples = (one.mean(axis=1, keepdims=True) for one in every)
-        found = of_draws(seen, draws, resamples, confidence_level=self.confidence_level, **how)
+        seen, *varied = (one.mean(axis=-1, keepdims=True) for one in every)
+        found = of_draws(seen, *varied, confidence_level=self.confidence_level, **how)
         return tuple(float(one[0]) for one in found)
 
     def _result(self, test: Contingency) -> AuditResult:
