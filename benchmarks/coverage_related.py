@@ -204,8 +204,11 @@ is of {n_null} data sets (label amplification: fewer), with one of {n_effect}.
 
 {short}
 
-- **Differential fairness and percentage amplification**: the interval is the longer of two at
-  either end. It is wider than needed if ratios tie or shares are equal, as without an effect.
+- **Differential fairness and percentage amplification**: these are a largest ratio and a mean of
+  distances. Where ratios tie, or a distance is 0, as without an effect, they have a kink in the
+  rates, and no estimator of them is unbiased (Hirano and Porter 2012). Percentiles are right away
+  from kinks and deviations at kinks, and rows do not show which is the case. The interval is the
+  longer of both at either end, so it covers too often in each.
 - **Bias disparity**: without an effect the value is nearly 0 in every data set, and its interval
   nearly always includes 0. Of 500 rows with a rare label and a rare group it is too short, since
   the mean divides by rates of a few rows. The verdict is about the signed mean, whose interval is
