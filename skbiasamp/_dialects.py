@@ -78,6 +78,9 @@ def dialect_of(path: Path, needed: list[str], *, usual: str, **given: str | None
         lines = list(itertools.islice(file, _SAMPLE))
     if not "".join(lines).strip():
         raise InputError("{path} is empty", path=path)
+    if re.fullmatch(r'"?sep=.?"?\s*', lines[0]):
+        text = "{path} begins with {line!r}, which only Excel reads: delete this line"
+        raise InputError(text, path=path, line=lines[0].strip())
     delimiters = [given["delimiter"] or usual]
     if given["delimiter"] is None:
         delimiters += [one for one in ",;\t|" if one != usual]

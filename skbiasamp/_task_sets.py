@@ -99,9 +99,10 @@ def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: fl
                 most=_MOST_COMBINATIONS,
                 size=size,
             )
-        # Before they are made: two sets that differ in their last task only make a greater one.
-        _, alike = np.unique(level & ~_last(level), axis=0, return_counts=True)
-        n_grown = int((alike * (alike - 1)).sum()) // 2
+        members = np.nonzero(level)[1].reshape(-1, size)
+        members = members[np.lexsort(members.T[::-1])]
+        partners = _partners(members)
+        n_grown = int(partners.sum())  # before they are made
         n_distinct = max(len(patterns) for patterns, _ in known)
         if size < max_size and float(n_grown) * n_distinct * n_tasks > _MOST_WORK:
             raise InputError(
@@ -112,32 +113,47 @@ def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: fl
                 size=size + 1,
                 rows=n_distinct,
             )
-        kept = {row.tobytes() for row in level}
-        grown = {
-            bigger.tobytes()
-            for row in level
-            for bigger in _with_one_more(row)
-            if all(smaller.tobytes() in kept for smaller in _with_one_less(bigger))
-        }
-        if not grown:
+        grown = _grown(members, partners, n_tasks)
+        if not len(grown):
             break
-        candidates = np.array([np.frombuffer(row, dtype=bool) for row in sorted(grown)])
+        candidates = np.zeros((len(grown), n_tasks), dtype=bool)
+        np.put_along_axis(candidates, grown, True, axis=1)
     return np.concatenate(found)
 
 
-def _last(rows: Array) -> Array:
-    """Return the last task of each set, as sets."""
-    last = rows.shape[1] - 1 - rows[:, ::-1].argmax(axis=1)
-    return np.arange(rows.shape[1]) == last[:, None]
+# Here a set is a row of positions of tasks, and rows are sorted.
 
 
-def _with_one_more(row: Array) -> Array:
-    last = int(np.flatnonzero(row)[-1])
-    return row | np.eye(len(row), dtype=bool)[last + 1 :]
+def _partners(members: Array) -> Array:
+    """Return how many of the following sets differ from each in their last task only."""
+    differs = (members[1:, :-1] != members[:-1, :-1]).any(axis=1)
+    run = np.concatenate([[0], np.cumsum(differs)]) if len(members) else np.empty(0, dtype=int)
+    return np.searchsorted(run, run, side="right") - np.arange(len(run)) - 1
 
 
-def _with_one_less(row: Array) -> Array:
-    return row & ~np.eye(len(row), dtype=bool)[np.flatnonzero(row)]
+def _grown(members: Array, partners: Array, n_tasks: int) -> Array:
+    """Return the sets with one task more of which all subsets are there: two make one."""
+    first = np.repeat(np.arange(len(members)), partners)
+    start = np.cumsum(partners) - partners
+    second = np.arange(len(first)) - start[first] + first + 1
+    grown = np.column_stack([members[first], members[second, -1]])
+    for left_out in range(members.shape[1] - 1):  # without one of the last two tasks it is known
+        grown = grown[_is_in(np.delete(grown, left_out, axis=1), members, n_tasks)]
+    return grown
+
+
+def _is_in(asked: Array, known: Array, n_tasks: int) -> Array:
+    """Whether each of some sets is among those known."""
+    found = np.ones(len(asked), dtype=bool)
+    # Positions among the distinct beginnings of known sets: numbers that never grow too large.
+    at, held = np.zeros(len(asked), dtype=int), np.zeros(len(known), dtype=int)
+    for column in range(known.shape[1]):
+        codes = held * n_tasks + known[:, column]
+        code = at * n_tasks + asked[:, column]
+        distinct, held = np.unique(codes, return_inverse=True)
+        at = np.searchsorted(distinct, code).clip(max=len(distinct) - 1)
+        found &= distinct[at] == code
+    return found
 
 
 def of_sets(cells: C, sets: Array) -> C:

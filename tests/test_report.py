@@ -228,6 +228,35 @@ def test_groups_and_tasks_that_are_integers_stay_integers_in_a_sentence():
     assert result.to_dict()["affected"]["group"] == 3
 
 
+def test_whole_numbers_are_names_without_decimals():
+    """The largest change was that of "the group 0.0", predicted '1.0'."""
+    rng = np.random.default_rng(0)
+    group, y = rng.integers(0, 2, (2, 600))
+    predicted = np.where(rng.random(600) < 0.7, y, group)
+    report = skbiasamp.audit(y, predicted, sensitive_features=group, random_state=0)
+    compared = skbiasamp.compare(
+        y, {"old": y, "new": predicted}, sensitive_features=group, random_state=0
+    )
+    ratios = skbiasamp.metrics.DifferentialFairnessAuditor(random_state=0)
+    result = ratios.fit(y, sensitive_features=group).audit(y, predicted, sensitive_features=group)
+    sentences = [
+        report.verdict,
+        compared.results["directional A->T"].sentence("new"),
+        *(one.sentence for one in (*report.results.values(), result)),
+    ]
+    assert "the group 0 is predicted '1' for" in report.verdict
+    assert "(0 / 1, '0')" in result.sentence
+    assert "the group 0" in sentences[1]
+    assert not [one for one in sentences if re.search(r"group [01]\.0|'[01]\.0'", one)]
+    stored = json.loads(report.to_json())
+    named = [
+        dict(zip(stored["rates"]["columns"], row, strict=True)) for row in stored["rates"]["data"]
+    ]
+    for row in (*named, *stored["results"]["directional A->T"]["table"]):
+        assert [type(row[one]) for one in ("group", "task")] == [int] * 2
+    assert "| group | labelled 1 | predicted so |" in report.to_markdown()
+
+
 def test_undefined_pairs_are_never_the_largest():
     pairs = [("a", 1, 1, np.nan, np.nan), ("b", 1, 1, 0.1, 0.01)]
     assert "the group b is" in a_result(pairs=pairs).sentence

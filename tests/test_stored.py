@@ -13,6 +13,7 @@ import pytest
 import skbiasamp
 from skbiasamp import AuditReport, AuditResult, Contingency, DirectionalAuditor
 from skbiasamp._input import InputError
+from skbiasamp.results import ComparisonReport
 
 ROWS = 40
 RNG = np.random.default_rng(0)
@@ -215,6 +216,40 @@ def test_a_wrong_field_of_a_report_is_named(path, value, said):
         AuditReport.from_dict(content)
     with pytest.raises(InputError, match=said):
         AuditReport.from_json(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (("bogus", 0), "low_simultaneous must be a number; got 'bogus'"),
+        ((0.2, 0.1), "low_simultaneous must be at most high_simultaneous, 0.1; got 0.2"),
+    ],
+)
+def test_simultaneous_intervals_are_intervals(ends, said):
+    """A page of them ended in a TypeError."""
+    content = REPORT.to_dict()
+    for row in content["results"]["directional A->T"]["table"]:
+        row |= dict(zip(("low_simultaneous", "high_simultaneous"), ends, strict=True))
+    with pytest.raises(InputError, match=said):
+        AuditReport.from_dict(content)
+
+
+def test_a_comparison_has_the_same_pairs_of_every_model():
+    """A page of it ended in a KeyError."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compared = skbiasamp.compare(
+            MATRIX,
+            {"old": MATRIX, "new": MATRIX[::-1]},
+            sensitive_features=GROUP,
+            auditors=DirectionalAuditor(reference="test", interval=None),
+        )
+    content = compared.to_dict()
+    assert ComparisonReport.from_dict(content).to_dict() == content
+    task = content["rates"]["columns"].index("task")
+    content["rates"]["data"][0][task] = "another"
+    with pytest.raises(InputError, match=r"rates must be the same pairs .* for 'new' as for"):
+        ComparisonReport.from_dict(content)
 
 
 def test_fields_that_a_later_version_adds_are_left_out():

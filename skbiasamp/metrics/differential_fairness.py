@@ -17,6 +17,7 @@ from skbiasamp.inference._pairs import Pairs, largest
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.results import AuditResult, conclusion
+from skbiasamp.results._tables import row_of
 
 # Resamples of more pairs of groups and outcomes do not fit into memory.
 _MOST_PAIRS = 10_000
@@ -259,7 +260,7 @@ def _ratios(logs: Array, one: Array, other: Array) -> Array:
 
 def _of(result: AuditResult, side: str) -> str:
     """Return the pair of groups and the outcome that are furthest apart."""
-    pair = result.table.iloc[int(result.table[side].abs().fillna(-1).to_numpy().argmax())]
+    pair = row_of(result.table, int(result.table[side].abs().fillna(-1).to_numpy().argmax()))
     return f"{result.group_name(pair['group'])}, '{task_of(pair['task'])}'"
 
 

@@ -28,7 +28,7 @@ from skbiasamp._words import (
     task_of,
 )
 from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
-from skbiasamp.results._tables import FORMATS, html_table
+from skbiasamp.results._tables import FORMATS, html_table, row_of
 
 COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/1"
 # One row a model.
@@ -255,7 +255,7 @@ class ComparisonResult(OfMetric):
             return ""
         # Of numeric tasks with units of their own only the amplification can be compared.
         size = pairs["difference" if self.percent else "amplification"].abs()
-        most = pairs.loc[size.idxmax()]
+        most = row_of(pairs, int(size.to_numpy().argmax()))
         group, task = group_of(most["group"], self.group_columns), f"'{task_of(most['task'])}'"
         form = rate if self.percent else amount
         new, old = form(most["observed"]), form(most["reference"])

@@ -221,7 +221,15 @@ class ComparisonReport(Report[ComparisonResult]):
         del read["schema"]
         if not read["results"]:
             raise schema.wrong(f"{field}.results".strip("."), "an object with a comparison", {})
-        return cls(**read)
+        report = cls(**read)
+        pairs: dict[str, list[tuple[str, str]]] = {}
+        for row in report.rates.to_dict("records"):
+            pairs.setdefault(row["model"], []).append((str(row["group"]), str(row["task"])))
+        for model, own in pairs.items():
+            if own != pairs.get(report.reference):
+                expected = f"the same pairs of group and task for {model!r} as for the reference"
+                raise schema.wrong(f"{field}.rates".strip("."), expected, own)
+        return report
 
     def _markdown(self) -> str:
         lines = [f"## Bias amplification compared with {escaped(name_of(self.reference))}", ""]

@@ -98,7 +98,7 @@ def as_json(value: Any) -> Any:
         return {
             "index": as_json(list(value.index)),
             "columns": as_json(list(value.columns)),
-            "data": as_json(value.to_numpy().tolist()),
+            "data": as_json(list(value.itertuples(index=False, name=None))),
         }
     if isinstance(value, Mapping):
         return {str(key): as_json(one) for key, one in value.items()}

@@ -39,7 +39,7 @@ from skbiasamp.results._json import (
     records,
     scalar,
 )
-from skbiasamp.results._tables import COLUMNS, FORMATS, html_table, uncounted
+from skbiasamp.results._tables import COLUMNS, FORMATS, html_table, row_of, uncounted
 
 SCHEMA = "skbiasamp.AuditResult/2"
 
@@ -271,7 +271,7 @@ class AuditResult(OfMetric):
         if known.empty:
             text = "No pair is defined, so none is the worst: see {name}.table."
             raise InputError(text, name="result")
-        pair = known.iloc[int(known["amplification"].to_numpy().argmax())]
+        pair = row_of(known, int(known["amplification"].to_numpy().argmax()))
         return {
             **{name: pair[name] for name in ("group", "task", "amplification")},
             # The largest is at least what any pair surely has, and at most what any may have.
@@ -366,7 +366,7 @@ class AuditResult(OfMetric):
         flags = ("sign_certain", "reliable")
         counted = table[~apart]
         lowered = [flag for flag in flags if flag in table and counted[flag].all()]
-        again = ("p_adjusted", "low_simultaneous", "high_simultaneous")
+        again = ("p_adjusted", *_SIMULTANEOUS)
         return table.drop(columns=[*again, *lowered], errors="ignore")
 
     def _remarks(self) -> list[str]:
@@ -452,7 +452,8 @@ def _counted(n: int, what: str) -> str:
     return " ".join([f"{n} {first}{'s' * (n != 1)}", *rest])
 
 
-_INTERVALS = (("low", "high"),)
+_SIMULTANEOUS = ("low_simultaneous", "high_simultaneous")
+_INTERVALS = (("low", "high"), _SIMULTANEOUS)
 WORD_COLUMNS = {
     "source": schema.TEXT,
     "target": NAME,
@@ -464,7 +465,7 @@ WORD_COLUMNS = {
 _ROW = schema.record(
     {"group": NAME, "task": NAME, "amplification": NUMBER},
     {
-        **dict.fromkeys(COLUMNS, NUMBER),
+        **dict.fromkeys((*COLUMNS, *_SIMULTANEOUS), NUMBER),
         **dict.fromkeys(("p_value", "p_adjusted"), SHARE),
         **dict.fromkeys(("sign_certain", "reliable"), FLAG),
         **{"n": COUNT, "group": NAME, "task": NAME},

@@ -40,6 +40,12 @@ FORMATS: dict[str, Any] = {
 }
 
 
+def row_of(table: pd.DataFrame, at: int) -> dict[str, Any]:
+    """Return a row. As a Series, its whole numbers would be floats, and names among them too."""
+    row: dict[str, Any] = table.iloc[[at]].to_dict("records")[0]
+    return row
+
+
 def label_index(names: Names) -> pd.Index[Any]:
     """Return names as an index; tuples stay names and do not become levels."""
     return pd.Index(list(names), tupleize_cols=False)
