@@ -102,7 +102,7 @@ def test_parts_may_have_their_columns_in_another_order(engine):
 
 def test_a_line_for_excel_is_named(engine):
     Path("a.csv").write_text("sep=;\n" + ROWS.to_csv(index=False, sep=";"))
-    with pytest.raises(InputError, match="a.csv begins with 'sep=;', which only Excel reads"):
+    with pytest.raises(InputError, match=r"a.csv begins with 'sep=;', which only Excel reads"):
         audited("a.csv")
 
 
