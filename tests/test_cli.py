@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -745,3 +746,9 @@ def test_the_version_is_that_of_the_package(capsys):
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"skbiasamp {skbiasamp.__version__}\n"
+
+
+def test_the_changelog_opens_with_this_version():
+    changes = Path(__file__).parents[1] / "CHANGELOG.md"
+    first = next(one for one in changes.read_text("utf-8").split("\n") if one.startswith("## "))
+    assert re.fullmatch(rf"## {re.escape(skbiasamp.__version__)} \([\w-]+\)", first)

@@ -294,7 +294,7 @@ def test_the_command_refuses_the_same_file(tmp_path, monkeypatch, capsys):
 
 
 def test_a_file_is_no_store(tmp_path, monkeypatch, capsys):
-    """Somebody forgot the store: the error was '[Errno 17] File exists'."""
+    """The store was forgotten: the error was '[Errno 17] File exists'."""
     monkeypatch.chdir(tmp_path)
     rows_of().to_csv("a.csv", index=False)
     text = "STORE, the first argument, must be a folder, not a file; got 'a.csv'."
