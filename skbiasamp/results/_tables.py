@@ -42,8 +42,7 @@ FORMATS: dict[str, Any] = {
 
 def row_of(table: pd.DataFrame, at: int) -> dict[str, Any]:
     """Return a row. As a Series, its whole numbers would be floats, and names among them too."""
-    row: dict[str, Any] = table.iloc[[at]].to_dict("records")[0]
-    return row
+    return {str(name): table[name].iloc[at] for name in table}
 
 
 def label_index(names: Names) -> pd.Index[Any]:
