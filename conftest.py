@@ -1,8 +1,10 @@
 """What all tests share: docstrings need their packages, one thread each, no deadlines."""
 
+import gc
 import os
 from importlib.util import find_spec
 
+import pytest
 from hypothesis import settings
 
 NEED = {
@@ -23,3 +25,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # No test fails because the machine is busy.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Leave modules and collected tests, half a million objects, out of garbage collection."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
