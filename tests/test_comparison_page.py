@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from test_page import ATTACK, PROBE, Reading, assert_alone, assert_sound, in_chromium
+from test_page import ATTACK, Reading, assert_alone, assert_sound, hostile_audit, shown
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
@@ -296,11 +296,14 @@ def test_a_page_of_twenty_models_stays_small():
     assert "model 6 and 13 more, compared with model 0" in read.texts("dd")[0]
 
 
-def test_a_browser_shows_the_page_without_overflow(hostile_page, tmp_path):
-    content = json.dumps(hostile_page).replace("<", "\\u003c")
-    probe = PROBE.replace(
-        "<pre", f'<script type="application/json" id="content">{content}</script><pre', 1
-    )
-    phone, desk = in_chromium(probe, tmp_path)
-    assert (phone["wide"], desk["wide"]) == (400, 1280)
-    assert (phone["cut"], desk["cut"]) == (0, 0)
+def test_a_browser_shows_both_pages_without_overflow_and_sorts_them(hostile_page, tmp_path):
+    """Of a report and of a comparison: one start of the browser for both."""
+    report, comparison = shown([hostile_audit().to_html(), hostile_page], tmp_path)
+    for phone, desk in (report, comparison):
+        assert (phone["wide"], desk["wide"]) == (400, 1280)
+        assert (phone["cut"], desk["cut"]) == (0, 0)
+    for one in report:
+        (first, falling), (second, rising) = one["sorted"]
+        assert (first, second) == ("descending", "ascending")
+        assert falling == sorted(one["before"], reverse=True) != one["before"]
+        assert rising == sorted(one["before"])
