@@ -125,7 +125,10 @@ def find(patterns: list[str]) -> list[Path]:
         if path.is_dir():
             raise IsADirectoryError(f"{path} is a folder: name files, such as '{path}/*.parquet'")
         if kind_of(path) not in known:
-            text = "{path} ends in {seen!r}; only files of {known} can be read"
+            text = (
+                "{path} ends in {seen!r}; only files of {known} can be read. Save the table as one "
+                "of these."
+            )
             raise InputError(text, path=path, seen=path.suffix, known=", ".join(known))
         if not path.is_file():
             raise FileNotFoundError(f"{path} is no file that can be read twice")

@@ -1,7 +1,6 @@
 """`--text`: the command reads labels from texts, and its numbers are those of Python."""
 
 import json
-import re
 
 import numpy as np
 import pandas as pd
@@ -277,12 +276,18 @@ def test_what_cannot_be_read_is_one_line(folder, capsys, arguments, message):
     assert error.count("\n") == 1
 
 
-def test_without_predictions_and_texts_the_options_are_named(folder, capsys):
-    with pytest.raises(SystemExit):
-        main(["audit", "test.csv", "--sensitive", "gender"])
-    assert re.search(
-        r"required: --target, --prediction \(or --text and --labels\)", capsys.readouterr().err
-    )
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--sensitive", "gender"], "--target, --prediction (or --text and --labels);"),
+        ([], "--target, --prediction, --sensitive (or --text and --labels);"),
+        (["--text", "new", "--labels", "x.json"], "--sensitive;"),
+    ],
+)
+def test_all_options_that_are_lacking_are_named_at_once(folder, capsys, given, said):
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "test.csv", *given])
+    assert f"required: {said} skbiasamp audit --help has examples" in capsys.readouterr().err
 
 
 def test_words_that_no_text_has_are_an_error(folder, capsys):

@@ -63,12 +63,15 @@ def run_command(arguments: Sequence[str] | None) -> int:
                 command_line.error(
                     f"{option} has no effect without --fail-above: pass --fail-above too"
                 )
-    if reports and options.text is None:
-        lacking = [one for one in ("target", "prediction") if getattr(options, one) is None]
+    if reports:
+        needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
+        lacking = [one for one in needed if getattr(options, one) is None]
         if lacking:
             flags = ", ".join(f"--{one}" for one in lacking)
+            instead = "" if lacking == ["sensitive"] else " (or --text and --labels)"
             command_line.error(
-                f"the following arguments are required: {flags} (or --text and --labels)"
+                f"the following arguments are required: {flags}{instead}; "
+                f"skbiasamp {options.command} --help has examples"
             )
     call = sys.argv[1:] if arguments is None else arguments
     try:

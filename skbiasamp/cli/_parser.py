@@ -281,8 +281,7 @@ def _add_options(
         ("sensitive", name, "the sensitive feature"),
         ("sensitive-prediction", of_models, "the feature as predicted by the model"),
     ):
-        needed = option == "sensitive"
-        columns(f"--{option}", nargs="+", required=needed, help=text, **how)
+        columns(f"--{option}", nargs="+", help=text, **how)
     columns("--weight", nargs=1, metavar="NAME", help="weights of the audited rows")
     columns(
         "--cluster",
