@@ -871,6 +871,23 @@ def test_a_model_that_takes_a_label_from_all_is_not_said_to_move_nothing():
     assert report.sentences["MALS"].startswith("Not measured: no pair has both")
 
 
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        (["Female", "Male", "female "], "The groups 'Female' and 'female ' differ only in"),
+        (["Female", "Male", "Fem ale"], None),
+        ([1, 2, 3], None),
+    ],
+)
+def test_two_spellings_of_a_group_are_found(groups, said):
+    """They were two groups, and nothing said so."""
+    y = np.tile([0, 1, 1], 60)
+    report = skbiasamp.audit(y, 1 - y, sensitive_features=np.repeat(groups, 60), random_state=0)
+    found = [one.text for one in report.findings if one.topic == "group spelling"]
+    assert len(found) == (said is not None)
+    assert all(one.startswith(said) for one in found)
+
+
 def test_labels_in_another_spelling_are_an_error_and_strange_ones_are_said():
     y, predicted, group = counted(AMPLIFIED)
     names = np.array(["no", "yes"])

@@ -62,6 +62,33 @@ class NeverLabelled(Check):
         )
 
 
+class GroupSpelling(Check):
+    """Names of groups differ only in spaces or capital letters, as misspelt ones do."""
+
+    topic = "group spelling"
+    place = "next"
+    rank = 42
+
+    def found(self, seen: Seen) -> Found:
+        spelled: dict[Any, list[Any]] = {}
+        for name in seen.test.groups:
+            spelled.setdefault(_plainly(name), []).append(name)
+        alike = next((names for names in spelled.values() if len(names) > 1), None)
+        if alike is None:
+            return None
+        return (
+            f"The groups {quote(alike)} differ only in spaces or capital letters.",
+            "If they are one group, these numbers are wrong: correct the spelling.",
+        )
+
+
+def _plainly(name: Any) -> Any:
+    """Return a name without what spelling may change."""
+    if isinstance(name, tuple):
+        return tuple(map(_plainly, name))
+    return " ".join(name.split()).casefold() if isinstance(name, str) else name
+
+
 class PositiveClass(Check):
     """Scores are larger for the rows without the positive class."""
 
