@@ -130,7 +130,7 @@ def leakage(slow):
             original = 100 * imsitu["at"](curves[None], f1)
             why = "five draws of perturbed labels"
             if alpha == 1:
-                why = chance
+                why = "every verb has as many women as men; not tried with a choice of the epoch"
             elif alpha in (3, 2):
                 why = f"theirs is read off the original split, which has {original:.2f} here"
             what = f"λ_D({100 * f1:.2f}) in %, imSitu, {split}"
