@@ -5,6 +5,7 @@ from importlib import import_module
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -43,6 +44,9 @@ def test_an_attacker_of_imsitu_trains_and_kept_runs_are_full_ones(script):
     kept = pd.read_csv(imsitu.FILE)
     assert not kept.duplicated(list(imsitu.COLUMNS[:7])).any()
     assert set(imsitu.read()) <= set(imsitu.jobs())
+    # What the page says of Table 2.
+    sizes = [np.mean(imsitu.values("original", attacker)) for _, *attacker in imsitu.TABLE_2]
+    assert np.ptp(sizes) < 2
     # What the page says of α = 1: the choice of the epoch makes the difference.
     at_1 = kept[(kept["split"] == "α = 1") & kept["normalised"]]
     assert at_1["equal"].mean() > at_1["balanced"].mean() + 0.015

@@ -68,14 +68,16 @@ def their_network(splits, table):
     for name in splits:
         epochs = 50 if name == "α = 1" else 100  # as in the authors' commands
         if runs := imsitu_attackers.values(name, imsitu_attackers.RELEASED, epochs=epochs):
-            spread = f"± {np.std(runs, ddof=1):.2f} over {len(runs)} runs"
+            spread = "one run"
+            if len(runs) > 1:
+                spread = f"± {np.std(runs, ddof=1):.2f} over {len(runs)} runs"
             published = 100 * table.set_index("split").loc[name, "leakage"]
             yield Row(
                 "Table 1",
                 f"λ_D in %, imSitu, {name}, their network",
                 f"{published:.2f} ± {splits[name][3]}",
                 np.mean(runs),
-                f"{reasons.get(name, '')}{spread if len(runs) > 1 else 'one run'}, "
+                f"{reasons.get(name, '')}{spread}, "
                 f"{epochs} epochs at 5e-5, set up as in their code",
             )
 
