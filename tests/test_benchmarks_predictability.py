@@ -50,8 +50,11 @@ def test_the_short_run_of_coverage_shows_every_table():
 def test_the_short_run_of_speed_shows_every_audit():
     pytest.importorskip("torch")
     found = tables_of("predictability.py")
-    assert list(found) == ["## Audits with confidence intervals"]
-    assert {row[0]: row[1] for row in found["## Audits with confidence intervals"]} == AUDITS
+    audits, reports = found.values()
+    assert {row[0]: row[1] for row in audits} == AUDITS
+    sizes = [row[0].removeprefix("`skbiasamp.audit`: ") for row in reports]
+    assert sizes == ["500 rows, one label", "300 rows, 8 labels"]
+    assert {row[-1] for row in reports} == {"-"}  # a short run judges nothing
 
 
 def test_the_short_run_says_when_equally_accurate_labels_exist():
