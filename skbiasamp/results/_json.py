@@ -109,8 +109,8 @@ def as_json(value: Any) -> Any:
 
 def records(table: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as JSON holds them."""
-    rows = table.itertuples(index=False, name=None)
-    return [{str(c): as_json(v) for c, v in zip(table, row, strict=True)} for row in rows]
+    columns = {str(name): map(as_json, table[name].tolist()) for name in table}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 # What JSON holds in place of a number, a flag or a name that there is not: null.
