@@ -156,7 +156,7 @@ def beside_audits(sizes):
 
         if auditor.kind != "attack":
             agree(what, both().table["value"][0], alone().value)
-        rounds = min(sizes.rounds, 3) if y.ndim > 1 else sizes.rounds
+        rounds = min(sizes.rounds, 3) if y.ndim > 1 else 5 * sizes.rounds  # of milliseconds
         # The first round warms up.
         turns = np.array([[parts_of(both), parts_of(alone)] for _ in range(rounds + 1)])[1:]
         seconds = turns[..., :-1].sum(axis=-1).T / 1e3
