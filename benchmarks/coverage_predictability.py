@@ -419,10 +419,11 @@ def trained_section(trained, datasets):
 
 Logistic regressions in place of tables, from {datasets:,} data sets a row. Resamples score
 the trained attackers on other rows, and do not train them again. How much training varies is
-known from folds: the variance is at least the corrected variance of repeated cross-validation. The
-values are those of DPA with balanced accuracy and of leakage with accuracy, the defaults. The mean
-estimate takes the place of the true value, which has no formula. "Random group": the group does not
-depend on labels or predictions, so that attackers learn nothing that lasts.
+known from folds: the variance is at least the corrected variance of repeated cross-validation,
+except for 15 labels, whose random errors are drawn row by row. The values are those of DPA with
+balanced accuracy and of leakage with accuracy, the defaults. The mean estimate takes the place of
+the true value, which has no formula. "Random group": the group does not depend on labels or
+predictions, so that attackers learn nothing that lasts.
 
 {trained_table(trained)}
 

@@ -227,9 +227,10 @@ class TrainedPair:
         """Score each attacker on its own fold, with the expected perturbation.
 
         The qualities are (draws, folds, targets). There are none if attackers learn from training
-        rows, or are scored on a single split.
+        rows, or are scored on a single split; nor if rows are perturbed one by one, since folds
+        then differ by the perturbation too, and the spread of resamples was measured to be enough.
         """
-        if self.pair.data.training is not None or self._scored is not None:
+        if self.pair.rowwise or self.pair.data.training is not None or self._scored is not None:
             return None
         draws = []
         for draw in range(len(self.folds)):
