@@ -69,7 +69,7 @@ def opened(
             for path in paths:
                 sources.append(_described(path, needed, delimiter, encoding))
                 _check_columns(needed, sources[-1])
-            frame, rows = _scanner(sources)(sources, needed)
+            frame, rows, _connection = _scanner(sources)(sources, needed)
             files = []
             for one, n in zip(sources, rows, strict=True):
                 step.advance()
@@ -234,6 +234,11 @@ def _sha256(path: Path) -> str:
 # --------------------------------------------------------------------------- readers
 
 
+# Columns, rows of each file, and what has to live as long as the columns: before DuckDB 1.2, a
+# relation did not keep its connection.
+_Scanned = tuple[nw.LazyFrame[Any], list[int], Any]
+
+
 def _scanner(sources: list[_Source]) -> Any:
     """Return what reads files here: DuckDB, polars or pandas.
 
@@ -257,7 +262,7 @@ def _scanner(sources: list[_Source]) -> Any:
     return _scan_polars if has["polars"] else _scan_pandas
 
 
-def _scan_duckdb(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFrame[Any], list[int]]:
+def _scan_duckdb(sources: list[_Source], needed: list[str]) -> _Scanned:
     import duckdb
 
     def quoted(value: object, mark: str) -> str:
@@ -294,10 +299,10 @@ def _scan_duckdb(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFram
         for file in files
     ]
     frame = nw.from_native(relation.project(", ".join(taken.values()))).lazy()
-    return frame, [count[0][0] for count in counts]
+    return frame, [count[0][0] for count in counts], connection
 
 
-def _scan_polars(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFrame[Any], list[int]]:
+def _scan_polars(sources: list[_Source], needed: list[str]) -> _Scanned:
     import polars
     import polars.selectors
 
@@ -324,10 +329,10 @@ def _scan_polars(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFram
             rows.append(n)
         # By name: a column ^sex$ would be a pattern.
         parts.append(whole.select(polars.selectors.by_name(*needed)))
-    return nw.from_native(polars.concat(parts, how="vertical_relaxed")).lazy(), rows
+    return nw.from_native(polars.concat(parts, how="vertical_relaxed")).lazy(), rows, None
 
 
-def _scan_pandas(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFrame[Any], list[int]]:
+def _scan_pandas(sources: list[_Source], needed: list[str]) -> _Scanned:
     import pandas
 
     frames = []
@@ -364,4 +369,4 @@ def _scan_pandas(sources: list[_Source], needed: list[str]) -> tuple[nw.LazyFram
             whole = table.to_pandas()
         frames.append(whole[needed])
     together = pandas.concat(frames, ignore_index=True)
-    return nw.from_native(together).lazy(), [len(frame) for frame in frames]
+    return nw.from_native(together).lazy(), [len(frame) for frame in frames], None
