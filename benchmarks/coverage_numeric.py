@@ -55,6 +55,10 @@ standard error of {pooled_error:.1f} percentage points.
 
 {summary}
 
+With 500 skewed or heavy-tailed prices, intervals contain the true value in {covered} % of
+data sets, and audits find an effect in {found} % of data sets without one. The mean of so few
+such prices is not yet normally distributed: rare, large prices are missing among the rows.
+
 ## Each of them
 
 {n} data sets a row, {resamples} resamples; a share of 95 % has a standard error of {error:.1f}
@@ -183,6 +187,7 @@ def main():
             lines.append("| " + " | ".join([*first, *cells]) + " |")
             kept.append((price, n, none, numbers))
             print(lines[-1], flush=True)
+    found = pooled(kept)
     text = TEXT.format(
         models="; ".join(f"**{name}** {text}" for name, text in MODELS.items()),
         n=f"{n_data:,}",
@@ -192,7 +197,9 @@ def main():
         pooled=2 * len(MODELS) * n_data,
         null=2 * len(NULL) * n_data,
         pooled_error=100 * error / (2 * len(MODELS)) ** 0.5,
-        summary=summary(kept),
+        summary=summary(found),
+        covered=of_few(found, 0),
+        found=of_few(found, 1),
         table="\n".join(lines),
     )
     print(text)
@@ -200,18 +207,32 @@ def main():
         options.write.write_text(text, encoding="utf-8")
 
 
-def summary(kept):
+def pooled(kept):
     """Return coverage and false positives of all rows of the table with the same prices."""
+    found = {}
+    for price, n in dict.fromkeys((price, n) for price, n, *_ in kept):
+        own = [(none, numbers) for *what, none, numbers in kept if what == [price, n]]
+        covered = np.mean([numbers[:2] for _, numbers in own], axis=0)
+        false = np.mean([numbers[4:] for none, numbers in own if none], axis=0)
+        found[price, n] = 100 * covered, 100 * false
+    return found
+
+
+def of_few(found, which):
+    """Return the ends of coverage, or of false positives, of 500 prices that are not normal."""
+    shares = [one[which] for (price, n), one in found.items() if n == 500 and price != "normal"]
+    return f"{np.min(shares):.1f} to {np.max(shares):.1f}"
+
+
+def summary(found):
+    """Return the table of all rows with the same prices."""
     lines = [
         "| prices | n | contains it, bootstrap | contains it, analytic "
         "| found without effect, bootstrap | found without effect, analytic |",
         "|---|---|---|---|---|---|",
     ]
-    for price, n in dict.fromkeys((price, n) for price, n, *_ in kept):
-        own = [(none, numbers) for *what, none, numbers in kept if what == [price, n]]
-        covered = np.mean([numbers[:2] for _, numbers in own], axis=0)
-        found = np.mean([numbers[4:] for none, numbers in own if none], axis=0)
-        cells = " | ".join(f"{100 * one:.1f}" for one in (*covered, *found))
+    for (price, n), (covered, false) in found.items():
+        cells = " | ".join(f"{one:.1f}" for one in (*covered, *false))
         lines.append(f"| {price} | {n:,} | {cells} |")
     return "\n".join(lines)
 
