@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import pairwise
+from math import comb
 
 import numpy as np
 
@@ -77,6 +78,15 @@ def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: fl
     """Grow sets task by task; a set is frequent only if all its subsets are."""
     found: list[Array] = []
     n_tasks = known[0][0].shape[1]
+    largest = _frequent_together(known, min_count)
+    if sum(comb(largest, k) for k in range(1, min(max_size, largest) + 1)) > _MOST_COMBINATIONS:
+        raise InputError(
+            "{combinations='all'} finds more than {most:,} sets: all those of {n} tasks that some "
+            "rows have together. Bound them with {max_size} or {min_count}, or use "
+            "{combinations='observed'}.",
+            most=_MOST_COMBINATIONS,
+            n=largest,
+        )
     candidates = np.eye(n_tasks, dtype=bool)
     for size in range(1, max_size + 1):
         often = np.ones(len(candidates), dtype=bool)
@@ -119,6 +129,16 @@ def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: fl
         candidates = np.zeros((len(grown), n_tasks), dtype=bool)
         np.put_along_axis(candidates, grown, True, axis=1)
     return np.concatenate(found)
+
+
+def _frequent_together(known: list[tuple[Array, Array]], min_count: float) -> int:
+    """Return the size of a set that is frequent in all labels; there may be larger ones."""
+    frequent = np.ones((1, known[0][0].shape[1]), dtype=bool)
+    for patterns, counts in known:
+        often = patterns[counts[:, 0] >= min_count]
+        often = often[np.argsort(-often.sum(axis=1))[:100]]
+        frequent = (frequent[:, None] & often).reshape(-1, frequent.shape[1])
+    return int(frequent.sum(axis=1).max(initial=0))
 
 
 # Here a set is a row of positions of tasks, and rows are sorted.

@@ -142,7 +142,7 @@ def test_sets_of_many_tasks_are_refused_before_they_are_counted():
     tasks = np.random.default_rng(0).random((2000, 200)) < 0.5
     with pytest.raises(ValueError, match=r"combinations='all' would have to count 1,3\d\d,\d\d\d"):
         metrics.multi_attribute_amplification(
-            tasks, tasks, sensitive_features=LABELS[:2000], combinations="all"
+            tasks, tasks, sensitive_features=LABELS[:2000], combinations="all", min_count=2
         )
 
 
@@ -152,9 +152,20 @@ def test_sets_are_refused_in_seconds_if_only_larger_ones_are_too_many():
     before = time.process_time()
     with pytest.raises(ValueError, match=r"would have to count 8,\d\d\d,\d\d\d sets of 4 tasks"):
         metrics.multi_attribute_amplification(
-            tasks, tasks, sensitive_features=LABELS[:400], combinations="all"
+            tasks, tasks, sensitive_features=LABELS[:400], combinations="all", min_count=2
         )
     assert time.process_time() - before < 8
+
+
+def test_sets_of_tasks_that_rows_have_together_are_not_even_grown(monkeypatch):
+    monkeypatch.setattr("skbiasamp._task_sets._grown", None)
+    tasks = np.random.default_rng(0).random((400, 120)) < 0.5
+    with pytest.raises(
+        ValueError, match=r"finds more than 2,000,000 sets: all those of \d\d tasks"
+    ):
+        metrics.multi_attribute_amplification(
+            tasks, tasks, sensitive_features=LABELS[:400], combinations="all"
+        )
 
 
 def test_numbers_are_to_be_binned():
