@@ -361,9 +361,11 @@ def test_wide_labels_with_clusters_are_perturbed_row_by_row():
     how = {"sensitive_features": frame["sex"].to_numpy(), "clusters": frame["person"].to_numpy()}
     auditor = LeakageAuditor(n_draws=2, n_resamples=40, random_state=0)
     result = auditor.audit(tasks, predicted, **how)
+    rows = auditor.audit(tasks, predicted, **how | {"clusters": None})
     assert result.statistics["n_clusters"] == 60
-    # Tasks and errors do not depend on the group.
+    # Tasks and errors do not depend on the group, but rows of a person name it.
     assert result.low < 0 < result.high
+    assert rows.low > 0
     # Two clusters with two rows of one kind and one of another, and one with a row.
     apart = Clusters(np.array([0, 0, 1]), np.array([2.0, 1.0])).apart(np.array([4.0, 2.0, 1.0]))
     assert apart.of.tolist() == [0, 0, 1, 1, 0, 1, 2]
