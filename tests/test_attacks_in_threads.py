@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LeakageAuditor
@@ -34,6 +36,36 @@ def ours():
     """
     about = {UncertaintyWarning, UndefinedMetricWarning, UserWarning, Warning}
     return [one for one in warnings.filters if one[0] == "ignore" or one[2] in about]
+
+
+def blas_threads():
+    return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
+
+
+class Looking(DummyClassifier):
+    """An attacker that notes in how many threads linear algebra runs."""
+
+    seen = set()  # noqa: RUF012 - of all clones
+
+    def fit(self, X, y, sample_weight=None):
+        self.seen.update(blas_threads())
+        return super().fit(X, y, sample_weight)
+
+
+def test_attackers_train_in_one_thread_and_leave_the_number_as_it_was():
+    def audit(seed):
+        y_true, y_pred, sex = rows(seed)
+        auditor = LeakageAuditor(attacker=Looking(), n_draws=2, n_resamples=20, random_state=0)
+        auditor.audit(y_true, y_pred, sensitive_features=sex)
+
+    with threadpool_limits(3, user_api="blas"):
+        before = blas_threads()
+        audit(0)
+        assert (Looking.seen, blas_threads()) == ({1}, before)
+    before = blas_threads()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(audit, range(8)))
+    assert blas_threads() == before
 
 
 def test_the_package_touches_no_filter():

@@ -13,7 +13,7 @@ from sklearn import config_context
 from sklearn.base import clone, is_regressor
 
 from skbiasamp._input import Array, InputError, InputTypeError, check_instance
-from skbiasamp._jobs import side_by_side
+from skbiasamp._jobs import one_blas_thread, side_by_side
 from skbiasamp._progress import Step, progress
 from skbiasamp._torch import seeded
 from skbiasamp.attackers._exact import ExactAttacker
@@ -180,6 +180,7 @@ def _fit_predict(attacker: Any, task: TrainingTask, probabilities: bool) -> Arra
     with ExitStack() as contexts:
         # A Pipeline takes its last step's weights by name only if nothing is routed.
         contexts.enter_context(config_context(enable_metadata_routing=False))
+        contexts.enter_context(one_blas_thread())
         if _is_net(attacker):
             # skorch passes arrays on as they are, and torch's layers and losses need these types.
             if inputs.dtype.kind != "O":  # texts are
