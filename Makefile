@@ -6,6 +6,8 @@ PYTHON ?= $(shell for p in python3.11 python3; do \
 TEST_JOBS ?= 2
 # Each process begins with files of its own, so most fixtures of a file are made once.
 SPREAD := --dist worksteal
+# One process a core: threads of linear algebra would only wait for each other.
+test test-benchmarks test-no-torch test-clients test-oldest fuzz: export OMP_NUM_THREADS ?= 1
 PYTEST_ARGS ?=
 FUZZ_CALLS ?= 100000
 BENCH_ARGS ?=
