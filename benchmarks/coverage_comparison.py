@@ -3,6 +3,7 @@
     python benchmarks/coverage_comparison.py            # the tables, half an hour on two cores
     python benchmarks/coverage_comparison.py --short    # seconds: only checks that it runs
     python benchmarks/coverage_comparison.py --write docs/coverage-comparison.md
+    python benchmarks/coverage_comparison.py --keep rows.json --minutes 10    # in parts
     python benchmarks/coverage_comparison.py --metrics leakage "DPA A→T" --trials 300 --write ...
                                                         # these rows of the page again
 
@@ -22,6 +23,7 @@ os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS
 
 import numpy as np
 from joblib import Parallel, delayed
+from parts import Trials, add_arguments
 
 from skbiasamp import (
     Contingency,
@@ -133,12 +135,13 @@ def trial(metric, cells, chances, n_tasks, whole, truth, n, seed):
     )
 
 
-def trials_of(metric, trials):
-    """Return how many data sets a metric gets: attackers take longer."""
-    return max(trials // 5, 3) if AUDITORS[metric]().kind == "attack" else trials
+def several(metric, cells, chances, n_tasks, whole, truth, n, seeds):
+    """Run a data set a seed."""
+    how = metric, cells, chances, n_tasks, whole, truth, n
+    return Parallel(n_jobs=-1)(delayed(trial)(*how, seed) for seed in seeds)
 
 
-def study(metrics, sizes, repeated, trials, n_jobs):
+def study(metrics, sizes, repeated, trials, held):
     """Return one row a cell of the study."""
     rows = []
     for metric in metrics:
@@ -148,14 +151,10 @@ def study(metrics, sizes, repeated, trials, n_jobs):
                 whole = counted(metric, cells, np.rint(chances * 1e10), n_tasks)
                 truth = truth_of(metric, whole)
                 for n in sizes:
-                    number = trials_of(metric, trials)
-                    seeds = np.random.SeedSequence([n, planted]).generate_state(number)
-                    found = Parallel(n_jobs=n_jobs)(
-                        delayed(trial)(metric, cells, chances, n_tasks, whole, truth, n, int(seed))
-                        for seed in seeds
-                    )
-                    held, rejected, ratio, agreed = np.mean(found, axis=0)
-                    rows.append((metric, planted, n, agreed, truth, held, rejected, ratio))
+                    how = metric, cells, chances, n_tasks, whole, truth, n
+                    found = held.run(several, (metric, planted, copied, n), *how, trials=trials)
+                    included, rejected, ratio, agreed = np.mean(found, axis=0)
+                    rows.append((metric, planted, n, agreed, truth, included, rejected, ratio))
                     print(*rows[-1], flush=True)
     return rows
 
@@ -205,9 +204,8 @@ sets. "different": the second model makes more errors in the direction of what i
 group. The last column is the width of the interval, relative to that of the difference of two
 separate intervals.
 
-{trials} data sets a row, and {few} for leakage and DPA, {resamples} resamples each: a share of 95 %
-has a standard error of {error:.1f} and {wide:.1f} percentage points. Made by
-`python benchmarks/coverage_comparison.py --write`.
+{trials} data sets a row, {resamples} resamples each: a share of 95 % has a standard error of
+{error:.1f} percentage points. Made by `python benchmarks/coverage_comparison.py --write`.
 
 """
 
@@ -218,17 +216,17 @@ def main():
     parser.add_argument("--write", type=Path, help="write the page here")
     parser.add_argument("--trials", type=int, default=400)
     parser.add_argument("--metrics", nargs="+", default=list(AUDITORS), choices=list(AUDITORS))
-    parser.add_argument("--n-jobs", type=int, default=2)
+    add_arguments(parser)
     args = parser.parse_args()
     trials = 3 if args.short else args.trials
     repeated, sizes = (REPEATED[1:2], SIZES[:1]) if args.short else (REPEATED, SIZES)
-    rows = study(args.metrics, sizes, repeated, trials, args.n_jobs)
+    held = Trials(args.keep, args.minutes, part=50)
+    rows = study(args.metrics, sizes, repeated, trials, held)
     lines = table_of(rows)
     print("\n".join(lines))
     if args.write:
-        few = trials_of("leakage", trials)
-        error, wide = (100 * (0.95 * 0.05 / n) ** 0.5 for n in (trials, few))
-        page = PAGE.format(trials=trials, few=few, resamples=RESAMPLES, error=error, wide=wide)
+        error = 100 * (0.95 * 0.05 / trials) ** 0.5
+        page = PAGE.format(trials=trials, resamples=RESAMPLES, error=error)
         if len(args.metrics) < len(AUDITORS):
             lines = merged(lines, args.write.read_text(), page, args.metrics)
         args.write.write_text(page + "\n".join(lines) + "\n")
