@@ -9,13 +9,12 @@ those of examples/plot_attacker_robustness.py, which has six of these sizes. Wha
 benchmarks/published/attacker_grid.csv, which the replication page reads. Needs torch.
 """
 
-import argparse
 import csv
-import time
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from parts import complete
 from published._rows import page
 
 FILE = Path(__file__).parent / "published" / "attacker_grid.csv"
@@ -75,26 +74,6 @@ def section():
     return "\n".join(lines) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=np.inf, help="start no run after these")
-    parser.add_argument("--short", action="store_true", help="one small attacker, not kept")
-    options = parser.parse_args()
-    if options.short:
-        print(run(5, 2, seed=0, n_rows=100, epochs=1))
-        return
-    if not FILE.exists():
-        FILE.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    start = time.monotonic()
-    for seed, width, depth in product(SEEDS, WIDTHS, DEPTHS):
-        if (width, depth, seed) in read() or time.monotonic() - start > 60 * options.minutes:
-            continue
-        found = run(width, depth, seed)
-        with FILE.open("a", encoding="utf-8", newline="") as file:
-            row = (width, depth, seed, *(f"{one:.6f}" for one in found))
-            csv.writer(file, lineterminator="\n").writerow(row)
-    print(section())
-
-
 if __name__ == "__main__":
-    main()
+    jobs = [(width, depth, seed) for seed, width, depth in product(SEEDS, WIDTHS, DEPTHS)]
+    complete(__doc__, FILE, COLUMNS, jobs, read, run, lambda: run(5, 2, 0, n_rows=100, epochs=1))

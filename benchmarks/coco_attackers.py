@@ -11,14 +11,13 @@ half chooses the epoch and the other half judges, then the reverse. What is done
 benchmarks/published/coco_attackers.csv, which the replication page reads. Needs torch.
 """
 
-import argparse
 import csv
-import time
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 from imsitu_attackers import RELEASED, network
+from parts import complete
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 
@@ -130,26 +129,6 @@ def section():
     return "\n".join(lines) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=np.inf, help="start no run after these")
-    parser.add_argument("--short", action="store_true", help="one epoch of one run, not kept")
-    options = parser.parse_args()
-    if options.short:
-        print(run(0.03, 0, each=100, epochs=1))
-        return
-    if not FILE.exists():
-        FILE.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    start = time.monotonic()
-    for seed, share in product(SEEDS, SHARES):
-        if (share, seed) in read() or time.monotonic() - start > 60 * options.minutes:
-            continue
-        found = run(share, seed)
-        with FILE.open("a", encoding="utf-8", newline="") as file:
-            row = (share, seed, *(f"{one:.6f}" for one in found))
-            csv.writer(file, lineterminator="\n").writerow(row)
-    print(section())
-
-
 if __name__ == "__main__":
-    main()
+    jobs = [(share, seed) for seed, share in product(SEEDS, SHARES)]
+    complete(__doc__, FILE, COLUMNS, jobs, read, run, lambda: run(0.03, 0, each=100, epochs=1))

@@ -11,12 +11,11 @@ time, so finished runs are kept in benchmarks/published/imsitu_attackers.csv, wh
 page reads. Needs the imSitu annotations (docs/datasets.md) and torch.
 """
 
-import argparse
 import csv
-import time
 from pathlib import Path
 
 import numpy as np
+from parts import complete
 
 from skbiasamp.datasets import fetch_imsitu_annotations
 
@@ -211,27 +210,9 @@ def section():
     return "\n".join(lines) + "\n"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--minutes", type=float, default=np.inf, help="start no run after these")
-    parser.add_argument("--short", action="store_true", help="one epoch of one run, not kept")
-    options = parser.parse_args()
-    if options.short:
-        print(run("α = 1", 1, 10, normalised=True, share=0.1, seed=0, epochs=1))
-        return
-    if not FILE.exists():
-        FILE.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    start = time.monotonic()
-    for about in jobs():
-        if about in read() or time.monotonic() - start > 60 * options.minutes:
-            continue
-        found = run(*about)
-        with FILE.open("a", encoding="utf-8", newline="") as file:
-            row = (*about, *(f"{one:.6f}" for one in found.values()))
-            csv.writer(file, lineterminator="\n").writerow(row)
-        shown = ", ".join(f"{name} {one:.4f}" for name, one in found.items())
-        print(*about, shown, f"{time.monotonic() - start:.0f} s", flush=True)
+def short():
+    return run("α = 1", 1, 10, normalised=True, share=0.1, seed=0, epochs=1)
 
 
 if __name__ == "__main__":
-    main()
+    complete(__doc__, FILE, COLUMNS, jobs(), read, lambda *about: run(*about).values(), short)

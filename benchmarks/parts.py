@@ -1,5 +1,7 @@
-"""Trials of a long simulation in parts: what is done is kept in a file and not done again."""
+"""Long simulations and trainings in parts: what is done is kept in a file and not done again."""
 
+import argparse
+import csv
 import json
 import time
 from pathlib import Path
@@ -34,3 +36,27 @@ class Trials:
             if self.keep:
                 self.keep.write_text(json.dumps(self.held))
         return np.array(done[:trials])
+
+
+def complete(doc, file, columns, jobs, read, run, short):
+    """Be the command of a script that keeps a row a job in a CSV file: add the rows that lack.
+
+    A row is the job and what `run` returns for it. With --short `short` is called instead.
+    """
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--minutes", type=float, default=np.inf, help="start no run after these")
+    parser.add_argument("--short", action="store_true", help="one small run, not kept")
+    options = parser.parse_args()
+    if options.short:
+        print(short())
+        return
+    if not file.exists():
+        file.write_text(",".join(columns) + "\n", encoding="utf-8")
+    start = time.monotonic()
+    for job in jobs:
+        if job in read() or time.monotonic() - start > 60 * options.minutes:
+            continue
+        row = (*job, *(f"{one:.6f}" for one in run(*job)))
+        with file.open("a", encoding="utf-8", newline="") as opened:
+            csv.writer(opened, lineterminator="\n").writerow(row)
+        print(*row, f"{time.monotonic() - start:.0f} s", flush=True)

@@ -244,8 +244,7 @@ class AuditResult(OfMetric):
         # Numeric tasks have units of their own, in which changes cannot be compared.
         size = np.abs(delta if self.percent else amplification)[pairs]
         at = int(pairs[size.argmax()])
-        # Column by column: a row of numbers alone would turn a group of integers into fractions.
-        row = {name: self.table[name].array[at] for name in _OF_PAIR if name in self.table}
+        row = row_of(self.table, at)
         pair = {name: row.get(name, math.nan) for name in _OF_PAIR}
         return {**pair, "significant": bool(sure.any())}
 
