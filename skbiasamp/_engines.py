@@ -108,7 +108,7 @@ def open_frame(frame: Any, sides: Sides) -> Opened:
     schema = opened.lazy().collect_schema()
     for side, names in sides.items():
         for name in names:
-            if name not in schema:
+            if not isinstance(name, Hashable) or name not in schema:
                 raise no_column(name, schema, OPTION_OF.get(side.partition(":")[0], side))
     named = dict.fromkeys(name for names in sides.values() for name in names)
     free = (new for i in count() if (new := f"column {i}") not in schema)

@@ -7,6 +7,7 @@ from hostile import HIRED, PREDICTED, SEX, X
 from hostile_made import made
 from sklearn.linear_model import LogisticRegression
 
+from skbiasamp import AuditedClassifier
 from skbiasamp._input import InputError
 from skbiasamp.plotting import (
     AmplificationCurveDisplay,
@@ -56,6 +57,12 @@ def from_predictions(**options):
         (
             lambda: AmplificationDisplay.from_estimator("x", X, HIRED, sensitive_features=SEX),
             "estimator must be a fitted classifier; got 'x'",
+        ),
+        (
+            lambda: AmplificationDisplay.from_estimator(
+                AuditedClassifier, X, HIRED, sensitive_features=SEX
+            ),
+            "estimator must be a fitted classifier; got the class AuditedClassifier",
         ),
         (
             lambda: AmplificationDisplay(table(amplification="x")),

@@ -391,6 +391,7 @@ def test_nothing_after_the_reference_is_not_measured(steady):
         ({"day": None}, {}, r"time must hold dates or times|no value in 12,000 rows"),
         ({}, {"time": None}, r"time must name the column of dates"),
         ({}, {"time": "dya"}, r"there is no column 'dya'"),
+        ({}, {"version": np.array([])}, r"version must name a column"),
         ({}, {"every": "fortnight"}, r"every must be one of"),
         ({}, {"reference": 11}, r"reference must be a number of first periods from 1 to 10"),
         ({}, {"reference": "2025-01"}, r"reference must name a period that has rows"),

@@ -1,6 +1,7 @@
 """Intervals of trained attackers count how much training varies."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -31,6 +32,20 @@ def test_a_random_group_is_no_alarm():
         result = auditor.audit(label, predicted, sensitive_features=group, clusters=person)
         alarms += result.p_value < 0.05
     assert alarms <= 4
+
+
+def test_an_empty_fold_has_no_quality():
+    label, predicted, group, _ = people(3, n=300, rows=1)
+    cells = Contingency.from_labels(label, predicted, sensitive_features=group)
+    auditor = LeakageAuditor(attacker=STUMP, equalize="accuracy", n_draws=2)
+    trained = auditor._run(cells, np.random.default_rng(0)).trained
+    assert trained.by_fold() is not None
+    folds = trained.folds.copy()
+    folds[1, 1] += folds[1, 0]
+    folds[1, 0] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert replace(trained, folds=folds).by_fold() is None
 
 
 def test_each_fold_is_scored_by_itself():

@@ -232,6 +232,8 @@ class TrainedPair:
         """
         if self.pair.rowwise or self.pair.data.training is not None or self._scored is not None:
             return None
+        if (self.folds.sum(axis=-1) == 0).any():  # as a fold of few rows may be
+            return None
         draws = []
         for draw in range(len(self.folds)):
             found = []

@@ -67,7 +67,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
         P_{train}(A_a) P_{train}(T_t) \right)
 
     for A→T, and with :math:`P(\hat A_a \mid T_t) - P(A_a \mid T_t)` for T→A; eq. 2 of [1]_. The
-    value lies in [−1, 1]. A pair with the sign 0 adds 0 to the sum, and counts in |A||T|. Pairs of
+    value lies in [−1, 1]. A pair with the sign 0 adds 0 to the sum, and counts as a pair. Pairs of
     a group (A→T) or task (T→A) without audited rows are undefined and are left out of the mean.
 
     References

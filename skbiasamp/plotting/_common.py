@@ -202,9 +202,9 @@ class PairsDisplay:
         """
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         options.setdefault("model_name", type(getattr(estimator, "estimator", estimator)).__name__)
+        check_instance(estimator, ["predict"], "estimator must be a fitted classifier")
         if auditor is None and hasattr(estimator, "audit"):
             return cls.from_result(estimator.audit(X, y, **labels), ax=ax, **options)
-        check_instance(estimator, ["predict"], "estimator must be a fitted classifier")
         y_pred = estimator.predict(X)
         return cls.from_predictions(y, y_pred, auditor=auditor, ax=ax, **labels, **options)
 
