@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array
 from skbiasamp._words import CANNOT, DIRECTION_OF, growth, rate, task_of
 from skbiasamp.results import AuditResult, reference_labels
 
@@ -17,7 +16,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
     `base` says where the rate to compare with is from: "test", "train", or else the user.
     """
     pair = result.affected
-    if result.verdict == CANNOT or np.isnan(_numbers(result, "delta")).all():
+    if result.verdict == CANNOT or np.isnan(result._column("delta", np.nan)).all():
         return ""
     if pair is None:
         return " No pair of group and task changes."
@@ -42,7 +41,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
         where = labels == "training labels" and base == "test"
         effect = f". {'In the audited rows, the' if where else 'The'} {change}."
     intro = ""
-    tested = not all(np.isnan(_numbers(result, name)).all() for name in ("p_adjusted", "low"))
+    tested = not all(np.isnan(result._column(name, np.nan)).all() for name in ("p_adjusted", "low"))
     if tested and not pair["significant"]:
         intro = " No single pair changes significantly."
     return (
@@ -52,7 +51,7 @@ def most_affected(result: AuditResult, *, base: str) -> str:
 
 def _largest(result: AuditResult, pair: dict[str, Any]) -> str:
     """Return of which changes the reported one is the largest, if not of all."""
-    changes = np.abs(_numbers(result, "delta")[_numbers(result, "sign") != 0])
+    changes = np.abs(result._column("delta", np.nan)[result._column("sign", np.nan) != 0])
     if abs(pair["delta"]) >= np.fmax.reduce(changes, initial=np.nan):
         return "Largest change"
     significant = " significant" * pair["significant"]
@@ -65,13 +64,8 @@ def _change_of_gap(result: AuditResult) -> str:
     tasks = result.table["task"]
     if len(tasks) != 2 or tasks.iloc[0] != tasks.iloc[1]:
         return ""
-    base, observed = (_numbers(result, name) for name in ("base", "observed"))
+    base, observed = (result._column(name, np.nan) for name in ("base", "observed"))
     if np.isnan([base, observed]).any():
         return ""
     change = growth(float(base[0] - base[1]), float(observed[0] - observed[1]))
     return f"difference between the groups {change}"
-
-
-def _numbers(result: AuditResult, name: str) -> Array:
-    """Return a column; pandas takes ten times as long to compute with it."""
-    return np.asarray(result.table[name], dtype=float)
