@@ -171,6 +171,20 @@ def test_churn_is_counted_by_group_with_fishers_test(rows):
         assert found["p_value"].iloc[0] == pytest.approx(stats.fisher_exact(changed).pvalue)
 
 
+def test_churn_of_many_rows_and_of_many_groups_has_pearsons_test():
+    rng = np.random.default_rng(0)
+    for n, n_groups in ((50_000, 2), (600, 3)):
+        group, y = rng.integers(0, n_groups, n), rng.integers(0, 2, n)
+        new = y ^ (rng.random(n) < 0.2)
+        auditor = DirectionalAuditor(reference="test", interval=None)
+        result = auditor.compare(y, {"old": y, "new": new}, sensitive_features=group)
+        table = pd.crosstab(group, new != y)
+        expected = stats.chi2_contingency(table, correction=False).pvalue
+        assert result.churn["p_value"].iloc[0] == pytest.approx(expected)
+        if n_groups == 2:  # so many rows that the exact test says the same
+            assert stats.fisher_exact(table).pvalue == pytest.approx(expected, abs=0.01)
+
+
 def test_p_values_are_adjusted_for_the_number_of_models(rows):
     table = compared(AUDITORS[0], rows).table
     np.testing.assert_array_equal(table["p_adjusted"], adjust_p_values(table["p_value"]))
