@@ -83,6 +83,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
+    "capture_repr": (),
     "parallel": 2,
 }
 
