@@ -150,7 +150,7 @@ class TimelineDisplay:
             own = (every["group"] == pair[0]) & (every["task"] == pair[1])
             table, reference = every[own].assign(low=np.nan, high=np.nan), None
             group = group_of(pair[0], timeline.group_columns)
-            title = f"{title}\n{group}, '{task_of(pair[1])}'"
+            title = f"{title}\n{group}, task {task_of(pair[1])}"
         display = cls(
             table,
             reference=reference,
@@ -238,6 +238,9 @@ class TimelineDisplay:
             if least < most and (ends < least).any() | (ends > most).any():
                 room = 0.05 * (most - least)
                 ax.set_ylim(least - room, most + room)
+        if self.version_lines_:  # their names stand above the values
+            least, most = ax.get_ylim()
+            ax.set_ylim(least, most + 0.08 * (most - least))
         every = max(1, -(-len(names) // _MOST_LABELS))
         ax.set_xticks(at[::every], [literal(names[i]) for i in at[::every]])
         turned = sum(map(len, names[::every])) > _MOST_TEXT
