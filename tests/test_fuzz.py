@@ -26,7 +26,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from skbiasamp._input import InputError
 
-CALLS, PARTS = int(os.environ.get("FUZZ_CALLS", 1500)), 6
+CALLS, PARTS = int(os.environ.get("FUZZ_CALLS", 750)), 6
 SEED = int(os.environ.get("FUZZ_SEED", 20240))
 
 # Modules of scikit-learn that may refuse X, labels or folds of an estimator in their own words.

@@ -73,9 +73,10 @@ def rows_of(kind, seed):
     }
 
 
-def scaled(rows, times):
+def scaled(rows):
+    """Return the rows with weights in two other units."""
     weight = rows["sample_weight"]
-    return rows | {"sample_weight": weight / weight.sum() if times == "sum" else weight * times}
+    return [rows | {"sample_weight": one} for one in (100 * weight, weight / weight.sum())]
 
 
 def numbers_of(auditor, rows):
@@ -89,29 +90,27 @@ def numbers_of(auditor, rows):
     return np.concatenate([whole, numbers.to_numpy().ravel(), flags.to_numpy().ravel()])
 
 
-@pytest.mark.parametrize("times", [100, "sum"])
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
 @pytest.mark.parametrize("auditor", AUDITORS, ids=repr)
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(seed=st.integers(0, 2**16))
 @example(seed=7052)  # a set whose change is 0 but for rounding
-def test_the_scale_of_fractional_weights_does_not_matter(auditor, kind, times, seed):
+def test_the_scale_of_fractional_weights_does_not_matter(auditor, kind, seed):
     rows = rows_of(kind, seed)
-    expected, found = numbers_of(auditor, rows), numbers_of(auditor, scaled(rows, times))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
+    expected = numbers_of(auditor, rows)
+    for other in scaled(rows):
+        np.testing.assert_allclose(numbers_of(auditor, other), expected, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize("times", [100, "sum"])
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
 @pytest.mark.parametrize("metric", RELATED)
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 2**16))
-def test_the_scale_of_fractional_weights_does_not_matter_to_related_measures(
-    metric, kind, times, seed
-):
+def test_the_scale_of_fractional_weights_does_not_matter_to_related_measures(metric, kind, seed):
     taken = inspect.signature(metric).parameters
     rows = {name: one for name, one in rows_of(kind, seed).items() if name in taken}
-    assert metric(**scaled(rows, times)) == pytest.approx(metric(**rows), abs=1e-9)
+    for other in scaled(rows):
+        assert metric(**other) == pytest.approx(metric(**rows), abs=1e-9)
 
 
 def test_sets_have_to_occur_in_so_many_rows_whatever_these_weigh():
