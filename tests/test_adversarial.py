@@ -57,7 +57,7 @@ class Parity:
 parity = Parity()
 AUDIT = {"n_draws": 3, "interval": None, "random_state": 0}
 # What takes longer says no more to the checks.
-QUICK = {"pretrain_epochs": 40, "adversary_epochs": 2, "max_epochs": 3, "adversary_steps": 1}
+QUICK = {"pretrain_epochs": 20, "adversary_epochs": 2, "max_epochs": 3, "adversary_steps": 1}
 
 
 @parametrize_with_checks([AdversarialClassifier(0.1, sensitive=parity, **QUICK)])
@@ -229,9 +229,9 @@ def test_turns_are_those_of_the_formula(biased):
 
 
 def test_it_hides_what_a_proxy_tells():
-    train = make_biased_classification(2000, random_state=0)
-    test = make_biased_classification(8000, random_state=1)
-    settings = {"hidden_layer_sizes": (8,), "batch_size": 500, "max_epochs": 100}
+    train = make_biased_classification(1000, random_state=0)
+    test = make_biased_classification(4000, random_state=1)
+    settings = {"hidden_layer_sizes": (8,), "batch_size": 250, "max_epochs": 50}
     found = {}
     for weight in (0, 1):
         model = AdversarialClassifier(weight, random_state=0, **settings)

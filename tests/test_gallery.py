@@ -6,9 +6,12 @@ used, in a reduced size.
 
 import ast
 import importlib.util
+import io
 import os
 import re
+import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,8 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 from sklearn.model_selection import train_test_split
+
+from skbiasamp.cli import main
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -384,8 +389,17 @@ def test_probes_see_what_a_step_removes(run):
     assert amplified["best feature"].high < 0 < amplified["first component"].low
 
 
-def test_the_gate_stops_a_build_only_where_it_is_sure(run):
+def test_the_gate_stops_a_build_only_where_it_is_sure(run, monkeypatch):
     pytest.importorskip("rich")
+
+    def in_this_process(command, *, cwd, **_):
+        assert command[:3] == [sys.executable, "-m", "skbiasamp"]
+        monkeypatch.chdir(cwd)
+        with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
+            code = main(command[3:])
+        return subprocess.CompletedProcess(command, code, out.getvalue(), error.getvalue())
+
+    monkeypatch.setattr(subprocess, "run", in_this_process)
     page = run("command_line_gate")
     assert [done.returncode for done in page["ended"].values()] == [0, 1]
     few, many = page["results"].values()

@@ -39,7 +39,7 @@ CLOSE = {"rtol": 0, "atol": 2e-5}
 
 
 @parametrize_with_checks(
-    [MLPAttacker(max_epochs=60), MLPAttacker(loss="squared_error", max_epochs=60)]
+    [MLPAttacker(max_epochs=20), MLPAttacker(loss="squared_error", max_epochs=20)]
 )
 def test_is_an_estimator_of_scikit_learn(estimator, check):
     check(estimator)
