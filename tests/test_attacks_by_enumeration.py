@@ -110,7 +110,7 @@ def test_the_log_loss_of_the_exact_attacker_is_that_of_its_shares(table, balance
 
 
 @pytest.mark.parametrize("quality", QUALITIES)
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(table=small_tables())
 def test_a_blind_guess_is_no_better_than_chance(quality, table):
     """Every mixture of constant guesses, judged by scikit-learn, against `chance_data`."""

@@ -83,9 +83,9 @@ def test_an_epoch_chosen_on_rows_like_the_test_rows_finds_what_training_rows_lac
     train = np.repeat(VERBS, 40), np.tile(["man", "woman"], 400)  # nothing to be learned
     test, validation = rows(1, 0.3), rows(2, 0.3)
     attacker = MLPAttacker((30,), max_epochs=30, batch_size=32)
-    last = leakage(train, test, None, attacker, n_draws=10)
+    last = leakage(train, test, None, attacker, n_draws=4)
     attacker.set_params(early_stopping="accuracy")
-    chosen = leakage(train, test, validation, attacker, n_draws=10)
+    chosen = leakage(train, test, validation, attacker, n_draws=4)
     assert last == pytest.approx(0.5, abs=0.03)
     assert chosen > last + 0.05
 

@@ -44,7 +44,7 @@ def test():
 
 
 def compared(capsys, *arguments):
-    return report_of(skbiasamp.results.ComparisonReport, capsys, "compare", *arguments)
+    return report_of(skbiasamp.ComparisonReport, capsys, "compare", *arguments)
 
 
 def assert_same(report, expected):

@@ -70,12 +70,6 @@ def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(SAMPLERS, expected_failed_checks=expected_failed)
-def test_scikit_learns_checks_under_metadata_routing(estimator, check):
-    with sklearn.config_context(enable_metadata_routing=True):
-        check(estimator)
-
-
 @pytest.fixture
 def people():
     rng = np.random.default_rng(0)

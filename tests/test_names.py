@@ -46,7 +46,7 @@ def renamed(draw):
 
 
 @pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(renamed())
 def test_names_change_no_value(metric, told):
     world, other, _, _, positive = told
@@ -54,7 +54,7 @@ def test_names_change_no_value(metric, told):
 
 
 @pytest.mark.parametrize("name", AUDITORS)
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(renamed())
 def test_names_change_no_interval_and_no_test(name, told):
     world, other, groups, tasks, positive = told

@@ -518,8 +518,7 @@ def texts_of(figure):
 
 
 @pytest.mark.parametrize("display", PAIR_DISPLAYS)
-@pytest.mark.parametrize("n_tasks", [1, 6, 66])
-@pytest.mark.parametrize("long", [False, True])
+@pytest.mark.parametrize(("n_tasks", "long"), [(1, True), (6, False), (6, True), (66, True)])
 def test_nothing_is_cut_off_and_no_label_covers_another(display, n_tasks, long):
     rng = np.random.default_rng(0)
     values = rng.normal(scale=0.1, size=(2, n_tasks))

@@ -347,19 +347,3 @@ def test_ctrl_c_while_the_command_starts(tmp_path):
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (found.returncode, found.stderr) == (130, "skbiasamp: interrupted\n")
-
-
-def test_a_pipe_gets_no_progress(tmp_path):
-    (tmp_path / "mine.py").write_text(
-        SLOW.replace("N_JOBS", "1")
-        .replace("400", "3")
-        .replace("LeakageAuditor)", "LeakageAuditor)")
-    )
-    (tmp_path / "rows.csv").write_text(ROWS)
-    found = subprocess.run(
-        [sys.executable, *AUDIT, "--auditor", "mine:Mine"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert (found.returncode, found.stderr) == (0, "")

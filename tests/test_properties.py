@@ -26,7 +26,7 @@ from skbiasamp.metrics import (
     percentage_amplification,
 )
 
-looked_at = settings(max_examples=10)
+looked_at = settings(max_examples=6)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 METRICS = {

@@ -66,17 +66,24 @@ def paths(folder, name):
 every_source = pytest.mark.parametrize("source", [pandas, polars, duckdb, pattern, paths])
 
 
+@pytest.fixture(scope="module")
+def in_memory(rows):
+    """Return the report of labels, by whether labels of training are known."""
+    train, test = rows
+    counted = skbiasamp.Contingency.from_frame(test, **ONE)
+    given = {"y_train": train["target"], "sensitive_train": train[ONE["sensitive"]]}
+    return {
+        trained: skbiasamp.audit(counted, **(given if trained else {}), random_state=0)
+        for trained in (False, True)
+    }
+
+
 @every_source
 @pytest.mark.parametrize("trained", [False, True], ids=["alone", "trained"])
-def test_a_report_of_files_is_that_of_memory(rows, folder, source, trained):
-    train, test = rows
+def test_a_report_of_files_is_that_of_memory(in_memory, folder, source, trained):
     given = {"y_train": source(folder, "train")} if trained else {}
     found = skbiasamp.audit(source(folder, "test"), **given, **ONE, random_state=0)
-    attribute = ONE["sensitive"]
-    if trained:
-        given = {"y_train": train["target"], "sensitive_train": train[attribute]}
-    counted = skbiasamp.Contingency.from_frame(test, **ONE)
-    expected = skbiasamp.audit(counted, **given, random_state=0)
+    expected = in_memory[trained]
     # Cells are in another order, and random draws go by it.
     values = ["value"]
     pd.testing.assert_frame_equal(found.summary[values], expected.summary[values], atol=0.02)

@@ -225,10 +225,19 @@ def test_days_count_alone_and_their_periods_not_their_order(changed):
         pd.testing.assert_frame_equal(one.to_frame(), again.to_frame())
 
 
+@pytest.fixture(scope="module")
+def versioned(changed):
+    return changed.assign(day=changed["day"].astype("datetime64[us]"), version="1.0")
+
+
+@pytest.fixture(scope="module")
+def watched(versioned):
+    return skbiasamp.audit_over(versioned, reference=3, version="version", **NAMED)
+
+
 @pytest.mark.parametrize("kind", ["polars", "lazy", "pyarrow", "duckdb", "dask", "file"])
-def test_engines_group_by_period_in_one_query(kind, changed, tmp_path):
-    rows = changed.assign(day=changed["day"].astype("datetime64[us]"), version="1.0")
-    expected = skbiasamp.audit_over(rows, reference=3, version="version", **NAMED)
+def test_engines_group_by_period_in_one_query(kind, versioned, watched, tmp_path):
+    rows = versioned
     if kind == "file":
         held = tmp_path / "rows.csv"
         rows.to_csv(held, index=False)
@@ -242,7 +251,7 @@ def test_engines_group_by_period_in_one_query(kind, changed, tmp_path):
     else:
         held = pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=3)
     found = skbiasamp.audit_over(held, reference=3, version="version", **NAMED)
-    pd.testing.assert_frame_equal(found.to_frame(), expected.to_frame())
+    pd.testing.assert_frame_equal(found.to_frame(), watched.to_frame())
 
 
 @pytest.mark.parametrize(

@@ -151,7 +151,7 @@ def lists_and_texts(draw):
 
 
 @removing
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(lists_and_texts())
 def test_no_listed_word_is_left_and_masking_again_changes_nothing(case):
     words, text = case
@@ -162,7 +162,7 @@ def test_no_listed_word_is_left_and_masking_again_changes_nothing(case):
 
 
 @removing
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(lists_and_texts())
 def test_what_is_not_listed_stays_as_it_is(case):
     words, text = case
@@ -176,7 +176,7 @@ def test_what_is_not_listed_stays_as_it_is(case):
     assert (masker.n_masked_ == 0) == (one == text.replace("\x00", ""))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.sampled_from(["a", "man", "Women's", "HER", "dog's", "son-in-law,", "."])))
 def test_ascii_words_are_those_of_a_regular_expression(parts):
     text = " ".join(parts)
