@@ -7,7 +7,7 @@ TEST_JOBS ?= 2
 # Each process begins with files of its own, so most fixtures of a file are made once.
 SPREAD := --dist worksteal
 # One process a core: threads of linear algebra would only wait for each other.
-test test-benchmarks test-no-torch test-clients test-oldest fuzz: export OMP_NUM_THREADS ?= 1
+test test-docs test-benchmarks test-no-torch test-clients test-oldest fuzz: export OMP_NUM_THREADS ?= 1
 PYTEST_ARGS ?=
 FUZZ_CALLS ?= 100000
 BENCH_ARGS ?=
@@ -38,7 +38,7 @@ endif
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help audit test test-benchmarks fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
+.PHONY: help audit test test-docs test-benchmarks fuzz test-no-torch test-clients test-spark test-oldest lint docs dist \
 	bench clean
 
 help: ## list the targets
@@ -48,7 +48,10 @@ audit: $(AUDIT_READY) ## audit real data that come with the package, and write t
 	.venv-audit/bin/python -m skbiasamp demo
 
 test: $(READY) ## run all tests and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
-	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -m "not benchmarks" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -m "not benchmarks and not pages" $(PYTEST_ARGS)
+
+test-docs: $(READY) ## run the pages of the gallery, examples and recipes
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m pages $(PYTEST_ARGS) tests
 
 test-benchmarks: $(READY) ## run the short form of every benchmark, and check its tables
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m benchmarks $(PYTEST_ARGS) tests

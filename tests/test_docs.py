@@ -66,6 +66,7 @@ PLAIN = [
 ]
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("page", PLAIN, ids=lambda page: page.name)
 def test_code_without_prompts_runs_too(page, tmp_path, monkeypatch):
     """After the examples that stand above it on the page."""

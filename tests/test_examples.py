@@ -38,6 +38,7 @@ def test_a_network_of_skorch_attacks_as_documented():
     assert again.value == result.value
 
 
+@pytest.mark.pages
 def test_remedies_for_one_amplification_can_raise_the_other(monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
     monkeypatch.setenv("MPLBACKEND", "agg")

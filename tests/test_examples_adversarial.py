@@ -10,7 +10,7 @@ from scipy.stats import ttest_1samp
 
 pytest.importorskip("matplotlib.pyplot")
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.pages, pytest.mark.torch]
 
 FOLDER = Path(__file__).resolve().parents[1]
 

@@ -23,6 +23,7 @@ from sklearn.model_selection import train_test_split
 from skbiasamp.cli import main
 
 plt = pytest.importorskip("matplotlib.pyplot")
+pytestmark = pytest.mark.pages
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples"
 PAGES = sorted(FOLDER.glob("plot_*.py"))

@@ -67,7 +67,7 @@ def test_of_models_without_an_effect_few_fail():
     rng, failed, n = np.random.default_rng(0), 0, 200
     sex = rng.integers(0, 2, 600)
     y = (rng.random(600) < 0.3 + 0.4 * sex).astype(int)
-    auditor = DirectionalAuditor(interval="analytic", n_resamples=19)
+    auditor = DirectionalAuditor(interval="analytic", n_resamples=99)
     auditor.fit(y, sensitive_features=sex)
     for _ in range(n):
         # Rates of both groups are kept on average: as many rows change to 1 as to 0.
@@ -115,6 +115,7 @@ def commands_of(name, held):
     return [hook["entry"] for repo in held["repos"] for hook in repo["hooks"]]
 
 
+@pytest.mark.pages
 def test_recipes_run_the_test_of_the_page():
     yaml = pytest.importorskip("yaml")
     folder = DOCS / "recipes"

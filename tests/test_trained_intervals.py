@@ -24,11 +24,11 @@ def people(seed, n=100, rows=5):
 
 
 def test_a_random_group_is_no_alarm():
-    """Attackers that stay what they are in resamples found 7 alarms in these 40 data sets."""
+    """Attackers that stay what they are in resamples find 15 alarms in these 40 data sets."""
     alarms = 0
     for seed in range(40):
         label, predicted, group, person = people(seed)
-        auditor = LeakageAuditor(attacker=STUMP, n_draws=4, n_resamples=99, random_state=seed)
+        auditor = LeakageAuditor(attacker=STUMP, n_draws=1, n_resamples=49, random_state=seed)
         result = auditor.audit(label, predicted, sensitive_features=group, clusters=person)
         alarms += result.p_value < 0.05
     assert alarms <= 4
