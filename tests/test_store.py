@@ -207,7 +207,7 @@ from skbiasamp.monitoring import Store
 labels = np.arange(20) % 2
 cells = Contingency.from_labels(labels, labels, sensitive_features=list("fm") * 10)
 print("ready", flush=True)
-for i in range(5):
+for i in range(20):
     Store(sys.argv[1]).add(cells, "2026-01", source=f"{sys.argv[2]} {i}")
 """
 
@@ -221,7 +221,7 @@ def test_two_processes_write_and_nothing_is_lost(store, monkeypatch):
     exec(WRITER, {})
     assert other.wait(timeout=120) == 0
     other.stdout.close()
-    assert store.held().cells["2026-01"].total == 2 * 5 * 20
+    assert store.held().cells["2026-01"].total == 2 * 20 * 20
     assert sorted(path.name for path in store.folder.iterdir()) == [".lock", "2026-01.json"]
 
 
