@@ -20,9 +20,10 @@ CLIENTS_READY := .venv-clients/.ready
 OLDEST_READY := .venv-oldest/.ready
 SPARK_READY := .venv-spark/.ready
 DOCS_READY := .venv/.docs-ready
-# What meets scikit-learn: the tests that its releases could break.
-COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py compose.py exact_attacker.py \
-	model_selection.py predictability.py probe.py sklearn.py))
+# What meets scikit-learn, SciPy and Matplotlib: the tests that their releases could break.
+COMPATIBILITY := $(wildcard $(addprefix tests/test_,auditors.py cli.py comparison_display.py compose.py \
+	exact_attacker.py mitigation_*.py model_selection.py plotting*.py predictability.py probe.py \
+	report.py sklearn.py words_display.py))
 
 CLIENT_TESTS := tests/test_clients.py
 
@@ -71,7 +72,7 @@ test-clients: $(CLIENTS_READY) ## run the tests of other libraries: XGBoost, MLf
 test-spark: $(SPARK_READY) ## run the tests of Spark, in an environment of half a gigabyte (needs Java)
 	.venv-spark/bin/python -m pytest -q $(PYTEST_ARGS) tests/test_engines_spark.py
 
-test-oldest: $(OLDEST_READY) ## run the tests of compatibility with the oldest scikit-learn we allow
+test-oldest: $(OLDEST_READY) ## run the tests of compatibility with the oldest releases we allow
 	.venv-oldest/bin/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q $(PYTEST_ARGS) $(COMPATIBILITY)
 
 lint: $(READY) ## check style, format and types
@@ -131,7 +132,8 @@ $(READY): EXTRAS := all,ibis,torch,test,dev
 # Modules that a first audit does not import are not compiled: a third of the time and the size.
 $(AUDIT_READY): EXTRAS := report
 $(AUDIT_READY): PIP_ARGS := --no-compile
-$(CORE_READY) $(OLDEST_READY): EXTRAS := test
+$(CORE_READY): EXTRAS := test
+$(OLDEST_READY): EXTRAS := test,plot,report,cli,mitigation
 $(CLIENTS_READY): EXTRAS := clients,report
 $(SPARK_READY): EXTRAS := spark,test
 $(READY) $(AUDIT_READY) $(CORE_READY) $(SPARK_READY): CONSTRAINTS := constraints.txt

@@ -61,7 +61,7 @@ def pyarrow(path):
 
 
 def duckdb(path):
-    return pytest.importorskip("duckdb").connect().read_parquet(str(path))
+    return pytest.importorskip("duckdb").read_parquet(str(path))
 
 
 def dask(path):
@@ -144,7 +144,7 @@ def test_a_number_that_the_first_file_has_no_room_for_is_an_error(parts):
 def test_counts_of_every_type_are_exact(kind, count):
     duckdb_ = pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
-    query = duckdb_.connect().sql(
+    query = duckdb_.sql(
         f"select g, t, w::{kind} as w from (values ('a', 0, {count}), ('b', 1, 1)) as v(g, t, w)"
     )
     counted = Contingency.from_frame(query, target="t", sensitive="g", weight="w")

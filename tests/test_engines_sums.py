@@ -63,7 +63,7 @@ def lazy_polars(rows):
 
 def duckdb(rows):
     pytest.importorskip("pyarrow")
-    return pytest.importorskip("duckdb").connect().from_df(rows)
+    return pytest.importorskip("duckdb").from_df(rows)
 
 
 def dask(rows):

@@ -53,7 +53,7 @@ def pyarrow(rows):
 
 def duckdb(rows):
     pytest.importorskip("pyarrow")
-    return pytest.importorskip("duckdb").connect().from_df(rows)
+    return pytest.importorskip("duckdb").from_df(rows)
 
 
 def dask(rows):
@@ -158,7 +158,7 @@ def test_large_counts_stay_exact(large):
 def test_decimal_weights_are_numbers():
     duckdb_ = pytest.importorskip("duckdb")
     pytest.importorskip("pyarrow")
-    query = duckdb_.connect().sql(
+    query = duckdb_.sql(
         "select * from (values ('a', 0, 3::decimal(18, 2)), ('b', 1, 4)) as v(g, t, w)"
     )
     assert Contingency.from_frame(query, target="t", sensitive="g", weight="w").total == 7

@@ -51,8 +51,7 @@ def polars(folder, name):
 
 
 def duckdb(folder, name):
-    connection = pytest.importorskip("duckdb").connect()
-    return connection.read_parquet(str(folder / f"{name}-*.parquet"))
+    return pytest.importorskip("duckdb").read_parquet(str(folder / f"{name}-*.parquet"))
 
 
 def pattern(folder, name):

@@ -32,7 +32,7 @@ def simulate(n, seed):
 
 def duckdb(rows):
     pytest.importorskip("pyarrow")
-    return pytest.importorskip("duckdb").connect().from_df(rows)
+    return pytest.importorskip("duckdb").from_df(rows)
 
 
 TASKS = {"target": [f"t{i}" for i in range(7)], "prediction": [f"p{i}" for i in range(7)]}

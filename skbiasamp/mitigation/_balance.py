@@ -148,7 +148,7 @@ def _most_rows(available: Array, within: Array, member: Array, alpha: float) -> 
         sparse.csr_array(member.T * row) for row in within
     ]  # a count of each group's tasks
     # The least count of each task is a variable too: least ≤ count ≤ alpha · least.
-    least: Any = sparse.eye_array(n_tasks)
+    least: Any = sparse.csr_array(sparse.identity(n_tasks))
     constraints: Any = sparse.vstack(
         [sparse.hstack([count, -alpha * least]) for count in each]
         + [sparse.hstack([-count, least]) for count in each]

@@ -275,8 +275,9 @@ def _errorbar(
     """Draw points with their intervals on both sides."""
     x, y = as_floats(points["x"]), as_floats(points["y"])
 
-    def reach(axis: str, at: Array) -> list[Array]:
-        return [at - as_floats(points[f"{axis}_low"]), as_floats(points[f"{axis}_high"]) - at]
+    def reach(axis: str, at: Array) -> Array:
+        low, high = (as_floats(points[f"{axis}_{end}"]) for end in ("low", "high"))
+        return np.stack([at - low, high - at])
 
     return ax.errorbar(
         x, y, xerr=reach("x", x), yerr=reach("y", y), **with_defaults(defaults, given)
