@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 
+import pytest
 from sklearn.base import BaseEstimator
 
 import skbiasamp
@@ -45,3 +46,15 @@ def public_estimators():
     """Return every estimator that users can import from the package or a public submodule."""
     listed = set(public_objects().values())
     return [kind for kind in public_classes(BaseEstimator) if kind in listed]
+
+
+def what_routing_changes(every):
+    """Return those checks of scikit-learn that call `fit` with weights, or methods after it."""
+
+    def wanted(one):
+        _, check = getattr(one, "values", one)
+        name = check.func.__name__
+        return any(word in name for word in ("weight", "classifiers_", "methods_", "fit_"))
+
+    names, checks = every.args
+    return pytest.mark.parametrize(names, [one for one in checks if wanted(one)], **every.kwargs)

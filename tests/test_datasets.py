@@ -194,7 +194,7 @@ def test_a_table_of_verbs_leaks_as_much_gender_as_is_known(alpha, known, spread)
         ]
 
     accuracies = []
-    for _ in range(60):
+    for _ in range(20):
         man, woman = draw(train)
         lean = np.sign(man - woman)  # of 0: as good as a coin
         man, woman = draw(test)

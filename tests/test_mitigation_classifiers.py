@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from discovery import what_routing_changes
 from halving import halves, parity
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -84,12 +85,14 @@ def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(
-    [
-        CorpusConstraintClassifier(ROUTED, sensitive=parity),
-        DomainIndependentClassifier(ROUTED, sensitive=halves, calibration=None),
-    ],
-    expected_failed_checks=expected_failed,
+@what_routing_changes(
+    parametrize_with_checks(
+        [
+            CorpusConstraintClassifier(ROUTED, sensitive=parity),
+            DomainIndependentClassifier(ROUTED, sensitive=halves, calibration=None),
+        ],
+        expected_failed_checks=expected_failed,
+    )
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_scikit_learns_checks_under_metadata_routing(estimator, check):

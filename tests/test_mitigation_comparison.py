@@ -160,7 +160,7 @@ def test_remedies_get_the_attribute_wherever_they_ask_for_it(people):
                 make_pipeline(StandardScaler(), LogisticRegression()), sensitive="sex"
             ),
         },
-        [DirectionalAuditor(), MALSAuditor()],
+        [DirectionalAuditor(n_resamples=50), MALSAuditor(n_resamples=50)],
         noise=(),
         random_state=0,
     )
@@ -269,7 +269,7 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
         np.array(["no", "perhaps", "yes"])[three],
         sex,
         {"none": LogisticRegression(), "groups": DomainIndependentClassifier(LogisticRegression())},
-        [LeakageAuditor(n_draws=2), DirectionalAuditor()],
+        [LeakageAuditor(n_draws=2, n_resamples=50), DirectionalAuditor(n_resamples=50)],
         cv=3,
         noise=(),
         random_state=0,
@@ -287,7 +287,7 @@ def test_labels_of_several_classes_and_of_several_a_row(people):
             "constraints": CorpusConstraintClassifier(model),
             "pair": (RatioBalancer(random_state=0), model),
         },
-        [DirectionalAuditor(), MultiAttributeAuditor()],
+        [DirectionalAuditor(n_resamples=50), MultiAttributeAuditor(n_resamples=50)],
         cv=3,
         noise=[1],
         stratify="joint",
@@ -502,7 +502,7 @@ def comparison(people):
             "none": LogisticRegression(),
             "groups": DomainIndependentClassifier(LogisticRegression()),
         },
-        [DirectionalAuditor(), MALSAuditor()],
+        [DirectionalAuditor(n_resamples=50), MALSAuditor(n_resamples=50)],
         noise=[4, 1],
         random_state=0,
     )

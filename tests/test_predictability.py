@@ -608,7 +608,7 @@ def test_cross_fitted_cells_are_cross_fitted_rows(slow, quality):
     group, task, predicted = small_world()
     options = {"attacker": "exact", "quality": quality, "equalize": "accuracy"}
     auditor = LeakageAuditor if name == "leakage" else DPAAuditor
-    auditor = auditor(**options, n_draws=2000, n_resamples=2000, random_state=1)
+    auditor = auditor(**options, n_draws=1000, n_resamples=1000, random_state=1)
     result = auditor.audit(task, predicted, sensitive_features=group)
     expected, resampled = draws[False][quality], draws[True][quality]
     for column, values in zip(("quality_data", "quality_model"), expected.T, strict=True):
@@ -623,7 +623,7 @@ def test_cross_fitted_cells_are_cross_fitted_rows(slow, quality):
     # Log losses have a few values far away: quantiles in place of standard deviations.
     cells = Contingency.from_labels(task, predicted, sensitive_features=group)
     done = auditor.set_params(equalize=None)._run(cells, np.random.default_rng(2))
-    (again,) = redrawn([done], 2000, np.random.default_rng(3))
+    (again,) = redrawn([done], 1000, np.random.default_rng(3))
     values = auditor._amplified(again.resamples)
     spreads = [np.subtract(*np.quantile(one, (0.84, 0.16))) for one in (values, amplification[1])]
     assert abs(np.log(spreads[0] / spreads[1])) < 5 / np.sqrt(2 * len(resampled))

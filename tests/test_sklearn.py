@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 import pytest
 import sklearn
+from discovery import what_routing_changes
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -50,9 +51,11 @@ def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
 
-@parametrize_with_checks(
-    [AuditedClassifier(ROUTED), BaseRateThresholdClassifier(ROUTED, cv=3)],
-    expected_failed_checks=expected_failed,
+@what_routing_changes(
+    parametrize_with_checks(
+        [AuditedClassifier(ROUTED), BaseRateThresholdClassifier(ROUTED, cv=3)],
+        expected_failed_checks=expected_failed,
+    )
 )
 def test_scikit_learns_checks_under_metadata_routing(estimator, check):
     with sklearn.config_context(enable_metadata_routing=True):
