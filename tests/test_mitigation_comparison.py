@@ -62,7 +62,10 @@ def values(comparison, remedy, measure, column="value"):
 def test_what_is_measured_is_what_happens_on_each_fold(people):
     X, y, sex = people
     splits = list(StratifiedKFold(4).split(X, y))
-    estimators = {"none": LogisticRegression(), "forest": RandomForestClassifier(random_state=0)}
+    estimators = {
+        "none": LogisticRegression(),
+        "forest": RandomForestClassifier(10, random_state=0),
+    }
     found = compare_mitigations(X, y, sex, estimators, cv=splits, noise=())
     folds = {}
     for name, estimator in estimators.items():
