@@ -377,6 +377,36 @@ def test_base_rate_thresholds_predict_as_many_and_amplify_no_less():
     assert (sizes[:, 1] > sizes[:, 0]).all()
 
 
+@needs("acs_income_predictions.parquet")
+def test_models_of_incomes_differ_by_metric_as_the_page_says(run):
+    page = run("compare_models")
+    assert list(page["result"].verdicts.values()) == [
+        *["no clear difference"] * 3,
+        "amplifies less",
+        "amplifies more",
+    ]
+    verdicts = page["report"].summary.pivot(index="metric", columns="model", values="verdict")
+    assert verdicts["exponentiated"].to_dict() == {
+        "directional A->T": "amplifies less",
+        "MALS": "amplifies more",
+        "leakage": "reveals less",
+        "DPA A->T": "reveals more",
+    }
+    assert verdicts["group_threshold"].to_dict() == {
+        "directional A->T": "amplifies more",
+        "MALS": "amplifies less",
+        "leakage": "reveals more",
+        "DPA A->T": "reveals more",
+    }
+    rates = (100 * pd.DataFrame(page["rates"]).T).round(1)
+    assert rates["male less female"].tolist() == [18.0, 17.8, 20.0]
+    difference = rates["women, low income"] - rates["women, high income"]
+    np.testing.assert_allclose(difference, [19.7, 20.0, 20.5])
+    assert rates["women, high income"].argsort().tolist() == [1, 0, 2]  # the reverse of MALS
+    assert len(page["left"].get_yticks()) == len(page["result"].verdicts)
+    assert page["left"].get_ylim() == page["right"].get_ylim() == (4.5, -0.5)
+
+
 # --------------------------------------------------------------------------- tools
 
 
