@@ -600,19 +600,39 @@ def test_masks_weaken_the_association_in_captions(run):
     a_to_t = page["a_to_t"].table.set_index("model")
     assert a_to_t.loc["nothing", "low"] > 0
     assert (a_to_t["high"].drop("nothing") < 0).all()
-    assert (a_to_t["difference_high"].drop("nothing") < 0).all()
-    mentions = {
-        mask: found[page["objects"]].to_numpy().sum() for mask, found in page["said"].items()
-    }
-    people = page["mentioned"][page["objects"]].to_numpy().sum()
-    assert people < mentions["person, outline"] < mentions["nothing"]  # as the page says
+    found = {**page["said"], "people": page["mentioned"]}
+    mentions = {mask: one[page["objects"]].sum(axis=1).mean() for mask, one in found.items()}
+    for mask, mean in {"nothing": 0.76, "both, box": 0.34, "people": 0.64}.items():
+        assert round(mentions[mask], 2) == mean
+    equal = (100 * page["equal"].set_index("model")).round()
+    assert equal["difference"]["objects, outline":"person, box"].tolist() == [-22, -30, -7, -25]
+    clear = equal["difference_high"].drop("nothing") < 0
+    assert clear[~clear].index.tolist() == ["person, outline"]
+    assert equal.loc["both, box", "low"] < 0 < equal.loc["both, box", "high"]
     t_to_a = page["t_to_a"].set_index("mask")
     assert t_to_a.loc["person, box", "n"] == 203
     person, both = t_to_a.loc["person, outline"], t_to_a.loc["both, outline"]
     assert person["always male"] < person["low"] < person["high"] < 0
     assert both["value"] < person["value"] < t_to_a.loc["nothing", "value"]
+    for mask in ("person, box", "both, box"):  # no sign of the context
+        box = t_to_a.loc[mask]
+        assert box["low"] < box["always male"] < box["high"]
     assert person["named male"] > person["are male"] + 0.2
     assert 0.2 < person["n"] / 6628 < 0.25
+
+
+@needs("captions_masked.csv.gz")
+def test_an_association_is_measured_apart_from_frequencies():
+    """A share of people's mentions keeps the association; mentions swapped at random lose it."""
+    page = definitions("captions_masked")
+    rng = np.random.default_rng(0)
+    women = np.repeat([1.0, 0.0], 20_000)
+    people = (rng.random((40_000, 2)) < np.where(women[:, None], [0.5, 0.2], [0.3, 0.4])) * 1.0
+    half = people * (rng.random(people.shape) < 0.5)
+    page.update(women=women, people=people, sign=np.array([1, -1]))
+    page["of_mask"] = [people, half, rng.permutation(people)]
+    values = page["association"](np.ones(len(women)))
+    np.testing.assert_allclose(values, [1, 1, 0], atol=0.05)
 
 
 def test_a_ranking_repeats_as_often_as_two_means_keep_their_order():
