@@ -650,11 +650,18 @@ def test_equalizer_errs_less_and_follows_the_objects_more(run):
     printed = page["printed"]
     assert re.search(r"baseline +images of female: wrong gender 33\.8%", printed)
     assert re.search(r"Equalizer +images of female: wrong gender 12\.7%", printed)
+    assert re.search(r"baseline +images of male +: wrong gender +4\.5%", printed)
+    assert re.search(r"Equalizer +images of male +: wrong gender +4\.8% \[4\.3%", printed)
+    unnamed = {model: found["(no label)"].mean() for model, found in page["named"].items()}
+    assert unnamed["Equalizer"] == pytest.approx(1 / 3, abs=0.01)
+    assert unnamed["baseline"] == pytest.approx(1 / 5, abs=0.01)
     assert page["both"].sum() == 6734
     t_to_a, a_to_t = (page[one].table.set_index("model") for one in ("t_to_a", "a_to_t"))
     assert t_to_a.loc["baseline", "high"] < 0 < t_to_a.loc["Equalizer", "low"]
     assert t_to_a.loc["Equalizer", "difference_low"] > 0.02
-    assert 0 < a_to_t.loc["Equalizer", "difference"] < 0.0004
+    assert a_to_t.loc["Equalizer", "difference"] == pytest.approx(0.0002, abs=5e-5)
+    assert 0 < a_to_t.loc["Equalizer", "difference_low"] < 5e-5
+    assert page["a_to_t"].verdicts == {"Equalizer": "amplifies more"}
     assert (a_to_t["high"] < 0).all()
     sets = page["sets"]
     assert 0.1 < sets.loc["Equalizer", "T->A"] < sets.loc["baseline", "T->A"] - 0.02
