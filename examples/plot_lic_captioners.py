@@ -5,21 +5,24 @@ Leakage in captions of seven models
 An attacker reads captions in which words such as "woman" and "his" are masked, and guesses the
 annotated gender of the person. This page measures LIC (Hirota, Nakashima & Garcia, 2022) for seven
 captioning models on 10,780 COCO images, and shows the words by which the attacker recognises each
-gender.
+gender. The models are NIC (Show and Tell), SAT (Show, Attend and Tell), FC and Att2in (Rennie et
+al. 2017), UpDn (bottom-up and top-down attention), Equalizer, which was made for correct gender
+words, and NIC+, its baseline.
 
-**Result:** LIC_M of six of the seven models is within 0.6 percentage points of the published value,
-and that of NIC is 1.9 higher. Two pairs of neighbours change places in the ranking, as they do if
-the paper's own code is run again. All seven models reveal gender better than the human captions at
-hand. Equalizer, which was made for correct gender words, reveals it most.
+**Result:** LIC_M, the value on a model's captions, is within 0.6 percentage points of the published
+value for six of the seven models, and 1.9 higher for NIC. Two pairs of neighbours change places in
+the ranking. All seven models reveal gender better than the human captions at hand. Equalizer
+reveals it most.
 """
 
 # %%
 # LIC_M beside the published values
 # ---------------------------------
-# LIC_M is how sure the attacker is of the right gender, on captions of the model. The paper's
-# attacker is an LSTM. Here it is TF-IDF of one and two words with logistic regression. The rest is
-# as in the paper: all 3,314 women and as many men drawn at random, one tenth of them to judge, ten
-# times. A guess reaches 0.25.
+# LIC_M is a mean over captions of the model: the probability that the attacker gives to the
+# annotated gender, or 0 if the attacker chooses the other gender. A guess at random reaches 0.25:
+# 0.5 for half of the captions, 0 for the others. The paper's attacker is an LSTM. Here it is TF-IDF
+# of one and two words with logistic regression. The rest is as in the paper: all 3,314 women and as
+# many men drawn at random, one tenth of them to judge, ten times.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -63,10 +66,10 @@ print(f"rank correlation: {found['published'].corr(found['skbiasamp'], method='s
 
 # %%
 # **Is the ranking the same?** Two pairs of neighbours change places: NIC and SAT, and FC and NIC+.
-# That is as near as repeats of the paper's own experiment come. The paper's code, run again by
-# Baratov et al. (2023, three to ten seeds), changes places of the same two pairs. The standard
-# deviations over ten seeds of another reproduction (Türk et al. 2023) give the probability that a
-# repeat of the experiment, with ten other seeds, ranks the seven models as the paper does:
+# The same two pairs change places in one rerun of the paper's code (Baratov et al. 2023, three to
+# ten seeds). If a repeat with ten other seeds has the standard deviations of another reproduction
+# (Türk et al. 2023), these are the probabilities that it ranks the models as the paper does, and
+# that two neighbours change places:
 
 SPREAD = {
     "nic": 0.015,
@@ -109,19 +112,22 @@ repeated = found["published"].corr(pd.Series(BARATOV), method="spearman")
 print(f"rank correlation of the paper with Baratov et al.: {repeated:.2f}")
 
 # %%
+# Other seeds explain FC and NIC+ (0.35) better than NIC and SAT (0.08).
+#
 # **Why is NIC higher?** Its captions here are not those that the LSTM of Türk et al. read. That
 # reproduction keeps the inputs of its LSTM for NIC, and has other captions for the same images.
-# The attacker is not the only reason: a small LSTM, trained for three epochs
-# (``benchmarks/lic_lstm.py``), reaches 43.1 for NIC, but less than published for the others: 42.6
-# for SAT (published 44.4), 45.1 for Att2in (45.9), 47.3 for UpDn (48.0). The reason is not the
-# masked words, the way words are read or the rows: on the rows with a human caption, nine set-ups
-# give 45.7 to 46.7 for NIC (``benchmarks/lic_setups.py``).
+# With another attacker NIC is too high as well, compared with other models: a small LSTM, trained
+# for three epochs (``benchmarks/lic_lstm.py``), reaches 43.1 for NIC (published 43.2), but 42.6 for
+# SAT (44.4), 45.1 for Att2in (45.9) and 47.3 for UpDn (48.0). Other masked words and other ways to
+# read words do not lower the value: nine set-ups give 45.7 or 45.8 for random tenths of the rows
+# with a human caption, and 46.0 to 46.7 for one fixed tenth (``benchmarks/lic_setups.py``).
 #
 # LIC with confidence intervals
 # -----------------------------
-# 6,628 of these images have a human caption, for as many women as men. Its words outside the
+# 6,628 of these images have a human caption, for as many women as men. Words of people outside the
 # vocabulary of NIC are unknown tokens. Words that a model never uses become unknown tokens too.
-# LIC_D is the value on human captions, and LIC = LIC_M − LIC_D.
+# LIC_D is the value on human captions, and LIC = LIC_M − LIC_D. All rows are judged here, in five
+# folds, so LIC_M differs from the values above.
 
 human = fetch_captions(subset="human").frame
 rows = models.frame.set_index("image").loc[human["image"]]
@@ -161,7 +167,8 @@ figure.suptitle("Seven captioning models: what captions without gender words rev
 
 # %%
 # **The sign of LIC depends on the attacker.** For NIC the paper has +3.7 percentage points with its
-# LSTM, −0.8 with a fine-tuned BERT and +1.9 with a frozen one. Compare models by the same attacker.
+# LSTM, −0.8 with a fine-tuned BERT and +1.9 with a frozen BERT. Compare models by the same
+# attacker.
 #
 # Words that point to each gender
 # -------------------------------
