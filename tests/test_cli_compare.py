@@ -80,24 +80,30 @@ def test_a_file_gives_the_numbers_of_its_columns(folder, capsys, reference, trai
     assert [one["rows_are"] for one in report.data_files] == ["audited", "training"]
 
 
+SEVERAL = {"champion": "old,old_promoted", "challenger": "new,new_promoted"}
+
+
+@pytest.fixture(scope="module")
+def of_several(test):
+    return skbiasamp.compare(
+        test[["hired", "promoted"]],
+        {model: test[columns.split(",")].to_numpy() for model, columns in SEVERAL.items()},
+        sensitive_features=test["sex"],
+        random_state=0,
+    )
+
+
 @pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("given", ["apart", "together"])
-def test_several_columns_of_everything(folder, capsys, given, test):
-    models = {"champion": "old,old_promoted", "challenger": "new,new_promoted"}
-    options = [f"{model}={columns}" for model, columns in models.items()]
+def test_several_columns_of_everything(folder, capsys, given, of_several):
+    options = [f"{model}={columns}" for model, columns in SEVERAL.items()]
     predicted = ["--prediction", *options]
     if given == "apart":
         predicted = [text for one in options for text in ("--prediction", one)]
     report = compared(
         capsys, "test.csv", "--target", "hired", "promoted", "--sensitive", "sex", *predicted
     )
-    expected = skbiasamp.compare(
-        test[["hired", "promoted"]],
-        {model: test[columns.split(",")].to_numpy() for model, columns in models.items()},
-        sensitive_features=test["sex"],
-        random_state=0,
-    )
-    assert_same(report, expected)
+    assert_same(report, of_several)
 
 
 @pytest.mark.usefixtures("engine")
