@@ -29,7 +29,7 @@ from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
 from skbiasamp.attackers import ExactAttacker
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 
-looked_at = settings(max_examples=12)
+looked_at = settings(max_examples=8)
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
     pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),

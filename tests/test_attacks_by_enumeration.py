@@ -22,7 +22,7 @@ from skbiasamp.attackers._perturbation import f1_at, perturb, pure_noise
 from skbiasamp.attackers._qualities import quality_of
 from skbiasamp.metrics import dataset_leakage
 
-looked_at = settings(max_examples=60)
+looked_at = settings(max_examples=40)
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
     pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),

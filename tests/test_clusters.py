@@ -222,7 +222,7 @@ def test_intervals_of_clusters_cover():
     auditor = DirectionalAuditor(interval="analytic", n_resamples=19, random_state=0)
     auditor.fit([1, 1, 0, 1, 0, 0] * 50, sensitive_features=list("fffmmm") * 50)
     inside = {"clusters": 0, "rows": 0}
-    n_data = 150
+    n_data = 100
     for _ in range(n_data):
         sex = rng.choice(["f", "m"], 150)
         hired = (rng.random(150) < 0.5).astype(int)

@@ -27,7 +27,7 @@ from skbiasamp.metrics import (
     percentage_amplification,
 )
 
-looked_at = settings(max_examples=60)
+looked_at = settings(max_examples=30)
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 DIRECTIONS = ("A->T", "T->A")

@@ -317,15 +317,18 @@ def test_what_is_no_indicator_is_refused(test, engine):
         holed.loc[17, column] = None
         with pytest.raises(ValueError, match="missing values in the columns of target"):
             Contingency.from_frame(engine(holed), **MANY)
-    with pytest.raises(
-        ValueError,
-        match=r"^target .'t0', .* and 3 more. has 8 columns but prediction .'p1', .* has 7",
-    ):
-        Contingency.from_frame(engine(test), **MANY | {"prediction": PREDICTIONS[1:]})
     with pytest.raises(ValueError, match="'group' is one of several"):
         Contingency.from_frame(engine(test), **MANY | {"target": [*LABELS[1:], "group"]})
     with pytest.raises(ValueError, match=r"^column 'weight' .weight. must hold whole numbers"):
         Contingency.from_frame(engine(test), weight="weight", **MANY)
+
+
+def test_as_many_predictions_as_labels_are_wanted(test):
+    with pytest.raises(
+        ValueError,
+        match=r"^target .'t0', .* and 3 more. has 8 columns but prediction .'p1', .* has 7",
+    ):
+        Contingency.from_frame(lazy_polars(test), **MANY | {"prediction": PREDICTIONS[1:]})
 
 
 @every_engine

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skbiasamp.attackers import ExactAttacker
 
-looked_at = settings(max_examples=40)
+looked_at = settings(max_examples=25)
 
 
 @parametrize_with_checks([ExactAttacker()])

@@ -42,7 +42,7 @@ from skbiasamp.inference import (
 )
 from skbiasamp.results import COLUMNS
 
-looked_at = settings(max_examples=15)
+looked_at = settings(max_examples=10)
 A_TO_T, T_TO_A = partial(DirectionalAuditor, "A->T"), partial(DirectionalAuditor, "T->A")
 METRICS = {
     "A->T": A_TO_T,

@@ -681,7 +681,7 @@ def test_a_stack_may_have_its_default_final_estimator(people, make):
     members = [("regression", LogisticRegression()), ("bayes", GaussianNB())]
     predicted = []
     for final in (None, LogisticRegression()):
-        model = make(StackingClassifier(members, final_estimator=final))
+        model = make(StackingClassifier(members, final_estimator=final, cv=2))
         known = "sensitive_features" in inspect.signature(model.fit).parameters
         model.fit(X, hired, **({"sensitive_features": sex} if known else {}))
         known = "sensitive_features" in inspect.signature(model.predict).parameters

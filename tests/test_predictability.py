@@ -29,7 +29,7 @@ from skbiasamp.attackers._qualities import inverse_log_loss, quality_of
 from skbiasamp.attackers._run import redrawn
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 
-looked_at = settings(max_examples=25)
+looked_at = settings(max_examples=15)
 pytestmark = pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
 both_directions = pytest.mark.parametrize("direction", ["A->T", "T->A"])
 

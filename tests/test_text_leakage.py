@@ -198,13 +198,13 @@ def test_a_holdout_trains_one_attacker_a_draw(world):
 def test_groups_by_coin_toss_are_not_significant():
     """Texts of equal quality that do not depend on the group: at most 5 % are significant."""
     found = []
-    for seed in range(20):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         group = rng.choice(["f", "m"], 200)
         texts = [captions(rng, np.full(200, "m")) for _ in range(2)]
         auditor = LICAuditor(n_draws=2, cv=3, n_resamples=99, random_state=seed)
         found.append(auditor.audit(*texts, sensitive_features=group).verdict)
-    assert sum(one != "no clear effect" for one in found) <= 3
+    assert sum(one != "no clear effect" for one in found) <= 2
 
 
 def test_rows_may_come_in_any_order(world, quick):
