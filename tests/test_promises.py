@@ -34,7 +34,7 @@ COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
 
 def quick(kind):
     known = inspect.signature(kind).parameters
-    options = {"n_resamples": 19, "random_state": 0, "n_draws": 2}
+    options = {"n_resamples": 19, "random_state": 0, "n_draws": 2, "cv": 2}
     return kind(**{name: value for name, value in options.items() if name in known})
 
 
