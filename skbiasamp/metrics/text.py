@@ -83,8 +83,8 @@ class LICAuditor(TextAuditor):
     table is LIC_D, and ``quality_model`` LIC_M.
 
     **The sign of LIC can depend on the attacker.** For the captioner NIC the paper's table has
-    +0.037 with an LSTM, −0.008 with a fine-tuned BERT and +0.019 with a frozen one. Compare models
-    by the same attacker, and report which one it was.
+    +0.037 with an LSTM, −0.008 with a fine-tuned BERT and +0.019 with a BERT as it was. Compare
+    models by the same attacker, and report which one it was.
 
     ``result.words`` holds the words by which the attacker recognises each group, in human and in
     model texts: their weight in an attacker of all rows, and the share of texts that have them,
