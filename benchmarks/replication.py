@@ -19,9 +19,8 @@ import coco_attackers
 import imsitu_attackers
 from published.directional import directional, metric_card
 from published.dpa import dpa
-from published.inventory import inventory
+from published.inventory import inventory, without_data
 from published.leakage import leakage
-from published.missing import MISSING
 from published.rba import rba
 
 PAPERS = {
@@ -30,6 +29,14 @@ PAPERS = {
     "Balanced datasets are not enough (Wang et al., ICCV 2019)": leakage,
     "Men also like shopping (Zhao et al., EMNLP 2017)": rba,
     "The metric card on the Hugging Face hub": metric_card,
+}
+# Pages of the gallery with the code of their rows; the rest is in the file of the paper.
+GALLERY = {
+    directional: ("shortcomings",),
+    dpa: ("dpa_compas", "relative_amplification"),
+    leakage: ("leakage_imsitu", "leakage_coco"),
+    rba: ("rba",),
+    metric_card: (),
 }
 
 # Scripts that keep their runs in files.
@@ -40,18 +47,23 @@ TOP = """\
 
 This page compares published values with those of skbiasamp ("ours"). A difference of 0 means that
 both values are the same, rounded like the published one. Otherwise the last column gives the
-reason, as far as we know it. The code for each row is in the {doc}`gallery <auto_examples/index>`.
+reason, as far as we know it. The code is named below each heading.
 
-Group → task (A→T): does the group shift the predicted task? Task → group (T→A): does the task shift
-the predicted group?
+Symbols of the papers:
+
+- A is the sensitive feature and T the task. A1, A2 and A3 are groups.
+- Group → task (A→T): does the group shift the predicted task?
+- Task → group (T→A): does the task shift the predicted group?
+- BiasAmp→ (DBA) is directional amplification, and Multi→ that of sets of attributes.
+- MALS (BA) is co-occurrence amplification. RBA is a mitigation by constraints on the predictions.
+- λ_D is dataset leakage: the share of people whose gender an attacker predicts from the labels.
+- λ_D(40.75) is the same from labels with random errors, which have an F1 of 40.75 %.
+- λ_M is model leakage: the same from the outputs of a model. Δ is λ_M − λ_D(F1).
+- α is the limit of a balanced split: no label has more than α times as many images of one gender.
+- LIC_M and LIC_D are leakage in the captions of a model and of people.
+- CRF is a conditional random field: this model predicts gender and label together.
 
 `python benchmarks/replication.py --write docs/replication.md` makes this page.
-"""
-BOTTOM = """\
-## Values that were not replicated
-
-These numbers need images, weights or text that are not available here. If you have the data, use
-this code. Names that are not imported are labels and predictions, one row per image.
 """
 
 
@@ -61,6 +73,12 @@ def tables(slow=True):
         paper: list(rows(slow) if rows in (dpa, leakage) else rows())
         for paper, rows in PAPERS.items()
     }
+
+
+def code(rows):
+    """Return where the code of a paper's rows is."""
+    pages = [f"{{doc}}`auto_examples/plot_{name}`" for name in GALLERY[rows]]
+    return "Code: " + ", ".join([*pages, f"`benchmarks/{rows.__module__.replace('.', '/')}.py`"])
 
 
 def line(row):
@@ -83,8 +101,8 @@ def merged(page, lines):
 
 def on_page(text, paper):
     """Return the rows of a paper on a page that was written before."""
-    table = text.partition(f"## {paper}\n")[2].lstrip("\n").partition("\n\n")[0]
-    return table.splitlines()[2:]
+    section = text.partition(f"## {paper}\n")[2].partition("\n## ")[0]
+    return [line for line in section.splitlines() if line.startswith("| ")][1:]
 
 
 def markdown(found, page=""):
@@ -93,13 +111,10 @@ def markdown(found, page=""):
     for paper, rows in found.items():
         head = "| where | what | published | ours | difference | why |\n|---|---|--:|--:|--:|---|"
         lines = merged(on_page(page, paper), map(line, rows))
-        parts.append("\n".join([f"## {paper}", "", head, *lines]) + "\n")
+        where = code(PAPERS[paper]) + "."
+        parts.append("\n".join([f"## {paper}", "", where, "", head, *lines]) + "\n")
     parts += [one.section() for one in KEPT]
-    parts.append(BOTTOM)
-    for paper, numbers, needs, code in MISSING:
-        parts.append(
-            f"**{paper}:** {numbers}.\nNeeds {needs}.\n\n```{{code-block}} python\n{code}```\n"
-        )
+    parts.append(without_data())
     return "\n".join(parts)
 
 

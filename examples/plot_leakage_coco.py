@@ -86,10 +86,9 @@ for f1, published in PAPER.itertuples(index=False):
 # The curve
 # ---------
 # The paper says that labels "were randomly flipped". The authors' code flips each label with the
-# same probability ("any label"). The paper's values are lower because its network learns the errors
-# of its training rows by heart. With this network they are within 0.3 percentage points
-# (:doc:`/replication`). Kind of errors and attacker matter for model leakage too: bias
-# amplification is the difference to labels with errors.
+# same probability ("any label"). Logistic regression then reveals more than published. The paper's
+# network, trained here, is within 0.3 percentage points (:doc:`/replication`). So compare a model
+# with labels by the same kind of errors and the same attacker.
 
 figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
 for (kind, found), color in zip(curves.items(), ("#D55E00", "#0072B2"), strict=True):

@@ -45,8 +45,11 @@ def test_an_attacker_of_imsitu_trains_and_kept_runs_are_full_ones(script):
     assert not kept.duplicated(list(imsitu.COLUMNS[:7])).any()
     assert set(imsitu.read()) <= set(imsitu.jobs())
     # What the page says of Table 2.
-    sizes = [np.mean(imsitu.values("original", attacker)) for _, *attacker in imsitu.TABLE_2]
-    assert np.ptp(sizes) < 2
+    runs = [imsitu.values("original", attacker) for _, *attacker in imsitu.TABLE_2]
+    assert {len(one) for one in runs} == {1}
+    text = imsitu.section().replace("\n", " ")
+    assert f"differ by up to {np.ptp(runs):.1f} percentage points, the published ones" in text
+    assert "by up to 2.5." in text  # 71.03 - 68.54
     # What the page says of α = 1: the choice of the epoch makes the difference.
     at_1 = kept[(kept["split"] == "α = 1") & kept["normalised"]]
     assert at_1["equal"].mean() > at_1["balanced"].mean() + 0.015

@@ -38,14 +38,19 @@ class Row(NamedTuple):
     def difference(self):
         return self.ours - float(self.published.split()[0])
 
+    def rounded(self):
+        """Return ours with one digit more than what is printed; counts have none."""
+        digits = self.digits() and self.digits() + 1
+        return round(self.ours, digits) + 0.0, digits  # + 0.0: a negative zero is printed as such
+
     def agrees(self):
         """Tell whether ours is the printed number, once rounded as that one is."""
         return abs(self.difference()) <= 0.5 * 10 ** -self.digits() + 1e-12
 
     def cells(self):
-        """Return the cells of the table; ours has one digit more than what is printed."""
-        digits = self.digits() and self.digits() + 1
-        difference = "0" if self.agrees() else f"{self.difference():+.{digits}f}"
-        # + 0.0: a negative zero is printed as such.
-        numbers = self.published, f"{round(self.ours, digits) + 0.0:.{digits}f}", difference
+        """Return the cells of the table; the difference is that of the printed numbers."""
+        ours, digits = self.rounded()
+        less = ours - float(self.published.split()[0])
+        difference = "0" if self.agrees() else f"{less:+.{digits}f}"
+        numbers = self.published, f"{ours:.{digits}f}", difference
         return (self.where, self.what, *(one.replace("-", "−") for one in numbers), self.why)

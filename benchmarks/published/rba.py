@@ -16,8 +16,8 @@ def rba():
         resolved = shares["amplification"](shares["without_ties"](frame), when)
         ties = (frame["train"] == 0.5).sum()
         why = (
-            f"{ties} verbs have no majority in training, and count as 0 here; with a majority of "
-            f"the other gender it is {resolved:.4f}"
+            f"{ties} verbs have as many men as women in training, and count as 0 here; if they "
+            f"count as mostly women, it is {resolved:.4f}"
         )
         what = f"{NAMES[dataset]}, {WHEN[when]}: mean amplification"
         yield Row("Sec. 6", what, f"{published:.4f}", ours, why if ties else "")
