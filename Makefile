@@ -48,11 +48,11 @@ help: ## list the targets
 audit: $(AUDIT_READY) ## audit real data that come with the package, and write two pages
 	.venv-audit/bin/python -m skbiasamp demo
 
-test: $(READY) ## run all tests and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
+test: $(READY) ## run all tests of the package and docstring examples (PYTEST_ARGS="-k ties", TEST_JOBS=8)
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -m "not benchmarks and not pages" $(PYTEST_ARGS)
 
-test-docs: $(READY) ## run the pages of the gallery, examples and recipes
-	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m pages $(PYTEST_ARGS) tests
+test-docs: $(READY) ## run the code of the docs, the gallery, examples and recipes
+	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m pages $(PYTEST_ARGS)
 
 test-benchmarks: $(READY) ## run the short form of every benchmark, and check its tables
 	$(BIN)/python -m pytest -n $(TEST_JOBS) $(SPREAD) -q -m benchmarks $(PYTEST_ARGS) tests

@@ -1,4 +1,4 @@
-"""What all tests share: docstrings need their packages, one thread each, no deadlines."""
+"""What all tests share: docstrings need their packages, pages a mark, no test a deadline."""
 
 import gc
 import os
@@ -25,6 +25,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # No test fails because the machine is busy.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the examples of the pages in docs/, which `make test-docs` runs."""
+    for item in items:
+        if item.path.suffix == ".md" and item.path.parent.name == "docs":
+            item.add_marker("pages")
 
 
 @pytest.hookimpl(wrapper=True)

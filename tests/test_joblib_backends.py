@@ -61,10 +61,10 @@ works = pytest.mark.parametrize("work", [attack, cross, resample])
 @pytest.fixture(scope="module")
 def cluster():
     distributed = pytest.importorskip("distributed", reason="needs dask's distributed")
-    # A worker that is a process of its own: all it gets has to travel.
+    # Workers that are processes of their own: all they get has to travel.
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, dashboard_address=None, silence_logs=False
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=False
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import skbiasamp
 from skbiasamp import Contingency, LeakageAuditor
 
+pytestmark = pytest.mark.pages
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "scale.md"
 BLOCKS = [
     block
