@@ -10,10 +10,10 @@ a mask of its lower part, of its segment, or of its box.
 
 **Result:** as in the paper, hiding the segment or the box of the figure lowers A→T, since the digit
 can no longer be guessed from the figure. T→A rises, since the figure is then guessed from the
-digit. Noise lowers A→T too, but not T→A; blur and a mask of the lower part change little. A learned
-mask (``mask=`` of :class:`~skbiasamp.mitigation.AdversarialClassifier`) makes the figure almost
-black, but a new attacker still predicts the group for 87 % of the images (57 % behind the box).
-The page needs torch.
+digit. Noise lowers A→T too, but does not raise T→A. Blur and a mask of the lower part hardly change
+either. A learned mask (``mask=`` of :class:`~skbiasamp.mitigation.AdversarialClassifier`) makes the
+figure almost black, but a new attacker still predicts the group for 87 % of the images (57 % behind
+the box). The page needs torch.
 """
 
 # %%

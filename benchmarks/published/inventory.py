@@ -100,7 +100,7 @@ INVENTORY = (
     Item(B, "Table 1", "λ_D(F1) of imSitu, original", EXPLAINED,
          "the same for one of two models, and 0.02 percentage points more for the CRF"),
     Item(B, "Table 1", "λ_D(F1) of imSitu, α = 3 and 2", EXPLAINED,
-         "the published values are those of the original split at these F1, interpolated"),
+         "the published values equal those of the original split, interpolated to these F1"),
     Item(B, "Table 1", "λ_D(F1) of imSitu, α = 1", EXPLAINED,
          "in part: nothing can be learned, as for λ_D; the choice of the epoch was not tried"),
     Item(B, "Table 1", "λ_D(F1) of COCO, original", EXPLAINED,
