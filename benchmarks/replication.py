@@ -59,7 +59,8 @@ Symbols of the papers:
 - λ_D is dataset leakage: the share of people whose gender an attacker predicts from the labels.
 - λ_D(40.75) is the same from labels with random errors, which have an F1 of 40.75 %.
 - λ_M is model leakage: the same from the outputs of a model. Δ is λ_M − λ_D(F1).
-- α is the limit of a balanced split: no label has more than α times as many images of one gender.
+- α is the limit of a balanced split: no label has more than α times as many images of one gender
+  as of the other.
 - LIC_M and LIC_D are leakage in the captions of a model and of people.
 - CRF is a conditional random field: this model predicts gender and label together.
 
