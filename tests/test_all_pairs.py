@@ -151,7 +151,7 @@ def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
 def test_an_audit_of_the_required_rows_finds_the_effect(effect, changed, shares):
     n, found, n_data = required_rows(effect, changed=changed, groups=shares), 0, 200
     rng = np.random.default_rng(0)
-    auditor = DirectionalAuditor(interval="analytic", n_resamples=99, random_state=0)
+    auditor = DirectionalAuditor(interval="analytic", n_resamples=199, random_state=0)
     auditor.fit([1, 1, 0, 1, 0, 0], sensitive_features=list("aaabbb"))
     for _ in range(n_data):
         group = rng.choice(2, size=n, p=shares)
