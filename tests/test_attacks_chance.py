@@ -441,8 +441,11 @@ KINDS = (
 
 @quiet
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("metric", ["leakage", "A->T"])
-@pytest.mark.parametrize("attacker", ["auto", DecisionTreeClassifier(max_depth=2)], ids=repr)
+@pytest.mark.parametrize(
+    ("metric", "attacker"),
+    [("leakage", "auto"), ("A->T", "auto"), ("leakage", DecisionTreeClassifier(max_depth=2))],
+    ids=str,
+)
 def test_permuted_rows_give_the_same_numbers_with_the_same_seed(kind, metric, attacker):
     rng = np.random.default_rng(10)
     labels = rows_of(kind, rng)

@@ -8,6 +8,7 @@ training rows the audited labels give the sign.
 import json
 import math
 import os
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,13 @@ def repeated(rows):
 
 
 def counts(rows):
-    """Return the same as a table of counts with one 0/1 column a label."""
+    """Return the same as a table of counts, which is read once for all tests."""
+    return counted(tuple(rows.items()))
+
+
+@cache
+def counted(rows):
+    """Return a table of counts with one 0/1 column a label."""
     table = pd.DataFrame(
         [
             {
@@ -59,10 +66,10 @@ def counts(rows):
                 for side, text in zip(SIDES, key.split("|"), strict=False)
                 for i, digit in enumerate(text)
             }
-            for key in rows
+            for key, _ in rows
         ]
     )
-    return Contingency.from_counts(table.assign(n=list(rows.values())))
+    return Contingency.from_counts(table.assign(n=[n for _, n in rows]))
 
 
 def by_counts(case, auditor):
