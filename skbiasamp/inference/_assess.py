@@ -29,6 +29,7 @@ from skbiasamp.inference._tests import (
     swap_p_values,
     value_p_value,
 )
+from skbiasamp.inference._uncertain_signs import UncertainSigns
 
 
 class Uncertainty(NamedTuple):
@@ -47,6 +48,7 @@ def assess(
     pairs: Pairs,
     *,
     swaps: tuple[SideName, ...],
+    signs: UncertainSigns | None = None,
     interval: str,
     simultaneous: bool = False,
     n_resamples: int,
@@ -81,6 +83,7 @@ def assess(
             measure, test, pairs, changed, unit=unit, simultaneous=simultaneous, **how
         )
     bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=confidence_level)
+    bounds = bounds if signs is None else signs.widen(bounds, pairs)
     options: Any = {"n_draws": n_resamples, "random_state": rng}
     if bounds.p_value is not None:  # the test of the interval
         adjusted = adjust_p_values(bounds.p_value, adjust)

@@ -35,6 +35,7 @@ from skbiasamp.inference._tests import (
     normal_test,
     paired_p_values,
 )
+from skbiasamp.inference._uncertain_signs import UncertainSigns
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +74,7 @@ def compare_models(
     cells: Contingency,
     reference: str,
     *,
+    signs: UncertainSigns | None = None,
     interval: str | None,
     n_resamples: int,
     confidence_level: float,
@@ -114,7 +116,8 @@ def compare_models(
                     unit=unit,
                     **how,
                 )
-            bounds[model] = widen_degenerate(found, own, unit=unit, **how)
+            found = widen_degenerate(found, own, unit=unit, **how)
+            bounds[model] = found if signs is None else signs.widen(found, own)
     differences = {}
     for model in others:
         differences[model] = _difference(
@@ -124,6 +127,7 @@ def compare_models(
             (views[model], views[reference]),
             (pairs[model], pairs[reference]),
             (drawn[model], drawn[reference]) if drawn else None,
+            signs=signs,
             interval=interval,
             options={"n_draws": n_resamples, "random_state": rng},
             confidence_level=confidence_level,
@@ -153,6 +157,7 @@ def _difference(
     pairs: tuple[Pairs, Pairs],
     drawn: tuple[Drawn, Drawn] | None,
     *,
+    signs: UncertainSigns | None,
     interval: str | None,
     options: Any,
     confidence_level: float,
@@ -189,6 +194,8 @@ def _difference(
             low, high = np.quantile(drawn[0].value - drawn[1].value, tails)
             sizes = float(low), float(high)
         bounds = widen_degenerate(bounds, between, unit=unit, **how)
+        if signs is not None:
+            bounds = signs.widen(bounds, between, difference=True)
         if bounds.p_value is not None:  # the test of the interval
             p_value = bounds.value_p_value
         else:

@@ -21,6 +21,7 @@ from skbiasamp.inference._compare import Compared, Difference, compare_models
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
+from skbiasamp.inference._uncertain_signs import UncertainSigns
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._comparing import comparison_result
 from skbiasamp.metrics._signs import association_sign
@@ -257,11 +258,13 @@ class CooccurrenceAuditor(BaseAuditor):
         test = of_model(cells, reference)
         train = self._signs_from(test)
         fixed = self._fixed(train, test)
-        self._check_interval(self._measure(train, test, **fixed))
+        seen = self._measure(train, test, **fixed)
+        self._check_interval(seen)
         found = compare_models(
             partial(self._measure, train, **fixed),
             cells,
             reference,
+            signs=self._uncertain(self._tested_signs(train, seen), own=train is test),
             interval=self.interval,
             n_resamples=self.n_resamples,
             confidence_level=self.confidence_level,
@@ -292,13 +295,17 @@ class CooccurrenceAuditor(BaseAuditor):
         statistics = pairs.statistics | {summary: getattr(pairs, summary)}
         found: dict[str, Any] = {}
         if self.interval is not None:
-            certain = self._sign_certain(train, pairs)
+            tested = self._tested_signs(train, pairs)
+            certain = np.full(pairs.delta.shape, np.nan)
+            if tested is not None:
+                certain = tested < 1 - self.confidence_level
             sure = assess(
                 partial(self._measure, train, **fixed),
                 partial(self._paired, train, **fixed),
                 test,
                 pairs,
                 swaps=self._swaps(test),
+                signs=self._uncertain(tested, own=train is test),
                 interval=self.interval,
                 simultaneous=self.simultaneous,
                 n_resamples=self.n_resamples,
@@ -350,12 +357,10 @@ class CooccurrenceAuditor(BaseAuditor):
                 metric=type(self).__name__,
             )
 
-    def _sign_certain(self, train: Contingency, pairs: Pairs) -> Array:
-        """Return whether each pair's sign is that of a correlation, NaN if signs are not."""
+    def _tested_signs(self, train: Contingency, pairs: Pairs) -> Array | None:
+        """Return the p-value of the correlation behind each sign, if there are any."""
         p_values = self._sign_p_values(pairs.seen_in(train))
-        if p_values is None:
-            return np.full(pairs.delta.shape, np.nan)
-        if p_values.shape != pairs.delta.shape:
+        if p_values is not None and p_values.shape != pairs.delta.shape:
             raise InputError(
                 "{metric}._sign_p_values must test the sign of each of the {n} pairs of _measure; "
                 "got {seen} p-values. Return None if the signs are not those of correlations.",
@@ -363,7 +368,16 @@ class CooccurrenceAuditor(BaseAuditor):
                 n=pairs.delta.size,
                 seen=p_values.size,
             )
-        return p_values < 1 - self.confidence_level
+        return p_values
+
+    def _uncertain(self, p_values: Array | None, *, own: bool) -> UncertainSigns | None:
+        """Return the pairs whose signs may be chance, if signs are those of correlations."""
+        if p_values is None or self.interval is None:
+            return None
+        # Of many pairs some look certain by chance.
+        uncertain = ~(adjust_p_values(p_values) < 1 - self.confidence_level)
+        axis = -1 if getattr(self, "direction", None) == "T->A" else -2
+        return UncertainSigns(uncertain, axis, own)
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""
