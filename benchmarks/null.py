@@ -4,8 +4,8 @@
     python benchmarks/null.py --short          # seconds: only checks that it runs
     python benchmarks/null.py --write docs/coverage-null.md
 
-The sensitive feature is a coin toss, independent of labels and predictions, in training rows and
-in audited rows. Every audit of a report is counted, over class balances and models.
+The sensitive feature is random, independent of labels and predictions, in training rows and in
+audited rows. Every audit of a report is counted, over class balances and models.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import io
 import os
 import warnings
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 # One thread a process; the libraries that read this do so when NumPy is imported.
@@ -28,6 +29,7 @@ from skbiasamp.cli._gate import check as gate
 ALPHA = 0.05
 BALANCES = (0.5, 0.7, 0.9, 0.95)
 SIZES = (500, 5_000)
+GROUPS = (2, 4)
 CLEAR = ("amplifies", "reduces", "reveals more", "reveals less")
 # How often rows with, and without, the frequent class are predicted to have it, by its share.
 MODELS = {
@@ -39,18 +41,19 @@ MODELS = {
 }
 
 
-def one_report(share, model, n, seed):
-    """Return the report of one data set in which a coin toss is the sensitive feature."""
+def one_report(share, model, n, n_groups, seed):
+    """Return the report of one data set whose sensitive feature is random."""
     rng = np.random.default_rng(seed)
 
     def rows():
-        return rng.integers(2, size=n), (rng.random(n) < share).astype(int)
+        return rng.integers(n_groups, size=n), (rng.random(n) < share).astype(int)
 
     group, y_true = rows()
     group_train, y_train = rows()
     hits, false = MODELS[model](share)
     y_pred = (rng.random(n) < np.where(y_true == 1, hits, false)).astype(int)
-    group_pred = np.where(rng.random(n) < 0.8, group, 1 - group)
+    other = (group + rng.integers(1, n_groups, n)) % n_groups
+    group_pred = np.where(rng.random(n) < 0.8, group, other)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return skbiasamp.audit(
@@ -64,9 +67,9 @@ def one_report(share, model, n, seed):
         )
 
 
-def alarms(share, model, n, seed):
+def alarms(share, model, n, n_groups, seed):
     """Return which audits find something, by verdict and by p-value, and whether gates fail."""
-    report = one_report(share, model, n, seed)
+    report = one_report(share, model, n, n_groups, seed)
     found = Counter()
     for name, result in report.items():
         found[name, "verdict"] += result.verdict in CLEAR
@@ -79,13 +82,17 @@ def alarms(share, model, n, seed):
     return found
 
 
-def measure(n, trials, n_jobs):
+def measure(n, n_groups, trials, n_jobs):
     """Return the share of data sets with an alarm, by balance and model."""
     cells = [(share, model) for share in BALANCES for model in MODELS]
     # Every cell has data of its own: neighbouring numbers do not share their luck.
-    seeds = np.random.SeedSequence(n).generate_state(len(cells) * trials).reshape(-1, trials)
+    seeds = (
+        np.random.SeedSequence([n, n_groups])
+        .generate_state(len(cells) * trials)
+        .reshape(-1, trials)
+    )
     found = Parallel(n_jobs=n_jobs)(
-        delayed(alarms)(*cell, n, int(seed))
+        delayed(alarms)(*cell, n, n_groups, int(seed))
         for cell, row in zip(cells, seeds, strict=True)
         for seed in row
     )
@@ -148,11 +155,11 @@ def main():
             worst=5 + 3.0 * spread,
         )
     ]
-    for n in SIZES[:1] if options.short else SIZES:
+    for n, n_groups in product(SIZES[:1] if options.short else SIZES, GROUPS):
         lines += [
-            f"## {n:,} test rows",
+            f"## {n:,} test rows, {n_groups} groups",
             "",
-            *table_of(measure(n, trials, options.n_jobs), trials),
+            *table_of(measure(n, n_groups, trials, options.n_jobs), trials),
         ]
         lines.append("")
     text = "\n".join(lines) + f"\nMeasured by `benchmarks/null.py --trials {trials}`.\n"

@@ -20,6 +20,7 @@ from skbiasamp.inference._intervals import (
     widen_degenerate,
 )
 from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._reference import Reference
 from skbiasamp.inference._tests import (
     adjust_p_values,
     changed_clusters,
@@ -29,7 +30,6 @@ from skbiasamp.inference._tests import (
     swap_p_values,
     value_p_value,
 )
-from skbiasamp.inference._uncertain_signs import UncertainSigns
 
 
 class Uncertainty(NamedTuple):
@@ -48,7 +48,7 @@ def assess(
     pairs: Pairs,
     *,
     swaps: tuple[SideName, ...],
-    signs: UncertainSigns | None = None,
+    reference: Reference | None = None,
     interval: str,
     simultaneous: bool = False,
     n_resamples: int,
@@ -83,7 +83,8 @@ def assess(
             measure, test, pairs, changed, unit=unit, simultaneous=simultaneous, **how
         )
     bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=confidence_level)
-    bounds = bounds if signs is None else signs.widen(bounds, pairs)
+    if reference is not None:
+        bounds = reference.widen(bounds, pairs, confidence_level=confidence_level)
     options: Any = {"n_draws": n_resamples, "random_state": rng}
     if bounds.p_value is not None:  # the test of the interval
         adjusted = adjust_p_values(bounds.p_value, adjust)

@@ -28,6 +28,7 @@ from skbiasamp.inference._intervals import (
     widen_degenerate,
 )
 from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._reference import Reference
 from skbiasamp.inference._tests import (
     changed_clusters,
     changed_rows,
@@ -35,7 +36,6 @@ from skbiasamp.inference._tests import (
     normal_test,
     paired_p_values,
 )
-from skbiasamp.inference._uncertain_signs import UncertainSigns
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def compare_models(
     cells: Contingency,
     reference: str,
     *,
-    signs: UncertainSigns | None = None,
+    labels: Reference | None = None,
     interval: str | None,
     n_resamples: int,
     confidence_level: float,
@@ -117,7 +117,7 @@ def compare_models(
                     **how,
                 )
             found = widen_degenerate(found, own, unit=unit, **how)
-            bounds[model] = found if signs is None else signs.widen(found, own)
+            bounds[model] = found if labels is None else labels.widen(found, own, **how)
     differences = {}
     for model in others:
         differences[model] = _difference(
@@ -127,7 +127,7 @@ def compare_models(
             (views[model], views[reference]),
             (pairs[model], pairs[reference]),
             (drawn[model], drawn[reference]) if drawn else None,
-            signs=signs,
+            labels=labels,
             interval=interval,
             options={"n_draws": n_resamples, "random_state": rng},
             confidence_level=confidence_level,
@@ -157,7 +157,7 @@ def _difference(
     pairs: tuple[Pairs, Pairs],
     drawn: tuple[Drawn, Drawn] | None,
     *,
-    signs: UncertainSigns | None,
+    labels: Reference | None,
     interval: str | None,
     options: Any,
     confidence_level: float,
@@ -194,8 +194,8 @@ def _difference(
             low, high = np.quantile(drawn[0].value - drawn[1].value, tails)
             sizes = float(low), float(high)
         bounds = widen_degenerate(bounds, between, unit=unit, **how)
-        if signs is not None:
-            bounds = signs.widen(bounds, between, difference=True)
+        if labels is not None:
+            bounds = labels.widen_difference(bounds, between)
         if bounds.p_value is not None:  # the test of the interval
             p_value = bounds.value_p_value
         else:

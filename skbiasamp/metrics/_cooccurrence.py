@@ -20,8 +20,8 @@ from skbiasamp.inference._assess import assess, warn_uncertain
 from skbiasamp.inference._compare import Compared, Difference, compare_models
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._reference import Reference, error_of_base
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
-from skbiasamp.inference._uncertain_signs import UncertainSigns
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._comparing import comparison_result
 from skbiasamp.metrics._signs import association_sign
@@ -264,7 +264,7 @@ class CooccurrenceAuditor(BaseAuditor):
             partial(self._measure, train, **fixed),
             cells,
             reference,
-            signs=self._uncertain(self._tested_signs(train, seen), own=train is test),
+            labels=self._reference(train, test, seen, self._tested_signs(train, seen)),
             interval=self.interval,
             n_resamples=self.n_resamples,
             confidence_level=self.confidence_level,
@@ -305,7 +305,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 test,
                 pairs,
                 swaps=self._swaps(test),
-                signs=self._uncertain(tested, own=train is test),
+                reference=self._reference(train, test, pairs, tested),
                 interval=self.interval,
                 simultaneous=self.simultaneous,
                 n_resamples=self.n_resamples,
@@ -370,14 +370,21 @@ class CooccurrenceAuditor(BaseAuditor):
             )
         return p_values
 
-    def _uncertain(self, p_values: Array | None, *, own: bool) -> UncertainSigns | None:
-        """Return the pairs whose signs may be chance, if signs are those of correlations."""
-        if p_values is None or self.interval is None:
-            return None
-        # Of many pairs some look certain by chance.
-        uncertain = ~(adjust_p_values(p_values) < 1 - self.confidence_level)
-        axis = -1 if getattr(self, "direction", None) == "T->A" else -2
-        return UncertainSigns(uncertain, axis, own)
+    def _reference(
+        self, train: Contingency, test: Contingency, pairs: Pairs, p_values: Array | None
+    ) -> Reference:
+        """Return what is uncertain about the labels that give signs and base rates."""
+        uncertain = np.zeros(pairs.delta.shape, dtype=bool)
+        if p_values is not None:
+            # Of many pairs some look certain by chance.
+            uncertain = ~(adjust_p_values(p_values) < 1 - self.confidence_level)
+        of_training = pairs.rates is not None and pairs.rates.base is None and not pairs.own_base
+        return Reference(
+            uncertain,
+            axis=-1 if getattr(self, "direction", None) == "T->A" else -2,
+            with_base=train is test or of_training,
+            error=0.0 if train is test else error_of_base(train, pairs),
+        )
 
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""

@@ -1,0 +1,98 @@
+"""Intervals count that signs and rates of the reference labels are those of a sample."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from skbiasamp._input import Array
+from skbiasamp._task_sums import TaskSums
+from skbiasamp.contingency import Contingency
+from skbiasamp.inference._influence import value_variance
+from skbiasamp.inference._intervals import Bounds
+from skbiasamp.inference._pairs import Pairs, Rates
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """What is uncertain about the labels that give the signs, and perhaps the base rates.
+
+    `uncertain` are the pairs (groups × tasks) whose sign may be random, because the labels do not
+    show a correlation. `axis` is that of the groups if rates of tasks are compared, else that of
+    the tasks. `with_base` says that signs and base rates are those of the same labels, and `error`
+    is the standard error that base rates of training labels give the value.
+    """
+
+    uncertain: Array
+    axis: int
+    with_base: bool
+    error: float
+
+    def widen(self, bounds: Bounds, pairs: Pairs, *, confidence_level: float) -> Bounds:
+        """Return the bounds of a value that other labels would give as well."""
+        low, high = self.shifts(pairs)
+        if self.with_base:
+            # A rate that is high by chance has a positive sign, and predictions are seldom as high.
+            high = max(high, -_added(pairs, pairs.delta, self.uncertain))
+        reach = float(stats.norm.isf((1 - confidence_level) / 2)) * self.error
+        return _moved(bounds, pairs, low, high, reach)
+
+    def widen_difference(self, bounds: Bounds, pairs: Pairs) -> Bounds:
+        """Return the bounds of a difference of two models, which have the base rates in common."""
+        return _moved(bounds, pairs, *self.shifts(pairs), 0.0)
+
+    def shifts(self, pairs: Pairs) -> tuple[float, float]:
+        """Return how much lower, and higher, the value is without what is random about it.
+
+        If a model predicts a task more often, the rates of all groups rise. Of two groups, whose
+        signs are opposite, this cancels. Of three groups it does not: the sum of the signs decides
+        whether it is an amplification.
+        """
+        delta = pairs.delta
+        n = (~np.isnan(delta)).sum(axis=self.axis, keepdims=True)
+        # A lone rate has nothing to be compared with: all of its change may be shared.
+        shared = np.nansum(delta, axis=self.axis, keepdims=True) / np.maximum(n, 1)
+        by_chance = _added(pairs, np.where(np.isnan(delta), np.nan, shared), self.uncertain)
+        return max(by_chance, 0.0), max(-by_chance, 0.0)
+
+
+def error_of_base(train: Contingency, pairs: Pairs) -> float:
+    """Return the standard error that rates of training labels give the value, 0 without such."""
+    rates, held = pairs.rates, pairs.seen_in(train)
+    if rates is None or rates.base is not None or pairs.own_base or isinstance(held, TaskSums):
+        return 0.0
+    side, given = (name.removesuffix("_pred") for name in rates.observed)
+    labels = Rates((side, given), None)  # type: ignore[arg-type]
+    pairs = pairs.as_signed() if pairs.apart else pairs
+    nothing = np.zeros(pairs.base.shape)
+    return (
+        value_variance(held, replace(pairs, rates=labels, observed=pairs.base, base=nothing)) ** 0.5
+    )
+
+
+def _added(pairs: Pairs, change: Array, where: Array) -> float:
+    """Return what changes of some pairs add to what the verdict is about."""
+    slopes = pairs.as_signed().slopes if pairs.apart else pairs.slopes
+    return float(np.nansum(np.where(where, slopes * change, 0.0) * pairs.share))
+
+
+def _moved(bounds: Bounds, pairs: Pairs, low: float, high: float, reach: float) -> Bounds:
+    """Return bounds of the value, or of the signed mean of absolute changes, that are longer."""
+    if pairs.growth is not None:
+        return bounds
+    if pairs.apart:
+        names = ("signed_mean_low", "signed_mean_high")
+        value, ends = float(pairs.signed_mean), [bounds.statistics[name] for name in names]
+    else:
+        names = ("value_low", "value_high")
+        value, ends = float(pairs.value), [bounds.value_low, bounds.value_high]
+    longer = (
+        value - float(np.hypot(value - ends[0], reach)) - low if reach else ends[0] - low,
+        value + float(np.hypot(ends[1] - value, reach)) + high if reach else ends[1] + high,
+    )
+    found = dict(zip(names, longer, strict=True))
+    if pairs.apart:
+        return bounds._replace(statistics=bounds.statistics | found)
+    return bounds._replace(**found)  # type: ignore[arg-type]
