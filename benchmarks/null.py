@@ -125,6 +125,11 @@ How often does an audit find an effect if there is none? Here the sensitive feat
 independent of labels and predictions, in training rows and test rows. The share of the more
 frequent class is {low} to {high}. The models are: {models}.
 
+The p-value of a co-occurrence metric tests whether labels and predictions of a row could change
+places. A model that predicts a class too often fails this test, also if groups are random: of two
+groups, whose signs are opposite, this cancels, and of four it does not. A verdict needs both the
+test and the interval, which counts that such signs are random.
+
 There are {cells} settings (class balance × model) with {trials} data sets each. A false positive
 is one of: a verdict other than "no clear effect" or "cannot amplify", a p-value below {alpha}, or
 exit code 1 of the command with `--fail-above 0`. With {trials} data sets, a true rate of 5 % can

@@ -38,6 +38,22 @@ def test_random_groups_raise_no_alarm(model, interval):
     assert sum(one in CLEAR for one in found) <= 3
 
 
+@pytest.mark.parametrize("n_tasks", [2, 3])
+def test_a_group_that_is_predicted_too_often_raises_no_alarm(n_tasks):
+    """Task → group: before, all 20 had a clear verdict."""
+    found = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        group, group_train = rng.integers(0, 2, (2, 2000))
+        y, y_train = rng.integers(0, n_tasks, (2, 2000))
+        named = np.where(rng.random(2000) < 0.3, 0, group)
+        auditor = DirectionalAuditor("T->A", interval="analytic")
+        auditor.fit(y_train, sensitive_features=group_train)
+        result = auditor.audit(y, sensitive_features=group, sensitive_pred=named)
+        found.append(result.verdict)
+    assert sum(one in CLEAR for one in found) <= 3
+
+
 @pytest.mark.parametrize("metric", [DirectionalAuditor, MALSAuditor])
 def test_labels_of_their_own_signs_make_no_model_reduce(metric):
     """Labels that are drawn again are seldom as far from average: before, all 15 "reduced"."""
