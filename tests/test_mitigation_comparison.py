@@ -383,6 +383,7 @@ def test_a_mitigation_that_fails_is_a_row_with_its_error(people):
     assert rows.loc[["none", "again"], "error"].isna().all()
     assert list(found.audits) == ["none", "again"]
     assert "\ntext failed: ValueError: could not convert" in repr(found)
+    assert repr(found).count("failed") == 1 + found.table["error"].notna().sum()  # no others
     # Of the model that all others are compared with, an error is an error.
     with pytest.raises(ValueError, match="could not convert string"):
         compare_mitigations(X, y, sex, estimators, **options | {"baseline": "text"})

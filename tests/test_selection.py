@@ -189,6 +189,16 @@ def test_nobody_selected_at_all_has_no_ratio():
 # --------------------------------------------------------------------------- scores and weights
 
 
+def test_the_class_that_means_selected_is_named():
+    """Of "approved" and "denied" the one that sorts last is no selection."""
+    decisions, sex = ["approved"] * 30 + ["denied"] * 10, ["f", "m"] * 20
+    rates = skbiasamp.selection_rates(decisions, sensitive_features=sex)
+    assert "Selected: predicted 'denied'." in repr(rates)
+    assert "Selected: the model predicts 'denied'." in rates.to_html()
+    rates = skbiasamp.selection_rates(decisions, sensitive_features=sex, pos_label="approved")
+    assert "Selected: predicted 'approved'." in repr(rates)
+
+
 def test_scores_are_compared_with_the_median_of_all_rows():
     scores = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
     group = list("aaabbbb")

@@ -47,7 +47,11 @@ def add_rates(
         ("weight", 1, False, "weights of the rows"),
     ):
         add(f"--{option}", nargs=many, required=needed, metavar="NAME", help=f"column: {text}")
-    add("--positive", metavar="NAME", help="which of two classes means selected")
+    add(
+        "--positive",
+        metavar="NAME",
+        help="which of two classes means selected (default: the one that sorts last)",
+    )
     add(
         "--scores",
         action="store_true",

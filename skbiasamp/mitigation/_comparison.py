@@ -86,7 +86,9 @@ class MitigationComparison:
     def __repr__(self) -> str:
         cells = self.table.assign(
             cell=[
-                "failed" if row.error else f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
+                "failed"
+                if isinstance(row.error, str)
+                else f"{row.value:.3f} [{row.low:.3f}, {row.high:.3f}]"
                 for row in self.table.itertuples(index=False)
             ]
         )
@@ -95,7 +97,7 @@ class MitigationComparison:
         lines = [wide.loc[order].rename_axis(index=None, columns=None).to_string()]
         ends = self.table.drop_duplicates("mitigation")
         for name, changed, error in ends[["mitigation", "rows_changed", "error"]].to_numpy():
-            if error:
+            if isinstance(error, str):  # pandas may turn None into NaN
                 lines.append(f"{name} failed: {error}")
             elif name != self.baseline and changed == 0:
                 lines.append(

@@ -93,6 +93,10 @@ class SelectionRates:
         below = int((self.table["impact_ratio"] < 0.8).sum())
         sure = int((high < 0.8).sum())
         across = int(((low <= 0.8) & (high >= 0.8)).sum())
+        tasks = self.table["task"].unique()
+        if len(tasks) == 1 and isinstance(tasks[0], str) and tasks[0] != "1":
+            # Of two classes the one that sorts last may be "rejected".
+            shown += f"\nSelected: predicted {tasks[0]!r}."
         return printable(
             f"{shown}\nImpact ratios below 0.8: {below} (whole interval: {sure}). "
             f"Intervals that include 0.8: {across}."

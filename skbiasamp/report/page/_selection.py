@@ -96,6 +96,7 @@ def selection_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "audits": [],
         "tables": selection_tables(rows, context.get("group_columns", ()), most),
         "scored": scored,
+        "task": task_of(rows[0]["task"]) if len({repr(row["task"]) for row in rows}) == 1 else "",
         "least": rate(context["min_share"]) if context.get("min_share") else "",
         "below": _below(rows),
         "titles": [_TITLES[key] for key in _TITLES if differences and key in differences[0]],
