@@ -21,7 +21,10 @@ PAGES = sorted(
     if "_static" not in page.parts and (SITE / "index.html").is_file()
 )
 
-pytestmark = pytest.mark.skipif(not PAGES, reason="the site is not built: make docs")
+pytestmark = [
+    pytest.mark.pages,
+    pytest.mark.skipif(not PAGES, reason="the site is not built: make docs"),
+]
 
 
 class Page(HTMLParser):
