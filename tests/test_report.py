@@ -281,8 +281,8 @@ def test_a_model_that_changes_nothing_is_said_to():
          "along the association (95 % confidence interval +0.0500 to +0.1500)."),
         ({"p_value": 0.07}, "No clear effect: +0.1000, on average 10.0 percentage points along "
          "the association (95 % confidence interval +0.0500 to "
-         "+0.1500), but the predictions do not differ from the labels of the same rows "
-         "(p = 0.07)."),
+         "+0.1500), but by this metric predictions do not differ clearly from the labels of the "
+         "same rows (p = 0.07)."),
         (BELOW, "The model reduces the association: -0.1000, on average 10.0 percentage points "
          "against the association (95 % confidence interval -0.1500 to -0.0500)."),
         ({**AROUND, "p_value": 0.002},

@@ -81,8 +81,9 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
             return "No clear effect: the value is exactly 0"
         if (low > 0 or high < 0) and result.kind != "attack":
             return (
-                f"No clear effect: {shown} ({interval} {ends}), but the predictions do "
-                f"not differ from the labels of the same rows (p = {result.p_value:.2g})"
+                f"No clear effect: {shown} ({interval} {ends}), but by this metric "
+                "predictions do not differ clearly from the labels of the same rows "
+                f"(p = {result.p_value:.2g})"
             )
         if low > 0:
             return (
