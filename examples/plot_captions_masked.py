@@ -203,12 +203,14 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# With the outline of the person masked, the named gender is less associated with the objects than
-# the annotated gender (the interval is below 0). The association is still stronger than that of a
-# model which always says "man". So the named gender depends on the image: on the context, or on the
-# shape of the outline, such as hair or a skirt. With a box on the person, only about 200 captions
-# name a gender, nearly all of them male. Their intervals include the values of always "man", so
-# they show nothing about the context.
+# With the outlines of person and objects masked, the named gender is less associated with the
+# objects than the annotated gender (the interval is below 0). The association is still stronger
+# than that of a model which always says "man". So the named gender depends on the image: on the
+# context, or on the shape of the outline, such as hair or a skirt. With the outline of the person
+# alone, the interval includes 0. Captions name men too often, and where the association of an
+# object is weak, this counts as more or as less by chance. With a box on the person, only about 200
+# captions name a gender, nearly all of them male. Their intervals include the values of always
+# "man", so they show nothing about the context.
 #
 # What this page cannot say: the captions that SAT was trained on are not at hand, so the captions
 # of these images decide which change counts as amplification. Each image has one human caption.

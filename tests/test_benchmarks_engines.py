@@ -67,7 +67,7 @@ def test_an_unknown_benchmark_is_named():
 
 def test_the_short_benchmark_of_comparisons_shows_every_row():
     header, _, *rows = cells(run("comparison.py", "--short"))
-    rows, parts = rows[:11], rows[11:]
+    rows, parts = rows[:12], rows[12:]
     assert {len(row) for row in rows} == {len(header)}
     assert len(parts) == 2 + 5
     assert {len(row) for row in parts} == {9}

@@ -286,7 +286,8 @@ def test_a_model_that_changes_nothing_is_said_to():
         (BELOW, "The model reduces the association: -0.1000, on average 10.0 percentage points "
          "against the association (95 % confidence interval -0.1500 to -0.0500)."),
         ({**AROUND, "p_value": 0.002},
-         "The predictions differ from the labels (p = 0.002), but not in one direction."),
+         "The predictions differ from the labels (p = 0.002); whether this amplifies is not "
+         "clear."),
         ({"low": np.nan, "high": np.nan, "confidence_level": None},
          "Not measured: the value is +0.1000, and no interval was requested."),
         ({"low": np.nan, "high": np.nan},

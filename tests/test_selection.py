@@ -191,6 +191,7 @@ def test_nobody_selected_at_all_has_no_ratio():
 
 def test_the_class_that_means_selected_is_named():
     """Of "approved" and "denied" the one that sorts last is no selection."""
+    pytest.importorskip("jinja2")
     decisions, sex = ["approved"] * 30 + ["denied"] * 10, ["f", "m"] * 20
     rates = skbiasamp.selection_rates(decisions, sensitive_features=sex)
     assert "Selected: predicted 'denied'." in repr(rates)

@@ -38,7 +38,7 @@ def conclusion(
     alpha = round(1 - float(result.confidence_level or 0.95), 12)
     if verdict == NO_EFFECT and result.p_value < alpha:
         text += f" The predictions differ from the labels (p = {result.p_value:.2g})"
-        text += ", but not in one direction."
+        text += "; whether this amplifies is not clear."
     by_rows = result.statistics.get("row_weighted", math.nan)
     # Within its interval's error a sign says nothing, and neither does another one.
     if verdict != NO_EFFECT and by_rows * result.value < 0:
