@@ -40,7 +40,7 @@ from skbiasamp.inference import (
     adjust_p_values,
     paired_p_values,
 )
-from skbiasamp.inference._reference import Reference
+from skbiasamp.inference._reference import ReferenceLabels
 from skbiasamp.results import COLUMNS
 
 looked_at = settings(max_examples=10)
@@ -355,7 +355,7 @@ def test_the_analytic_interval_of_many_pairs_takes_seconds():
 @every_option
 def test_the_analytic_error_is_the_derivative_by_each_row_s_weight(auditor, data, monkeypatch):
     # What uncertain signs add comes on top: tests/test_reference_labels.py.
-    monkeypatch.setattr(Reference, "widen", lambda self, bounds, *_, **__: bounds)
+    monkeypatch.setattr(ReferenceLabels, "widen", lambda self, bounds, *_, **__: bounds)
     plain = Plain(auditor, data)
     result = audit(clone(auditor).set_params(interval="analytic", n_resamples=9), data)
     expected = plain.standard_error(plain.amplification)
@@ -437,7 +437,7 @@ def quantile_noise(n_resamples, level):
 @pytest.mark.parametrize("name", ["A->T", "T->A", "MALS", "multi A->T"])
 def test_a_bootstrap_of_cells_is_a_bootstrap_of_rows(name, monkeypatch):
     monkeypatch.setattr(_intervals, "FEW", 0)  # percentiles alone
-    monkeypatch.setattr(Reference, "widen", lambda self, bounds, *_, **__: bounds)
+    monkeypatch.setattr(ReferenceLabels, "widen", lambda self, bounds, *_, **__: bounds)
     # The multilabel data has more sets of labels than eight rows a cell; one task has fewer.
     kind = "multilabel" if name.startswith("multi") else "binary"
     data, level, n_resamples = world(n=90, kind=kind, n_tasks=2, seed=3), 0.9, 9999

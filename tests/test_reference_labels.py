@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from skbiasamp import DirectionalAuditor, MALSAuditor
-from skbiasamp.inference._reference import Reference
+from skbiasamp.inference._reference import ReferenceLabels
 
 CLEAR = ("amplifies", "reduces")
 # How often rows without the task, and with it, are predicted to have it.
@@ -112,7 +112,7 @@ def test_with_certain_signs_or_two_groups_intervals_stay_as_they_were(monkeypatc
             auditor = DirectionalAuditor(random_state=0).fit(y, sensitive_features=group)
             result = auditor.audit(y, pred, sensitive_features=group)
             ends.append((result.low, result.high))
-        monkeypatch.setattr(Reference, "widen", lambda self, bounds, *_, **__: bounds)
+        monkeypatch.setattr(ReferenceLabels, "widen", lambda self, bounds, *_, **__: bounds)
     np.testing.assert_allclose(ends[:2], ends[2:], atol=1e-12)
 
 

@@ -20,7 +20,7 @@ from skbiasamp.inference._intervals import (
     widen_degenerate,
 )
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._reference import Reference
+from skbiasamp.inference._reference import ReferenceLabels
 from skbiasamp.inference._tests import (
     adjust_p_values,
     changed_clusters,
@@ -48,7 +48,7 @@ def assess(
     pairs: Pairs,
     *,
     swaps: tuple[SideName, ...],
-    reference: Reference | None = None,
+    labels: ReferenceLabels | None = None,
     interval: str,
     simultaneous: bool = False,
     n_resamples: int,
@@ -83,8 +83,8 @@ def assess(
             measure, test, pairs, changed, unit=unit, simultaneous=simultaneous, **how
         )
     bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=confidence_level)
-    if reference is not None:
-        bounds = reference.widen(bounds, pairs, confidence_level=confidence_level)
+    if labels is not None:
+        bounds = labels.widen(bounds, pairs, confidence_level=confidence_level)
     options: Any = {"n_draws": n_resamples, "random_state": rng}
     if bounds.p_value is not None:  # the test of the interval
         adjusted = adjust_p_values(bounds.p_value, adjust)

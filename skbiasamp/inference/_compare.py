@@ -28,7 +28,7 @@ from skbiasamp.inference._intervals import (
     widen_degenerate,
 )
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._reference import Reference
+from skbiasamp.inference._reference import ReferenceLabels
 from skbiasamp.inference._tests import (
     changed_clusters,
     changed_rows,
@@ -74,7 +74,7 @@ def compare_models(
     cells: Contingency,
     reference: str,
     *,
-    labels: Reference | None = None,
+    labels: ReferenceLabels | None = None,
     interval: str | None,
     n_resamples: int,
     confidence_level: float,
@@ -157,7 +157,7 @@ def _difference(
     pairs: tuple[Pairs, Pairs],
     drawn: tuple[Drawn, Drawn] | None,
     *,
-    labels: Reference | None,
+    labels: ReferenceLabels | None,
     interval: str | None,
     options: Any,
     confidence_level: float,

@@ -16,7 +16,7 @@ from skbiasamp.inference._pairs import Pairs, Rates
 
 
 @dataclass(frozen=True, eq=False)
-class Reference:
+class ReferenceLabels:
     """What is uncertain about the labels that give the signs, and perhaps the base rates.
 
     `uncertain` are the pairs (groups × tasks) whose sign may be random, because the labels do not

@@ -20,7 +20,7 @@ from skbiasamp.inference._assess import assess, warn_uncertain
 from skbiasamp.inference._compare import Compared, Difference, compare_models
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._reference import Reference, error_of_base
+from skbiasamp.inference._reference import ReferenceLabels, error_of_base
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._comparing import comparison_result
@@ -264,7 +264,7 @@ class CooccurrenceAuditor(BaseAuditor):
             partial(self._measure, train, **fixed),
             cells,
             reference,
-            labels=self._reference(train, test, seen, self._tested_signs(train, seen)),
+            labels=self._reference_labels(train, test, seen, self._tested_signs(train, seen)),
             interval=self.interval,
             n_resamples=self.n_resamples,
             confidence_level=self.confidence_level,
@@ -305,7 +305,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 test,
                 pairs,
                 swaps=self._swaps(test),
-                reference=self._reference(train, test, pairs, tested),
+                labels=self._reference_labels(train, test, pairs, tested),
                 interval=self.interval,
                 simultaneous=self.simultaneous,
                 n_resamples=self.n_resamples,
@@ -370,16 +370,16 @@ class CooccurrenceAuditor(BaseAuditor):
             )
         return p_values
 
-    def _reference(
+    def _reference_labels(
         self, train: Contingency, test: Contingency, pairs: Pairs, p_values: Array | None
-    ) -> Reference:
+    ) -> ReferenceLabels:
         """Return what is uncertain about the labels that give signs and base rates."""
         uncertain = np.zeros(pairs.delta.shape, dtype=bool)
         if p_values is not None:
             # Of many pairs some look certain by chance.
             uncertain = ~(adjust_p_values(p_values) < 1 - self.confidence_level)
         of_training = pairs.rates is not None and pairs.rates.base is None and not pairs.own_base
-        return Reference(
+        return ReferenceLabels(
             uncertain,
             axis=-1 if getattr(self, "direction", None) == "T->A" else -2,
             with_base=train is test or of_training,
