@@ -177,7 +177,7 @@ def read_periods(
     periods = np.asarray(held["period"], dtype=object).reshape(-1)
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")
-    # Which rows are left out is told by their number, which takes the place of `repeats`.
+    # Which rows are left out is known by their number, which takes the place of `repeats`.
     rows = read_labels(
         held["task"],
         held["task_pred"],
@@ -316,7 +316,7 @@ def _of_tasks(
         if not np.array_equal(squares[0].T, sums["task_pred"]):
             sums |= {"task_square": squares[0].T, "task_both_square": squares[1].T}
     # Groups and names are read as those of any rows, one for each combination of groups. Which
-    # of these are left out is told by their number, which takes the place of `repeats`.
+    # of these are left out is known by their number, which takes the place of `repeats`.
     blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
     rows = read_labels(
         pd.DataFrame(blank, columns=sides["task"]),

@@ -104,10 +104,10 @@ def _test(
 ) -> tuple[Array, float]:
     """Return p-values of every pair and of the value, that the model moves nothing."""
     nothing = np.full(pairs.delta.shape, np.nan), float("nan")
-    tested = pairs if _in_rows(pairs) else paired(test)
+    tested = pairs if pairs.in_rows else paired(test)
     rates = tested.rates
     # Where predictions are in the condition, a row's part is no fixed score.
-    fixed = _in_rows(tested) and rates is not None and not rates.observed[1].endswith("_pred")
+    fixed = tested.in_rows and rates is not None and not rates.observed[1].endswith("_pred")
     if fixed and not tested.size:
         value_p = value_p_value(cells, tested, **options)
         return pair_p_values(cells, tested, changed), value_p
@@ -115,14 +115,9 @@ def _test(
     if not (test.soft("task_pred") or test.soft("group_pred")):
         if test.summed != "tasks":
             p_value, value_p = swap_p_values(tested, paired, test, swaps, **options)
-        elif rates is not None and _in_rows(tested):
+        elif rates is not None and tested.in_rows:
             p_value = normal_p_values(cells, tested)  # rows of sums cannot be swapped
     return (pair_p_values(cells, tested, changed) if fixed else p_value), value_p
-
-
-def _in_rows(pairs: Pairs) -> bool:
-    """Return whether pairs compare what is known of the audited rows alone."""
-    return pairs.own_base or (pairs.rates is not None and pairs.rates.base is not None)
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:

@@ -207,6 +207,11 @@ class Pairs:
         return _total(self.sign * np.abs(self.slopes) * self.delta) / self.divisors
 
     @property
+    def in_rows(self) -> bool:
+        """Whether what is compared is known of the audited rows alone."""
+        return self.own_base or (self.rates is not None and self.rates.base is not None)
+
+    @property
     def apart(self) -> bool:
         """Whether the verdict is about the signed mean, which is not the value."""
         return self.size or self.undirected

@@ -37,11 +37,11 @@ class ReferenceLabels:
             # A rate that is high by chance has a positive sign, and predictions are seldom as high.
             high = max(high, -_added(pairs, pairs.delta, self.uncertain))
         reach = float(stats.norm.isf((1 - confidence_level) / 2)) * self.error
-        return _moved(bounds, pairs, low, high, reach)
+        return _longer(bounds, pairs, low, high, reach)
 
     def widen_difference(self, bounds: Bounds, pairs: Pairs) -> Bounds:
         """Return the bounds of a difference of two models, which have the base rates in common."""
-        return _moved(bounds, pairs, *self.shifts(pairs), 0.0)
+        return _longer(bounds, pairs, *self.shifts(pairs), 0.0)
 
     def shifts(self, pairs: Pairs) -> tuple[float, float]:
         """Return how much lower, and higher, the value is without what is random about it.
@@ -59,17 +59,20 @@ class ReferenceLabels:
 
 
 def error_of_base(train: Contingency, pairs: Pairs) -> float:
-    """Return the standard error that rates of training labels give the value, 0 without such."""
-    rates, held = pairs.rates, pairs.seen_in(train)
-    if rates is None or rates.base is not None or pairs.own_base or isinstance(held, TaskSums):
+    """Return the standard error that rates of training labels give the value.
+
+    It is 0 where tasks were summed by themselves: what it takes was not.
+    """
+    held = pairs.seen_in(train)
+    if isinstance(held, TaskSums):
         return 0.0
-    side, given = (name.removesuffix("_pred") for name in rates.observed)
+    assert pairs.rates is not None
+    side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)
     labels = Rates((side, given), None)  # type: ignore[arg-type]
     pairs = pairs.as_signed() if pairs.apart else pairs
     nothing = np.zeros(pairs.base.shape)
-    return (
-        value_variance(held, replace(pairs, rates=labels, observed=pairs.base, base=nothing)) ** 0.5
-    )
+    before = replace(pairs, rates=labels, observed=pairs.base, base=nothing)
+    return float(value_variance(held, before) ** 0.5)
 
 
 def _added(pairs: Pairs, change: Array, where: Array) -> float:
@@ -78,21 +81,21 @@ def _added(pairs: Pairs, change: Array, where: Array) -> float:
     return float(np.nansum(np.where(where, slopes * change, 0.0) * pairs.share))
 
 
-def _moved(bounds: Bounds, pairs: Pairs, low: float, high: float, reach: float) -> Bounds:
-    """Return bounds of the value, or of the signed mean of absolute changes, that are longer."""
+def _longer(bounds: Bounds, pairs: Pairs, below: float, above: float, reach: float) -> Bounds:
+    """Return bounds of what the verdict is about that are longer, unless it is of growth.
+
+    They reach `below` and `above` further, and before that by a margin of error of its own.
+    """
     if pairs.growth is not None:
         return bounds
-    if pairs.apart:
-        names = ("signed_mean_low", "signed_mean_high")
-        value, ends = float(pairs.signed_mean), [bounds.statistics[name] for name in names]
-    else:
-        names = ("value_low", "value_high")
-        value, ends = float(pairs.value), [bounds.value_low, bounds.value_high]
-    longer = (
-        value - float(np.hypot(value - ends[0], reach)) - low if reach else ends[0] - low,
-        value + float(np.hypot(ends[1] - value, reach)) + high if reach else ends[1] + high,
-    )
-    found = dict(zip(names, longer, strict=True))
+    names = ("signed_mean_low", "signed_mean_high") if pairs.apart else ("value_low", "value_high")
+    held = bounds.statistics if pairs.apart else bounds._asdict()
+    low, high = (held[name] for name in names)
+    if reach:
+        value = float(pairs.signed_mean if pairs.apart else pairs.value)
+        low = value - float(np.hypot(value - low, reach))
+        high = value + float(np.hypot(high - value, reach))
+    found = dict(zip(names, (low - below, high + above), strict=True))
     if pairs.apart:
         return bounds._replace(statistics=bounds.statistics | found)
-    return bounds._replace(**found)  # type: ignore[arg-type]
+    return bounds._replace(**found)

@@ -378,12 +378,12 @@ class CooccurrenceAuditor(BaseAuditor):
         if p_values is not None:
             # Of many pairs some look certain by chance.
             uncertain = ~(adjust_p_values(p_values) < 1 - self.confidence_level)
-        of_training = pairs.rates is not None and pairs.rates.base is None and not pairs.own_base
+        of_training = pairs.rates is not None and not pairs.in_rows
         return ReferenceLabels(
             uncertain,
             axis=-1 if getattr(self, "direction", None) == "T->A" else -2,
             with_base=train is test or of_training,
-            error=0.0 if train is test else error_of_base(train, pairs),
+            error=error_of_base(train, pairs) if of_training and train is not test else 0.0,
         )
 
     def _signs_from(self, test: Contingency) -> Contingency:

@@ -101,8 +101,8 @@ class Store:
             Name of a day (2026-11-21), week (2026-W47), month (2026-11), quarter (2026-Q4), year
             or hour (2026-11-21T09).
         source : str or list of str, default=None
-            What tells these rows from others, such as the SHA-256 of each of their files. What
-            was added once is refused. None: the counts themselves.
+            What distinguishes these rows from others, such as the SHA-256 of each of their files.
+            What was added once is refused. None: the counts themselves.
         version : str, default=None
             Version of the model that made the predictions.
         min_cell : int, default=1

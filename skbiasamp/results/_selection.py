@@ -93,19 +93,23 @@ class SelectionRates:
         below = int((self.table["impact_ratio"] < 0.8).sum())
         sure = int((high < 0.8).sum())
         across = int(((low <= 0.8) & (high >= 0.8)).sum())
-        tasks = self.table["task"].unique()
-        if len(tasks) == 1 and isinstance(tasks[0], str) and tasks[0] != "1":
+        task = self.table["task"].iloc[0]
+        if not self._several and isinstance(task, str) and task != "1":
             # Of two classes the one that sorts last may be "rejected".
-            shown += f"\nSelected: predicted {tasks[0]!r}."
+            shown += f"\nSelected: predicted {task!r}."
         return printable(
             f"{shown}\nImpact ratios below 0.8: {below} (whole interval: {sure}). "
             f"Intervals that include 0.8: {across}."
         )
 
     @property
+    def _several(self) -> bool:
+        """Whether there are several tasks."""
+        return bool(self.table["task"].map(repr).nunique() > 1)
+
+    @property
     def _names(self) -> list[str]:
-        several = self.table["task"].map(repr).nunique() > 1
-        return ["by", "category", *(["task"] if several else [])]
+        return ["by", "category", *(["task"] if self._several else [])]
 
 
 def rate_differences(table: pd.DataFrame) -> pd.DataFrame:

@@ -15,12 +15,16 @@ FOUR_FIFTHS = 0.8
 
 def selection_tables(rows: list[dict[str, Any]], columns: Any, most: int) -> list[Table]:
     """Return one table a sensitive column, its categories in the order of the data."""
-    several = len({str(row["task"]) for row in rows}) > 1
-    tables = []
+    several, tables = _several(rows), []
     for i, by in enumerate(dict.fromkeys(row["by"] for row in rows), 1):
         own = [row for row in rows if row["by"] == by]
         tables.append(_table(f"selection-{i}", by, own, columns, most, several=several))
     return tables
+
+
+def _several(rows: Iterable[dict[str, Any]]) -> bool:
+    """Return whether there are several tasks."""
+    return len({str(row["task"]) for row in rows}) > 1
 
 
 def _table(
@@ -96,7 +100,7 @@ def selection_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "audits": [],
         "tables": selection_tables(rows, context.get("group_columns", ()), most),
         "scored": scored,
-        "task": task_of(rows[0]["task"]) if len({repr(row["task"]) for row in rows}) == 1 else "",
+        "task": "" if _several(rows) else task_of(rows[0]["task"]),
         "least": rate(context["min_share"]) if context.get("min_share") else "",
         "below": _below(rows),
         "titles": [_TITLES[key] for key in _TITLES if differences and key in differences[0]],

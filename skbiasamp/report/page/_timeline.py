@@ -59,20 +59,20 @@ def timeline_view(
     context, periods = content["context"], content["periods"]
     symbol, side = _TAGS[content["verdict"]]
     metric = name_of(_named(content)).replace("->", "→")
-    told = {
+    known = {
         **facts(context),
         "Periods": f"{len(periods)}, {periods[0]['period']} to {periods[-1]['period']}",
     }
     for name in ("Training labels", "Date"):
-        told.pop(name, None)
-    told["Date"] = context.get("date", "")
+        known.pop(name, None)
+    known["Date"] = context.get("date", "")
     watched = [row for row in periods if row["role"] == "watched"]
     found = [row for row in watched if row["alarm"]]
     notes = _noted(content["notes"])
     return {
         "title": f"Bias amplification over time{_of_model(context)}",
         "context": context,
-        "facts": {name: text for name, text in told.items() if text},
+        "facts": {name: text for name, text in known.items() if text},
         "symbol": symbol,
         "side": side,
         "word": content["verdict"],
