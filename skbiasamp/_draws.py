@@ -1,10 +1,8 @@
-"""Random draws of cells: rows with replacement, and labels swapped with their predictions."""
+"""Random draws of cells: rows with replacement, and rows divided between two data sets."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +11,6 @@ import numpy as np
 from skbiasamp._cells import (
     C,
     Cells,
-    SideName,
     keys_of,
     reweighted,
     side_of,
@@ -22,9 +19,9 @@ from skbiasamp._cells import (
     with_weight,
 )
 from skbiasamp._compat import Interval, validate_parameter_constraints
-from skbiasamp._input import Array, Codes, InputError, Members, Side, stack
+from skbiasamp._input import Array, InputError, stack
 from skbiasamp._order import ordered
-from skbiasamp._sums import generator, pair_sums
+from skbiasamp._sums import generator
 
 _RESAMPLE: dict[str, Any] = {
     "n_resamples": [Interval(Integral, 1, 2**31, closed="left"), None],
@@ -83,96 +80,6 @@ def _drawn(cells: Cells, n_draws: int, rng: np.random.Generator) -> tuple[Array,
         picked = drawn if len(owner) == cells.n_cells else owner[drawn]
         draw[:] = np.bincount(picked, minlength=cells.n_cells)
     return (rows, None) if cells.whole else (rows * cells.row_weight, rows)
-
-
-def swapped(cells: C, sides: Iterable[SideName], n_draws: int, rng: np.random.Generator) -> C:
-    """Draw contingencies in which labels and predictions change places within rows.
-
-    Under the hypothesis that the model changes nothing, a row's label and prediction are
-    exchangeable. `sides` names the labels (``"task"``, ``"group"``) that change places with
-    their predictions; each row does with probability one half.
-    """
-    turned = sides_of(ordered(cells))
-    for name in sides:
-        predicted: SideName = "task_pred" if name == "task" else "group_pred"
-        turned[name], turned[predicted] = turned[predicted], turned[name]
-    return exchanged(cells, turned, n_draws, rng)
-
-
-def exchanged(
-    cells: C, turned: Mapping[SideName, Side], n_draws: int, rng: np.random.Generator
-) -> C:
-    """Draw contingencies whose rows have their own sides or `turned` ones, with probability 1/2."""
-    cells = ordered(cells)
-    # Every cell is there twice, as it is and turned, and its rows are divided among the two.
-    both = {
-        name: replace(side, labels=stack([side.labels, turned[name].labels]))
-        for name, side in sides_of(cells).items()
-    }
-    picked = flips(cells, n_draws, rng)
-    drawn = reweighted(cells, np.hstack([cells.weight - picked, picked]), both)
-    drawn._later = _turned_counts(cells, turned, picked)
-    return drawn
-
-
-def _turned_counts(
-    cells: Cells, turned: Mapping[SideName, Side], picked: Array
-) -> dict[tuple[SideName, SideName], Callable[[], Array]]:
-    """Return how groups and tasks are counted if the `picked` weights have their `turned` sides.
-
-    Rows that are alike on both sides cancel, and what a label gains its prediction loses: one
-    product over the rows, where counting cells takes four.
-    """
-    own = sides_of(cells)
-    groups = own["group"].labels
-    if not isinstance(groups, Codes) or turned["group"].labels is not groups:
-        return {}
-    moved: dict[frozenset[int], tuple[Members, Array]] = {}
-
-    def counted(name: SideName, mine: Members, other: Members) -> Array:
-        both = frozenset((id(mine), id(other)))
-        if both not in moved:
-            change = Members(other.matrix.astype(np.int8) - mine.matrix)
-            moved[both] = mine, pair_sums(groups, change, picked)
-        first, gain = moved[both]
-        return cells.joint("group", name) + (gain if first is mine else -gain)
-
-    def every_draw(name: SideName) -> Array:
-        joint = cells.joint("group", name)
-        return np.broadcast_to(joint, (len(picked), *joint.shape))
-
-    found: dict[tuple[SideName, SideName], Callable[[], Array]] = {}
-    for name, side in own.items():
-        mine, other = side.labels, turned[name].labels
-        if name == "task" and mine is other:  # what stays is the same in all draws
-            found["group", name] = partial(every_draw, name)
-        elif (
-            isinstance(mine, Members)
-            and isinstance(other, Members)
-            and mine is not other
-            and not (mine.soft or other.soft)
-        ):
-            found["group", name] = partial(counted, name, mine, other)
-    return found
-
-
-def flips(cells: Cells, n_draws: int, rng: np.random.Generator) -> Array:
-    """Draw how much of each cell's weight is picked, each row or cluster with probability 1/2."""
-    if cells.clusters is not None:
-        n = cells.clusters.n
-        drawn = rng.binomial(n.astype(np.int64), 0.5, size=(n_draws, len(n)))
-        return cells.clusters.spread(drawn, cells.weight)
-    # Random bits are much faster than binomial draws, and enough for cells of one row.
-    bits = np.frombuffer(rng.bytes(n_draws * -(-cells.n_cells // 8)), np.uint8)
-    coins = np.unpackbits(bits.reshape(n_draws, -1), axis=1, count=cells.n_cells)
-    single = cells.whole and cells.total < 2**24  # exact, and half as much to read
-    picked = coins * cells.row_weight.astype(np.float32 if single else np.float64)
-    several = np.flatnonzero(cells.rows > 1)
-    if several.size:
-        rows = cells.rows[several].astype(np.int64)
-        drawn = rng.binomial(rows, 0.5, size=(n_draws, several.size))
-        picked[:, several] = drawn * cells.row_weight[several]
-    return picked
 
 
 def divided(before: C, part: C, n_draws: int, rng: np.random.Generator) -> C:

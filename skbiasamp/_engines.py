@@ -325,7 +325,14 @@ class Moments(NamedTuple):
     groups: tuple[Hashable, ...]
     signs: Array
     change: bool
-    squares: Any = None  # one a group
+    squares: Any = None  # a number for each group
+    # Products with the score by the sum of all groups' signs, and the squares of that score.
+    crossed: Any = None
+
+    @property
+    def shared(self) -> Array:
+        """The sum of the groups' signs of each task; 0 where two groups have opposite ones."""
+        return np.asarray(self.signs.sum(axis=0))
 
 
 def sum_tasks(
@@ -349,7 +356,12 @@ def sum_tasks(
     predicted = [opened.number(name) for name in predictions]
     sums = _products(opened, predictions, true, predicted)
     if moments is not None:
-        sums |= {f"score {i}": one * one for i, one in enumerate(_scores(true, predicted, moments))}
+        scores = [_score(true, predicted, signs, moments.change) for signs in moments.signs]
+        sums |= {f"score {i}": score * score for i, score in enumerate(scores)}
+        if moments.shared.any():
+            shared = _score(true, predicted, moments.shared, moments.change)
+            sums |= {f"crossed {i}": score * shared for i, score in enumerate(scores)}
+            sums["shared"] = shared * shared
     if weight is not None:
         times = opened.weight(weight)
         sums = {name: one * times for name, one in sums.items()} | {COUNT: times}
@@ -379,8 +391,8 @@ def sum_tasks(
                 break
         raise _no_indicator(name, f"{float(seen[0]):.6g}")
     if moments is not None:
-        squares = _own_squares(strata, moments.groups)
-        moments = None if squares is None else moments._replace(squares=squares)
+        found = _own_squares(strata, moments.groups)
+        moments = None if found is None else moments._replace(**found)
     return strata[strata[COUNT] > 0].reset_index(drop=True), moments
 
 
@@ -396,18 +408,16 @@ def _products(
     return sums
 
 
-def _scores(true: list[nw.Expr], predicted: list[nw.Expr], moments: Moments) -> list[nw.Expr]:
-    """Return each row's score with the signs of every group."""
-    scores = []
-    for signs in moments.signs:
-        more, less = [nw.lit(0)], [nw.lit(0)]
-        for sign, label, one in zip(signs, true, predicted, strict=True):
-            if sign:
-                (more if sign > 0 else less).append(one.cast(nw.Float64))
-                if moments.change:
-                    (less if sign > 0 else more).append(label.cast(nw.Float64))
-        scores.append(nw.sum_horizontal(*more) - nw.sum_horizontal(*less))
-    return scores
+def _score(true: list[nw.Expr], predicted: list[nw.Expr], signs: Array, change: bool) -> nw.Expr:
+    """Return each row's score by some signs of the tasks."""
+    more, less = [nw.lit(0)], [nw.lit(0)]
+    for sign, label, one in zip(signs, true, predicted, strict=True):
+        if sign:
+            size = abs(float(sign))
+            (more if sign > 0 else less).append(one.cast(nw.Float64) * size)
+            if change:
+                (less if sign > 0 else more).append(label.cast(nw.Float64) * size)
+    return nw.sum_horizontal(*more) - nw.sum_horizontal(*less)
 
 
 def _no_indicator(name: Hashable, seen: str) -> InputError:
@@ -419,22 +429,25 @@ def _no_indicator(name: Hashable, seen: str) -> InputError:
     )
 
 
-def _own_squares(strata: pd.DataFrame, groups: tuple[Hashable, ...]) -> Array | None:
-    """Return the sum of squares of each group's rows with its own signs.
+def _own_squares(strata: pd.DataFrame, groups: tuple[Hashable, ...]) -> dict[str, Any] | None:
+    """Return the sums of squares of each group's rows with its own signs.
 
     None if the engine calls a group what labels do not, so that no sum is short of its rows.
     """
     columns = [name for name in strata.columns if name.startswith("group ")]
-    squares = np.zeros(len(groups))
+    squares, crossed = np.zeros(len(groups)), np.zeros((2, len(groups)))
     for row, values in enumerate(strata[columns].itertuples(index=False, name=None)):
         own = tuple(MISSING if pd.isna(one) else plain(one) for one in values)
         name = own if len(own) > 1 else own[0]
         if name in groups:
             position = groups.index(name)
             squares[position] += strata[f"score {position}"].iloc[row]
+            if "shared" in strata:
+                crossed[0, position] += strata[f"crossed {position}"].iloc[row]
+                crossed[1, position] += strata["shared"].iloc[row]
         elif MISSING not in own:  # else it is left out
             return None
-    return squares
+    return {"squares": squares, "crossed": crossed if "shared" in strata else None}
 
 
 def two_values(n: Any, total: Any, square: Any, *, most: float = 1.0) -> tuple[Array, Array]:

@@ -92,6 +92,7 @@ def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
             "signs": moments.signs.tolist(),
             "change": moments.change,
             "squares": moments.squares.tolist(),
+            "crossed": None if moments.crossed is None else moments.crossed.tolist(),
         },
     }
 
@@ -163,7 +164,8 @@ _MOMENTS = schema.record(
         "signs": schema.array(n_axes=2),
         "change": schema.TRUTH,
         "squares": schema.array(0),
-    }
+    },
+    {"crossed": schema.optional(schema.array(n_axes=2))},
 )
 _CLUSTERS = schema.record(
     {"of": schema.array(0, whole=True), "n": schema.array(1, whole=True)},
@@ -229,6 +231,8 @@ def _cells(held: Any, field: str) -> dict[str, Any]:
             raise schema.wrong("moments.groups", "those of sums of tasks", list(moments["groups"]))
         schema.of_length(moments["squares"], len(groups), "moments.squares")
         schema.of_shape(moments["signs"], (len(groups), len(tasks)), "moments.signs")
+        if moments.get("crossed") is not None:
+            schema.of_shape(moments["crossed"], (2, len(groups)), "moments.crossed")
         made_of["moments"] = Moments(**moments)
     return made_of
 

@@ -223,10 +223,12 @@ def _added(every: list[Moments | None]) -> Moments | None:
     first, *others = every
     if first is None:
         return None
-    squares = first.squares
+    squares, crossed = first.squares, first.crossed
     for other in others:
         alike = other is not None and (first.groups, first.change) == (other.groups, other.change)
         if other is None or not alike or not np.array_equal(first.signs, other.signs):
             return None
         squares = squares + other.squares
-    return first._replace(squares=squares)
+        if crossed is not None:
+            crossed = None if other.crossed is None else crossed + other.crossed
+    return first._replace(squares=squares, crossed=crossed)

@@ -10,7 +10,7 @@ from typing import Any
 _LONGEST, _HEAD = 80, 50  # characters; names may differ at either end
 
 # The verdicts, and on which side of 0 each stands.
-AMPLIFIES, REDUCES = "amplifies", "reduces"
+AMPLIFIES, REDUCES, REVERSES = "amplifies", "reduces", "reverses"
 REVEALS_MORE, REVEALS_LESS = "reveals more", "reveals less"
 AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 NO_DIFFERENCE = "no clear difference"
@@ -19,7 +19,7 @@ BALANCED = f"{CANNOT} (labels are balanced)"
 ASSOCIATION = "the association between group and task in its labels"
 DIRECTION_OF = {
     **dict.fromkeys((AMPLIFIES, AMPLIFIES_MORE, REVEALS_MORE), 1),
-    **dict.fromkeys((REDUCES, AMPLIFIES_LESS, REVEALS_LESS), -1),
+    **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), -1),
 }
 
 

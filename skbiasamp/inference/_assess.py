@@ -9,46 +9,49 @@ import numpy as np
 from skbiasamp._input import Array
 from skbiasamp._sums import generator
 from skbiasamp._warnings import UncertaintyWarning, warn
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.contingency import Contingency
 from skbiasamp.inference._clustered import units
 from skbiasamp.inference._intervals import (
     FEW,
     Bounds,
+    Drawn,
     Measure,
     analytic,
-    bootstrap,
+    chosen,
+    errors_of_base,
+    interval_p_value,
+    measure_resamples,
+    of_sizes,
+    percentiles,
     widen_degenerate,
+    with_errors_of_base,
 )
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._reference import ReferenceLabels
+from skbiasamp.inference._signs import Signs, estimate
 from skbiasamp.inference._tests import (
     adjust_p_values,
     changed_clusters,
     changed_rows,
-    normal_p_values,
-    pair_p_values,
-    swap_p_values,
-    value_p_value,
+    tested_pairs,
 )
 
 
 class Uncertainty(NamedTuple):
-    """Interval, tests and warnings of a result."""
+    """Interval and tests of a result. The bounds hold the signs of its estimate."""
 
     bounds: Bounds
     p_value: Array
     p_adjusted: Array
-    value_p_value: float
+    estimate_p_value: float
 
 
 def assess(
     measure: Measure,
-    paired: Measure,
     test: Contingency,
+    train: Contingency,
     pairs: Pairs,
+    signs: Signs,
     *,
-    swaps: tuple[SideName, ...],
-    labels: ReferenceLabels | None = None,
     interval: str,
     simultaneous: bool = False,
     n_resamples: int,
@@ -57,67 +60,96 @@ def assess(
     random_state: Any,
     n_jobs: int | None,
 ) -> Uncertainty:
-    """Give a measured value, and each of its pairs, an interval and a test.
+    """Give the estimate, and each pair, an interval and a test.
 
-    `measure` found `pairs` in the audited rows `test`, `paired` compares predictions with the
-    labels of the same rows. `swaps` are the labels whose predictions take part.
+    `measure` found `pairs` in the audited rows `test`; `train` gave signs, and perhaps rates.
     """
+    choices = signs.choices
     nothing = np.full(pairs.delta.shape, np.nan)
     # Rows of sums cannot be drawn, and without rates there is no other way.
     unknown_how = test.summed == "tasks" and pairs.rates is None
     infinite = pairs.growth is not None and not np.isfinite(pairs.value)
     if np.isnan(pairs.delta).all() or unknown_how or infinite:
-        unknown = Bounds(nothing, nothing, np.nan, np.nan, {"standard_error": np.nan})
+        none = {"standard_error": np.nan}
+        value = float(estimate(pairs, choices[0]))
+        unknown = Bounds(nothing, nothing, value, np.nan, np.nan, none, choices[0])
         return Uncertainty(unknown, nothing, nothing, np.nan)
     cells = pairs.seen_in(test)
-    rng = generator(random_state)
-    changed = changed_rows(cells, pairs)
-    unit = units(cells, changed, changed_clusters(cells, pairs))
-    how: dict[str, Any] = {"confidence_level": confidence_level}
     if interval == "analytic" or test.summed == "tasks":
-        # Rows of sums cannot be drawn.
-        bounds = analytic(cells, pairs, **how)
+        every = analytic(cells, pairs, choices, confidence_level=confidence_level)
     else:
-        how |= {"n_resamples": n_resamples, "random_state": rng, "n_jobs": n_jobs}
-        bounds = bootstrap(
-            measure, test, pairs, changed, unit=unit, simultaneous=simultaneous, **how
+
+        def measured(resample: Contingency) -> tuple[Drawn]:
+            return (Drawn.of(measure(resample), choices),)
+
+        how: dict[str, Any] = {"random_state": generator(random_state), "n_jobs": n_jobs}
+        (drawn,) = measure_resamples(measured, test, n_resamples, **how)
+        every = resampled_bounds(
+            drawn, cells, pairs, choices, simultaneous=simultaneous, level=confidence_level
         )
-    bounds = widen_degenerate(bounds, pairs, unit=unit, confidence_level=confidence_level)
-    if labels is not None:
-        bounds = labels.widen(bounds, pairs, confidence_level=confidence_level)
-    options: Any = {"n_draws": n_resamples, "random_state": rng}
-    if bounds.p_value is not None:  # the test of the interval
-        adjusted = adjust_p_values(bounds.p_value, adjust)
-        return Uncertainty(bounds, bounds.p_value, adjusted, bounds.value_p_value)
-    p_value, value_p = _test(paired, test, cells, pairs, changed, swaps, options)
-    return Uncertainty(bounds, p_value, adjust_p_values(p_value, adjust), value_p)
+    return settled(every, cells, train, pairs, confidence_level, adjust)
 
 
-def _test(
-    paired: Measure,
-    test: Contingency,
+def resampled_bounds(
+    drawn: Drawn,
     cells: Contingency,
     pairs: Pairs,
-    changed: tuple[Array, Array] | None,
-    swaps: tuple[SideName, ...],
-    options: Any,
-) -> tuple[Array, float]:
-    """Return p-values of every pair and of the value, that the model moves nothing."""
-    nothing = np.full(pairs.delta.shape, np.nan), float("nan")
-    tested = pairs if pairs.in_rows else paired(test)
-    rates = tested.rates
-    # Where predictions are in the condition, a row's part is no fixed score.
-    fixed = tested.in_rows and rates is not None and not rates.observed[1].endswith("_pred")
-    if fixed and not tested.size:
-        value_p = value_p_value(cells, tested, **options)
-        return pair_p_values(cells, tested, changed), value_p
-    p_value, value_p = nothing
-    if not (test.soft("task_pred") or test.soft("group_pred")):
-        if test.summed != "tasks":
-            p_value, value_p = swap_p_values(tested, paired, test, swaps, **options)
-        elif rates is not None and tested.in_rows:
-            p_value = normal_p_values(cells, tested)  # rows of sums cannot be swapped
-    return (pair_p_values(cells, tested, changed) if fixed else p_value), value_p
+    choices: list[Array],
+    *,
+    simultaneous: bool = False,
+    level: float,
+) -> list[Bounds]:
+    """Return the bounds that resamples give, one for each choice of signs."""
+    changed = changed_rows(cells, pairs)
+    in_rows = pairs.rates is not None and pairs.rates.base is not None
+    return percentiles(
+        drawn,
+        pairs,
+        choices,
+        changed if in_rows else None,
+        unit=units(cells, changed, changed_clusters(cells, pairs)),
+        simultaneous=simultaneous,
+        confidence_level=level,
+    )
+
+
+def settled(
+    every: list[Bounds],
+    cells: Contingency,
+    train: Contingency,
+    pairs: Pairs,
+    level: float,
+    adjust: str | None,
+) -> Uncertainty:
+    """Return the bounds that the verdict is about, as wide as few rows need, with their tests."""
+    changed = changed_rows(cells, pairs)
+    unit = units(cells, changed, changed_clusters(cells, pairs))
+    every = [widen_degenerate(one, pairs, unit=unit, confidence_level=level) for one in every]
+    errors = [errors_of_base(pairs, train, one.sign) for one in every]
+    every = [
+        one if error is None else with_errors_of_base(one, pairs, error, level)
+        for one, error in zip(every, errors, strict=True)
+    ]
+    bounds = every[chosen(every)]
+    if bounds.p_value is not None:  # the test of the draws
+        adjusted = adjust_p_values(bounds.p_value, adjust)
+        return Uncertainty(bounds, bounds.p_value, adjusted, bounds.estimate_p_value)
+    counted = None
+    if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
+        counted = *changed, pairs.n
+    low, high, tests = tested_pairs(
+        pairs.moved, (bounds.low, bounds.high), pairs.slopes, counted, confidence_level=level
+    )
+    ends = bounds.estimate_low, bounds.estimate_high
+    p_value = interval_p_value(bounds.estimate, *ends, level)
+    if pairs.size:
+        # The size of a change that may go either way may be 0.
+        low, high = of_sizes(low, high)
+    bounds = bounds._replace(low=low, high=high)
+    if pairs.size and bounds.all_low is not None and bounds.all_high is not None:
+        every_low, every_high = of_sizes(bounds.all_low, bounds.all_high)
+        bounds = bounds._replace(all_low=every_low, all_high=every_high)
+    return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:

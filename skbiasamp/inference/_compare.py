@@ -1,138 +1,135 @@
-"""Differences of models that predict the same rows: intervals and tests on the same cells."""
+"""Several models that predict the same rows: values, and differences on the same cells."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from skbiasamp._cells import labels_of, sides_of, with_sides
-from skbiasamp._draws import exchanged
+from skbiasamp._cells import labels_of, sides_of
 from skbiasamp._input import Array, Codes, common
 from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp._order import ordered
-from skbiasamp._progress import progress
-from skbiasamp._sums import chunks, generator, pair_sums
+from skbiasamp._sums import generator, pair_sums
 from skbiasamp.contingency import Contingency
+from skbiasamp.inference._assess import Uncertainty, resampled_bounds, settled
 from skbiasamp.inference._clustered import Changes, changes, units
-from skbiasamp.inference._influence import pair_variances, value_scores, variance_of
+from skbiasamp.inference._influence import pair_variances, row_influence, variance_of
 from skbiasamp.inference._intervals import (
     Bounds,
     Drawn,
     Measure,
     analytic,
+    interval_p_value,
     measure_resamples,
+    pair_ends,
     percentiles,
     widen_degenerate,
 )
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._reference import ReferenceLabels
-from skbiasamp.inference._tests import (
-    changed_clusters,
-    changed_rows,
-    flip_p_value,
-    normal_test,
-    paired_p_values,
-)
+from skbiasamp.inference._runs import shared_variance
+from skbiasamp.inference._signs import Signs, estimate, gradient, signs_of
+from skbiasamp.inference._tests import tested_pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What was found of a model: its pairs, and its estimate with interval and test.
+
+    `cells` are the rows in terms of the pairs' tasks. `draws` are estimates of resamples,
+    `influence` those of rows, whichever the interval is made of.
+    """
+
+    pairs: Pairs
+    cells: Contingency
+    signs: Signs
+    sign: Array
+    estimate: float
+    found: Uncertainty | None = None
+    drawn: Drawn | None = None
+    draws: Array | None = None
+    influence: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Difference:
     """How a model differs from the reference, with interval and test.
 
-    Arrays are groups × tasks. `bounds` and `p_value` are about the value; of a mean of absolute
-    changes they
-    are about the signed mean, and `sizes` is the interval of the value. `gained` and `lost` are the
-    rows that only the model, and only the reference, predicts so.
+    Arrays are groups × tasks. `gained` and `lost` are the rows that only the model, and only the
+    reference, predicts so.
     """
 
     value: float
-    signed: float
-    bounds: Bounds
-    sizes: tuple[float, float]
+    low: float
+    high: float
     p_value: float
     observed: Array
     amplification: Array
+    pair_low: Array
+    pair_high: Array
     gained: Array
     lost: Array
     pair_p_values: Array
 
 
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """The values of all models, with intervals, and their differences to the reference."""
-
-    pairs: dict[str, Pairs]
-    bounds: dict[str, Bounds | None]
-    differences: dict[str, Difference]
-
-
-def compare_models(
+def measure_models(
     measure: Measure,
     cells: Contingency,
-    reference: str,
+    train: Contingency | None,
     *,
-    labels: ReferenceLabels | None = None,
     interval: str | None,
     n_resamples: int,
     confidence_level: float,
+    adjust: str | None,
     random_state: Any,
     n_jobs: int | None,
-) -> Compared:
-    """Measure every model on the same cells, and the differences on the same resamples of them."""
+) -> dict[str, Measured]:
+    """Measure every model on the same cells, and on the same resamples of them.
+
+    `train` gave the signs; None: the audited labels did.
+    """
     cells = ordered(cells)
-    models = models_of(cells)
     views = _views(cells)
-    pairs = {model: measure(views[model]) for model in models}
-    others = [model for model in models if model != reference]
-    rng = generator(random_state)
-    how: dict[str, Any] = {"confidence_level": confidence_level}
+    pairs = {model: measure(view) for model, view in views.items()}
+    reference = {model: view if train is None else train for model, view in views.items()}
+    trusted = {
+        model: signs_of(pairs[model], reference[model], view) for model, view in views.items()
+    }
+    choices = {model: signs.choices for model, signs in trusted.items()}
     drawn: dict[str, Drawn] = {}
     if interval == "bootstrap":
 
         def measured(resample: Contingency) -> tuple[Drawn, ...]:
-            return tuple(Drawn.of(measure(view)) for view in _views(resample).values())
+            every = _views(resample).items()
+            return tuple(Drawn.of(measure(view), choices[model]) for model, view in every)
 
-        every = measure_resamples(measured, cells, n_resamples, random_state=rng, n_jobs=n_jobs)
-        drawn = dict(zip(models, every, strict=True))
-    bounds: dict[str, Bounds | None] = dict.fromkeys(models)
-    if interval is not None:
-        for model in models:
-            held, own = pairs[model].seen_in(views[model]), pairs[model]
-            unit: Any = held.units_per_weight
-            if interval == "analytic":
-                found = analytic(held, own, **how)
-            else:
-                rows = changed_rows(held, own)
-                unit = units(held, rows, changed_clusters(held, own))
-                in_rows = own.rates is not None and own.rates.base is not None
-                found = percentiles(
-                    drawn[model],
-                    Drawn.of(own),
-                    own,
-                    rows if in_rows else None,
-                    unit=unit,
-                    **how,
-                )
-            found = widen_degenerate(found, own, unit=unit, **how)
-            bounds[model] = found if labels is None else labels.widen(found, own, **how)
-    differences = {}
-    for model in others:
-        differences[model] = _difference(
-            measure,
-            cells,
-            (model, reference),
-            (views[model], views[reference]),
-            (pairs[model], pairs[reference]),
-            (drawn[model], drawn[reference]) if drawn else None,
-            labels=labels,
-            interval=interval,
-            options={"n_draws": n_resamples, "random_state": rng},
-            confidence_level=confidence_level,
-        )
-    return Compared(pairs, bounds, differences)
+        how: dict[str, Any] = {"random_state": generator(random_state), "n_jobs": n_jobs}
+        every = measure_resamples(measured, cells, n_resamples, **how)
+        drawn = dict(zip(views, every, strict=True))
+    found = {}
+    for model, own in pairs.items():
+        seen, signs, kept = own.seen_in(views[model]), choices[model], trusted[model]
+        if interval is None or np.isnan(own.delta).all():
+            value = float(estimate(own, signs[0]))
+            found[model] = Measured(own, seen, kept, signs[0], value)
+            continue
+        if model in drawn:
+            bounds = resampled_bounds(drawn[model], seen, own, signs, level=confidence_level)
+        else:
+            bounds = analytic(seen, own, signs, confidence_level=confidence_level)
+        sure = settled(bounds, seen, reference[model], own, confidence_level, adjust)
+        sign = sure.bounds.sign
+        known: dict[str, Any] = {"drawn": drawn.get(model)}
+        if model in drawn:
+            at = next(i for i, one in enumerate(signs) if one is sign)
+            known["draws"] = drawn[model].estimate[:, at]
+        else:
+            known["influence"] = row_influence(seen, own, gradient(own, sign), centred=True)
+        found[model] = Measured(own, seen, kept, sign, sure.bounds.estimate, sure, **known)
+    return found
 
 
 def _views(cells: Contingency) -> dict[str, Contingency]:
@@ -144,73 +141,90 @@ def _views(cells: Contingency) -> dict[str, Contingency]:
     return {model: of_model(cells, model) for model in models_of(cells)}
 
 
-def signed(pairs: Pairs) -> Pairs:
-    """Return pairs whose changes have a direction; of a size, those of the signed mean."""
-    return pairs.as_signed() if pairs.apart else pairs
+def rows_variance(models: Sequence[Measured], factors: Sequence[float]) -> float:
+    """Return the variance of a weighted sum of estimates, by resampled rows."""
+    kept = [model.draws if model.influence is None else model.influence for model in models]
+    whole = np.zeros(())
+    for factor, one in zip(factors, kept, strict=True):
+        whole = whole + (np.nan if one is None else factor * one)
+    if models[0].influence is not None:
+        return variance_of(models[0].cells, whole)
+    return float(np.nanvar(whole, ddof=1)) if whole.ndim else float("nan")
 
 
-def _difference(
-    measure: Measure,
-    cells: Contingency,
-    names: tuple[str, str],
-    views: tuple[Contingency, Contingency],
-    pairs: tuple[Pairs, Pairs],
-    drawn: tuple[Drawn, Drawn] | None,
-    *,
-    labels: ReferenceLabels | None,
-    interval: str | None,
-    options: Any,
-    confidence_level: float,
-) -> Difference:
-    """Compare a model with the reference."""
-    own, other = pairs
-    between = _between(own, other)
-    gained, lost, whole, moved = _rows_between(views, pairs)
-    unit = units(cells, (gained, lost), moved)
-    if whole:
-        pair_p = paired_p_values(gained, lost) if moved is None else moved.p_value
+def shared_rows(models: Sequence[Measured]) -> float:
+    """Return the mean covariance of the estimates of several runs."""
+    total = rows_variance(models, [1.0] * len(models))
+    own = sum(rows_variance([model], [1.0]) for model in models)
+    return float(shared_variance(total, own, len(models)))
+
+
+def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:
+    """Return the mean covariance of each pair's amplification in several runs."""
+    if models[0].drawn is not None:
+        every = [model.drawn.moved for model in models if model.drawn is not None]
+        total = np.sum(every, axis=0).var(axis=0, ddof=1)
+        own = sum(draws.var(axis=0, ddof=1) for draws in every)
     else:
-        pair_p = _normal_pairs(views, pairs)
-    pair_p = np.where(np.isnan(between.delta), np.nan, pair_p)
-    value = float(own.value - other.value)
-    change = float(own.signed_mean - other.signed_mean) if own.apart else value
+        known = [(model.cells, model.pairs) for model in models]
+        slopes = models[0].pairs.slopes ** 2
+        total = slopes * pair_variances(*known, factors=(1.0,) * len(known))
+        own = sum(slopes * pair_variances(one) for one in known)
+    return np.asarray(shared_variance(total, own, len(models)))
+
+
+def difference(
+    own: Measured, other: Measured, *, interval: str | None, confidence_level: float
+) -> Difference:
+    """Compare a model with the reference: the difference of their estimates."""
+    between = _between(own.pairs, other.pairs)
+    gained, lost, whole, moved = _rows_between(own, other)
+    changed = (gained, lost) if whole else None
+    unit = units(own.cells, (gained, lost), moved)
+    value = own.estimate - other.estimate
     nothing = np.full(between.delta.shape, np.nan)
-    bounds, p_value = Bounds(nothing, nothing, np.nan, np.nan, {}), float("nan")
-    sizes = (np.nan, np.nan)
+    bounds = Bounds(nothing, nothing, value, np.nan, np.nan, {}, between.sign)
     how: dict[str, Any] = {"confidence_level": confidence_level}
-    if interval is not None:
-        if drawn is None:
-            bounds = _analytic(views, pairs, between, change, confidence_level)
+    p_value, pair_p = float("nan"), nothing
+    if interval is not None and own.found is not None and other.found is not None:
+        if own.drawn is None or other.drawn is None:
+            bounds = _analytic(own, other, between, bounds, confidence_level)
+        elif between.growth is not None:
+            gap = _of_growth(own.drawn, other.drawn)
+            (bounds,) = percentiles(gap, between, [between.sign], None, unit=unit, **how)
         else:
-            bounds = percentiles(
-                _subtract(*drawn, between, own),
-                _subtract(Drawn.of(own), Drawn.of(other), between, own),
-                between,
-                (gained, lost) if whole else None,
-                unit=unit,
-                **how,
-            )
-            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-            low, high = np.quantile(drawn[0].value - drawn[1].value, tails)
-            sizes = float(low), float(high)
+            draws = _moved(own, other, between)
+            ends = pair_ends(draws, between, changed, unit=unit, **how)
+            assert own.draws is not None and other.draws is not None
+            reach = ends.of_mean(own.draws - other.draws, value, confidence_level)
+            bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
         bounds = widen_degenerate(bounds, between, unit=unit, **how)
-        if labels is not None:
-            bounds = labels.widen_difference(bounds, between)
-        if bounds.p_value is not None:  # the test of the interval
-            p_value = bounds.value_p_value
+        if bounds.p_value is not None:  # the test of the draws
+            p_value, pair_p = bounds.estimate_p_value, bounds.p_value
         else:
-            p_value = _p_value(measure, cells, names, views, pairs, options)
+            counted = None
+            if whole and own.cells.clusters is None and not _moves(own.pairs):
+                counted = gained, lost, own.pairs.n
+            ends_of_pairs = bounds.low, bounds.high
+            low, high, pair_p = tested_pairs(
+                between.moved, ends_of_pairs, between.slopes, counted, **how
+            )
+            bounds = bounds._replace(low=low, high=high)
+            p_value = float(
+                interval_p_value(value, bounds.estimate_low, bounds.estimate_high, confidence_level)
+            )
     return Difference(
         value,
-        change,
-        bounds,
-        sizes if own.apart else (bounds.value_low, bounds.value_high),
+        bounds.estimate_low,
+        bounds.estimate_high,
         p_value,
-        own.observed - other.observed,
+        own.pairs.observed - other.pairs.observed,
         between.moved,
+        bounds.low,
+        bounds.high,
         gained,
         lost,
-        pair_p,
+        np.where(np.isnan(between.delta), np.nan, pair_p),
     )
 
 
@@ -219,9 +233,14 @@ def _moves(pairs: Pairs) -> bool:
     return pairs.rates is None or pairs.rates.observed[1].endswith("_pred")
 
 
+def _signed(pairs: Pairs) -> Pairs:
+    """Return pairs whose changes have a direction; of a size, those of the signed mean."""
+    return pairs.as_signed() if pairs.apart else pairs
+
+
 def _between(own: Pairs, other: Pairs) -> Pairs:
     """Return pairs that change from the reference to the model."""
-    own, other = signed(own), signed(other)
+    own, other = _signed(own), _signed(other)
     if own.growth is not None:
         return replace(own, base=other.observed)  # from one model's predictions to the other's
     after, before = own.delta, other.delta
@@ -233,81 +252,57 @@ def _between(own: Pairs, other: Pairs) -> Pairs:
     )
 
 
-def _subtract(own: Drawn, other: Drawn, between: Pairs, pairs: Pairs) -> Drawn:
-    """Return differences, pair by pair with the direction of the training correlation."""
-    slope = pairs.slopes
-    if pairs.growth is not None:
-        value = np.asarray(own.value - other.value)
-        grown = own.moved - other.moved
-        return Drawn(grown, value, own.signed, other.observed, own.observed)
+def _of_growth(own: Drawn, other: Drawn) -> Drawn:
+    """Return draws of how much further one model's rates are from equal shares."""
+    value = own.value - other.value
+    nothing = np.full((len(value), 1), np.nan)
+    moved = own.moved - other.moved
+    return Drawn(moved, value, value[:, None], nothing, other.observed, own.observed)
+
+
+def _moved(own: Measured, other: Measured, between: Pairs) -> Array:
+    """Return draws of each pair's difference, in the direction of the training correlation."""
+    slope, pairs = own.pairs.slopes, own.pairs
     turn = np.divide(between.slopes, slope, out=np.zeros(between.slopes.shape), where=slope != 0)
-    moved = [one.moved * turn for one in (own, other)]
+    assert own.drawn is not None and other.drawn is not None
+    moved = [one.moved * turn for one in (own.drawn, other.drawn)]
     if pairs.undefined_as_zero:
         moved = [np.nan_to_num(one) for one in moved]
-    # The value of `between` is the signed mean where that of the metric is a mean of sizes.
-    return Drawn(
-        moved[0] - moved[1],
-        np.asarray(own.signed - other.signed if pairs.apart else own.value - other.value),
-        np.asarray(own.signed - other.signed),
-    )
+    return moved[0] - moved[1]
 
 
 def _analytic(
-    views: tuple[Contingency, Contingency],
-    pairs: tuple[Pairs, Pairs],
-    between: Pairs,
-    value: float,
-    confidence_level: float,
+    own: Measured, other: Measured, between: Pairs, bounds: Bounds, confidence_level: float
 ) -> Bounds:
     """Delta-method intervals: of each row the difference of its two influences."""
     z = float(stats.norm.isf((1 - confidence_level) / 2))
-    scores = [_scores(*both, centred=True) for both in zip(views, pairs, strict=True)]
-    held = signed(pairs[0]).seen_in(views[0])
-    error = variance_of(held, scores[0] - scores[1]) ** 0.5
-    half = z * np.sqrt(_pair_variances(views, pairs)) * np.abs(between.slopes)
-    return Bounds(
-        between.moved - half,
-        between.moved + half,
-        value - z * error,
-        value + z * error,
-        {"standard_error": error},
+    error = rows_variance([own, other], [1.0, -1.0]) ** 0.5
+    variances = pair_variances((own.cells, own.pairs), (other.cells, other.pairs))
+    half = z * np.sqrt(variances) * np.abs(between.slopes)
+    return bounds._replace(
+        low=between.moved - half,
+        high=between.moved + half,
+        estimate_low=bounds.estimate - z * error,
+        estimate_high=bounds.estimate + z * error,
+        statistics={"standard_error": error},
     )
 
 
-def _scores(view: Contingency, pairs: Pairs, *, centred: bool) -> Array:
-    pairs = signed(pairs)
-    return value_scores(pairs.seen_in(view), pairs, centred=centred)
-
-
-def _pair_variances(views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]) -> Array:
-    """Return the variance of the difference of every pair's change."""
-    held = (one.seen_in(view) for one, view in zip(pairs, views, strict=True))
-    return pair_variances(*zip(held, pairs, strict=True))
-
-
-def _normal_pairs(views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]) -> Array:
-    """Test each pair by the delta method, where rows gained and lost cannot be counted."""
-    if pairs[0].rates is None:
-        return np.full(pairs[0].delta.shape, np.nan)
-    p_values: Array = normal_test(pairs[0].delta - pairs[1].delta, _pair_variances(views, pairs))
-    return p_values
-
-
 def _rows_between(
-    views: tuple[Contingency, Contingency], pairs: tuple[Pairs, Pairs]
+    model: Measured, reference: Measured
 ) -> tuple[Array, Array, bool, Changes | None]:
     """Return the rows that each pair gained and lost, whether these are whole, and the clusters.
 
     A row is of a pair if it is in the rate that the metric observes: predicted so, in the group.
     """
-    own = pairs[0]
+    own = model.pairs
+    held = [model.cells, reference.cells]
     sides: tuple[Any, Any] = ("task_pred", "group")
     if own.rates is not None:
         sides = own.rates.observed
-    elif not views[0].has("task_pred"):
+    elif not held[0].has("task_pred"):
         sides = ("group_pred", "task")
     nothing = np.full(own.delta.shape, np.nan)
-    held = [one.seen_in(view) for one, view in zip(pairs, views, strict=True)]
     if any(one.soft(side) for one in held for side in sides):
         return nothing, nothing, False, None
     labels = [[labels_of(cells, side) for side in sides] for cells in held]
@@ -324,39 +319,6 @@ def _rows_between(
         if sides[0].startswith("group"):
             moved = Changes(*(one.T for one in moved))
     return counts[0] - counts[2], counts[1] - counts[2], held[0].whole, moved
-
-
-def _p_value(
-    measure: Measure,
-    cells: Contingency,
-    names: tuple[str, str],
-    views: tuple[Contingency, Contingency],
-    pairs: tuple[Pairs, Pairs],
-    options: Any,
-) -> float:
-    """Test that the models are alike: the two predictions of a row are exchangeable."""
-    own, other = (signed(one) for one in pairs)
-    if np.isnan(own.value - other.value):
-        return float("nan")
-    if not _moves(own):
-        scores = [_scores(view, one, centred=False) for view, one in zip(views, pairs, strict=True)]
-        return flip_p_value(own.seen_in(views[0]), scores[0] - scores[1], **options)
-    every = sides_of(cells)
-    turned: dict[Any, Any] = {name: every[name] for name in LABELS}
-    for side in ("task_pred", "group_pred"):
-        pair = [side_of_model(side, name) for name in names]
-        if pair[0] in every:
-            turned |= {pair[0]: every[pair[1]], pair[1]: every[pair[0]]}
-    held = with_sides(cells, {name: every[name] for name in turned})
-    held._ordered = held  # what is turned is in the order of these cells
-    seen, extreme, rng = abs(own.value - other.value), 0, generator(options["random_state"])
-    with progress("draws", options["n_draws"]) as step:
-        for size in step.parts(chunks(options["n_draws"], 2 * cells.n_cells)):
-            drawn = _views(exchanged(held, turned, size, rng))
-            values = [np.asarray(signed(measure(drawn[name])).value) for name in names]
-            # A draw that ties with what was seen counts, whatever the rounding.
-            extreme += int((np.abs(values[0] - values[1]) >= seen - 1e-9).sum())
-    return (1 + extreme) / (1 + options["n_draws"])
 
 
 # --------------------------------------------------------------------------- changed predictions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,31 +11,36 @@ from skbiasamp._cells import Cells, SideName, column, labels_of
 from skbiasamp._input import Array
 from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._pairs import Pairs, Rates
 
 # Numbers held at once: rows of a condition × pairs.
 _BLOCK = 1 << 21
 
 
-def pair_variances(*models: tuple[Contingency, Pairs]) -> Array:
+def pair_variances(
+    *models: tuple[Contingency, Pairs], factors: tuple[float, ...] = (1.0, -1.0)
+) -> Array:
     """Return the variance of every pair's change, or NaN if it is undefined.
 
-    Of two models that predict the same rows, it is that of the difference of their changes.
+    Of several models that predict the same rows, it is that of the sum of their changes, each
+    times its factor: by default that of the difference between two.
     """
     (cells, pairs), *_ = models
     if isinstance(cells, TaskSums):
         every = [
-            _variances([(cells.of_task(task), pairs)], slice(task, task + 1))
+            _variances([(cells.of_task(task), pairs)], slice(task, task + 1), factors)
             for task in range(len(pairs.tasks))
         ]
         variances = np.concatenate(every, axis=1)
     else:
-        variances = _variances(models, slice(None))
+        variances = _variances(models, slice(None), factors)
     undefined = np.any([np.isnan(one.delta) for _, one in models], axis=0)
     return np.where(undefined, np.nan, variances)
 
 
-def _variances(models: Sequence[tuple[Cells, Pairs]], tasks: slice) -> Array:
+def _variances(
+    models: Sequence[tuple[Cells, Pairs]], tasks: slice, factors: Sequence[float]
+) -> Array:
     """Return the variances of the pairs of some tasks, which are all that the cells have."""
     (cells, pairs), *_ = models
     assert pairs.rates is not None
@@ -60,8 +65,10 @@ def _variances(models: Sequence[tuple[Cells, Pairs]], tasks: slice) -> Array:
                     part = (y[rows, None] * x - whole[rows, None] * rate) / (held.weight @ whole)
                 parts.append(factor * part)
             # Model by model, so that what two predict alike cancels exactly.
-            own, *others = np.split(np.stack(parts), len(models))
-            influence = own.sum(axis=0) - sum(one.sum(axis=0) for one in others)
+            of_models = np.split(np.stack(parts), len(models))
+            influence = sum(
+                factor * part.sum(axis=0) for factor, part in zip(factors, of_models, strict=False)
+            )
             if cells.clusters is None:
                 into[block] = squared[rows] @ influence**2
             else:
@@ -94,10 +101,18 @@ def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
     return labels_of(cells, side).scores(np.ones(len(pairs.groups)))
 
 
-def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
-    """Return each row's part in the value; centred, its influence on it."""
+def row_influence(
+    cells: Cells, pairs: Pairs, gradient: Array, *, centred: bool = False, labels: bool = True
+) -> Array:
+    """Return each row's influence on a mean over pairs that follows their changes by `gradient`.
+
+    `centred`: changes of the association, without that of the centre. Without `labels`, of the
+    rates in the predictions alone.
+    """
     scores = np.zeros(cells.n_cells)
     for (side, given), rates, factor, times in _terms(cells, pairs):
+        if factor < 0 and not labels:
+            continue
         by_group = given.startswith("group")
         if np.ndim(times):
             count = cells.joint(side, given).sum(axis=0)[None, :]
@@ -105,13 +120,92 @@ def value_scores(cells: Cells, pairs: Pairs, *, centred: bool) -> Array:
             count = cells.count(given)
             count = count[:, None] if by_group else count[None, :]
         with np.errstate(invalid="ignore", divide="ignore"):
-            weight = np.where(pairs.gradient == 0, 0.0, factor * pairs.gradient / count)
+            weight = np.where(gradient == 0, 0.0, factor * gradient / count)
         groups, tasks = (given, side) if by_group else (side, given)
         scores += labels_of(cells, groups).own(labels_of(cells, tasks).scores(weight))
-        if centred:
-            mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
-            scores -= times * labels_of(cells, given).scores(mean)
+        mean = np.where(weight == 0, 0.0, weight * rates).sum(axis=1 if by_group else 0)
+        scores -= times * labels_of(cells, given).scores(mean)
+        if centred and has_centre(pairs):
+            every = gradient.sum(axis=0 if by_group else 1) * (factor / cells.total)
+            overall = labels_of(cells, side).scores(every)
+            scores -= overall - (cells.weight @ overall) / cells.total
     return scores
+
+
+def has_centre(pairs: Pairs) -> bool:
+    """Return whether the centre of associations is estimated from the same rows."""
+    if pairs.association is not None:
+        return True
+    return pairs.centre is not None and np.ndim(pairs.centre[1]) > 0
+
+
+class Moments(NamedTuple):
+    """Variances of each pair's association in labels and in predictions, and their covariance."""
+
+    labels: Array
+    both: Array
+    predictions: Array
+
+
+def association_moments(cells: Contingency, pairs: Pairs, rates: Rates) -> Moments:
+    """Return how the associations of pairs vary with the rows, in labels and in predictions.
+
+    Where `rates` has no base, only the predictions vary.
+    """
+    if isinstance(cells, TaskSums):
+        every = [_moments(cells.of_task(task), pairs, rates) for task in range(len(pairs.tasks))]
+        return Moments(*np.concatenate(every, axis=-1))
+    return Moments(*_moments(cells, pairs, rates))
+
+
+def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
+    """Return `association_moments` stacked, as (3, groups, tasks)."""
+    by_group = rates.observed[1].startswith("group")
+    sides = [one for one in (rates.base, rates.observed) if one is not None]
+    labels = [labels_of(cells, side) for side, _ in sides]
+    conditions = [labels_of(cells, given) for _, given in sides]
+    times = [_times_counted(cells, pairs, side) for side, _ in sides]
+    found = np.zeros((3, conditions[0].width, labels[0].width))
+    size = max(1, _BLOCK // max(1, cells.n_cells))
+    squares = _SumsOfSquares(cells)
+    for low in range(0, found.shape[2], size):
+        block = np.arange(low, min(low + size, found.shape[2]))
+        values = [one.select(block).dense(slice(None), float) for one in labels]
+        overall = [np.zeros(one.shape) for one in values]
+        if has_centre(pairs):
+            overall = [(cells.weight @ one / cells.total - one) / cells.total for one in values]
+        for condition in range(found.shape[1]):
+            parts = []
+            for one, given, n_times, shared in zip(values, conditions, times, overall, strict=True):
+                inside = given.column(condition)
+                whole = inside * n_times
+                n = cells.weight @ whole
+                with np.errstate(invalid="ignore", divide="ignore"):
+                    rate = (cells.weight * inside) @ one / n
+                    parts.append((inside[:, None] * one - whole[:, None] * rate) / n + shared)
+            before, after = parts[0], parts[-1]
+            found[2, condition, block] = squares.of(after, after)
+            if rates.base is not None:
+                found[0, condition, block] = squares.of(before, before)
+                found[1, condition, block] = squares.of(before, after)
+    return found if by_group else np.swapaxes(found, 1, 2)
+
+
+class _SumsOfSquares:
+    """Sums of products of two influences of each row, or of each cluster of rows."""
+
+    def __init__(self, cells: Cells) -> None:
+        self.cells = cells
+        self.weight = cells.weight * cells.row_weight
+
+    def of(self, one: Array, other: Array) -> Array:
+        """Return the sums, for each column."""
+        clusters = self.cells.clusters
+        if clusters is None:
+            return np.einsum("i,ij,ij->j", self.weight, one, other)
+        rows = np.arange(self.cells.n_cells)
+        first, second = (clusters.sums(rows, self.cells.weight, part) for part in (one, other))
+        return clusters.n @ (first * second)
 
 
 def variance_of(cells: Cells, influence: Array) -> float:
@@ -123,16 +217,21 @@ def variance_of(cells: Cells, influence: Array) -> float:
     return float(n @ np.bincount(of, cells.clusters.each(cells.weight) * influence) ** 2)
 
 
-def value_variance(cells: Cells, pairs: Pairs, *, centred: bool = True) -> float:
-    """Return the variance of the value; not centred, if each row's part may change its sign.
+def mean_variance(cells: Cells, pairs: Pairs, gradient: Array, *, centred: bool = False) -> float:
+    """Return the variance of a mean over pairs that follows their changes by `gradient`.
 
     It is NaN where tasks were summed by themselves and the squares that it takes were not.
     """
     if not isinstance(cells, TaskSums):
-        return variance_of(cells, value_scores(cells, pairs, centred=centred))
+        return variance_of(cells, row_influence(cells, pairs, gradient, centred=centred))
+    return _variance_of_sums(cells, pairs, gradient, centred and has_centre(pairs))
+
+
+def _variance_of_sums(cells: TaskSums, pairs: Pairs, gradient: Array, centred: bool) -> float:
+    """Return the variance of a mean over pairs where an engine summed each task by itself."""
     assert pairs.rates is not None
     moments, n = cells.moments, cells.count("group")
-    signs = pairs.gradient / pairs.share  # 0 in groups without rows
+    signs = gradient / pairs.share  # 0 in groups without rows
     if (
         moments is None
         or pairs.rates.observed != ("task_pred", "group")
@@ -140,10 +239,18 @@ def value_variance(cells: Cells, pairs: Pairs, *, centred: bool = True) -> float
         or moments.change != (pairs.rates.base is not None)
     ):
         return float("nan")
-    squares = moments.squares
-    if centred:
-        base = pairs.base if moments.change else 0.0
-        mean = np.where(n > 0, np.nansum(signs * (pairs.observed - base), axis=1), 0.0)
-        squares = np.maximum(squares - n * mean**2, 0.0)
-    parts = np.divide(pairs.share.ravel(), n, out=np.zeros(len(n)), where=n > 0) ** 2
-    return float(parts @ squares)
+    share = float(np.ravel(pairs.share)[0])
+    change = np.nan_to_num(pairs.observed - (pairs.base if moments.change else 0.0))
+    mean = (signs * change).sum(axis=1)
+    rows = np.maximum(n, 1)
+    squares = np.maximum(moments.squares - n * mean**2, 0.0) / rows**2
+    shared = signs.sum(axis=0)
+    if centred and shared.any():
+        if moments.crossed is None:
+            return float("nan")
+        both, alone = moments.crossed
+        each = change @ shared
+        overall = (n @ each) / cells.total
+        squares = squares - 2 * (both - n * mean * each) / (rows * cells.total)
+        squares = squares + (alone - n * overall * (2 * each - overall)) / cells.total**2
+    return float(share**2 * squares[n > 0].sum())

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import special, stats
 
-from skbiasamp._input import Array, check_option
+from skbiasamp._input import Array
 from skbiasamp._jobs import side_by_side
 from skbiasamp._order import ordered
 from skbiasamp._sums import chunks, generator
+from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._growth import growth_draws, two_sided
-from skbiasamp.inference._influence import pair_variances, value_variance
-from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._influence import (
+    mean_variance,
+    pair_variances,
+    row_influence,
+    variance_of,
+)
+from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.inference._signs import estimate, gradient, predicted_association
 from skbiasamp.inference._simultaneous import largest_deviation, widened
 
 # Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
@@ -27,91 +35,83 @@ Measure = Callable[[Contingency], Pairs]
 
 
 class Bounds(NamedTuple):
-    """An interval of every pair's amplification (groups × tasks), and of the value."""
+    """An interval of every pair's amplification (groups × tasks), and of the estimate.
+
+    `sign` are the signs of the estimate.
+    """
 
     low: Array
     high: Array
-    value_low: float
-    value_high: float
+    estimate: float
+    estimate_low: float
+    estimate_high: float
     statistics: dict[str, Any]
+    sign: Array
     # Of all pairs at once, if asked for.
     all_low: Array | None = None
     all_high: Array | None = None
-    # Of pairs and value, where the test is that of the interval.
+    # Of pairs and estimate, where the draws themselves are the test.
     p_value: Array | None = None
-    value_p_value: float = float("nan")
+    estimate_p_value: float = float("nan")
 
 
-def analytic(cells: Contingency, pairs: Pairs, *, confidence_level: float) -> Bounds:
-    """Delta-method intervals from the influence of each row."""
+def analytic(
+    cells: Contingency, pairs: Pairs, choices: Sequence[Array], *, confidence_level: float
+) -> list[Bounds]:
+    """Delta-method intervals from the influence of each row, one for each choice of signs."""
     z = float(stats.norm.isf((1 - confidence_level) / 2))
     half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
-    error = value_variance(cells, pairs) ** 0.5
-    statistics: dict[str, Any] = {"standard_error": error}
-    if pairs.size:
-        reach = z * value_variance(cells, pairs.as_signed()) ** 0.5
-        statistics["signed_mean_low"] = pairs.signed_mean - reach
-        statistics["signed_mean_high"] = pairs.signed_mean + reach
-    return Bounds(
-        pairs.amplification - half,
-        pairs.amplification + half,
-        pairs.value - z * error,
-        pairs.value + z * error,
-        statistics,
-    )
+    low, high = pairs.moved - half, pairs.moved + half
+    published: dict[str, float] = {}
+    if pairs.apart:
+        reach = z * mean_variance(cells, pairs, pairs.gradient) ** 0.5
+        published = {"value_low": pairs.value - reach, "value_high": pairs.value + reach}
+    found = []
+    for sign in choices:
+        slopes, value = gradient(pairs, sign), float(estimate(pairs, sign))
+        error = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+        statistics: dict[str, Any] = {"standard_error": error, **published}
+        if pairs.centre is not None and not isinstance(cells, TaskSums):
+            influence = row_influence(cells, pairs, slopes, centred=True, labels=False)
+            reach = z * variance_of(cells, influence) ** 0.5
+            middle = float(predicted_association(pairs, sign))
+            statistics |= _named("association_predictions", middle - reach, middle + reach)
+        found.append(
+            Bounds(low, high, value, value - z * error, value + z * error, statistics, sign)
+        )
+    return found
 
 
-def bootstrap(
-    measure: Measure,
-    test: Contingency,
-    pairs: Pairs,
-    changed: tuple[Array, Array] | None,
-    *,
-    unit: Any,
-    simultaneous: bool = False,
-    n_resamples: int,
-    confidence_level: float,
-    random_state: Any,
-    n_jobs: int | None,
-) -> Bounds:
-    """Percentile intervals: audited rows are resampled, labels and predictions together.
-
-    `changed` are the rows that each pair gained and lost, where they can be counted. `unit` is how
-    many independent rows a unit of weight is worth.
-    """
-
-    def measured(cells: Contingency) -> tuple[Drawn]:
-        return (Drawn.of(measure(cells)),)
-
-    (drawn,) = measure_resamples(
-        measured, test, n_resamples, random_state=random_state, n_jobs=n_jobs
-    )
-    return percentiles(
-        drawn,
-        Drawn.of(pairs),
-        pairs,
-        changed if pairs.rates is not None and pairs.rates.base is not None else None,
-        unit=unit,
-        simultaneous=simultaneous,
-        confidence_level=confidence_level,
-    )
+def _named(name: str, low: float, high: float) -> dict[str, float]:
+    return {f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 class Drawn(NamedTuple):
-    """What a metric says about resamples: each pair's change, the value and the signed mean."""
+    """What a metric says about resamples: each pair's amplification, value and estimate.
+
+    `estimate` and `predicted` (the association in the predictions) have a column for each choice
+    of signs.
+    """
 
     moved: Array
     value: Array
-    signed: Array
+    estimate: Array
+    predicted: Array
     # What sizes are of.
     base: Array | None = None
     observed: Array | None = None
 
     @classmethod
-    def of(cls, pairs: Pairs) -> Self:
+    def of(cls, pairs: Pairs, choices: Sequence[Array]) -> Self:
         """Return what is needed of the pairs of resamples."""
         sides = () if pairs.growth is None else pairs.distances
-        return cls(pairs.moved, np.asarray(pairs.value), np.asarray(pairs.signed_mean), *sides)
+        estimates = np.stack([np.asarray(estimate(pairs, sign)) for sign in choices], axis=-1)
+        predicted = np.full(estimates.shape, np.nan)
+        if pairs.centre is not None:
+            every = [np.asarray(predicted_association(pairs, sign)) for sign in choices]
+            predicted = np.stack(every, axis=-1)
+        value = np.asarray(pairs.value) if pairs.apart else estimates[..., 0]
+        return cls(pairs.moved, value, estimates, predicted, *sides)
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -131,7 +131,7 @@ class Drawn(NamedTuple):
         if self.base is None or self.observed is None:
             return self
         moved, value = growth_draws(pairs, self.moved, self.value, self.base, self.observed)
-        return self._replace(moved=moved, value=value)
+        return self._replace(moved=moved, value=value, estimate=value[:, None])
 
 
 def measure_resamples(
@@ -161,36 +161,35 @@ def measure_resamples(
     return tuple(map(Drawn.joined, zip(*parts, strict=True)))
 
 
-def percentiles(
-    drawn: Drawn,
-    seen: Drawn,
+class PairEnds(NamedTuple):
+    """Bounds of every pair, and how far below and above they reach without few rows and with."""
+
+    low: Array
+    high: Array
+    reach: Array
+    wide: Array
+
+    def of_mean(self, draws: Array, value: float, level: float) -> tuple[float, float]:
+        """Return the interval of a mean of these pairs."""
+        ends = _quantiles(draws, ((1 - level) / 2, (1 + level) / 2))
+        return _stretched(ends, value, self.reach, self.wide)
+
+
+def pair_ends(
+    draws: Array,
     pairs: Pairs,
     changed: tuple[Array, Array] | None,
     *,
     unit: Any,
-    simultaneous: bool = False,
     confidence_level: float,
-) -> Bounds:
-    """Return the percentiles of resamples, wider where few rows differ, if it is known how many.
+) -> PairEnds:
+    """Return percentiles of draws of every pair, wider where few rows differ.
 
-    `seen` is what the rows themselves gave, `pairs` says how pairs make the value.
+    `unit` is how many independent rows a unit of weight is worth.
     """
-    joint, drawn = drawn.moved, drawn.around(pairs)
-    draws, values, signed = drawn[:3]
-    tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-    low, high = _quantiles(draws, tails)
-    value_low, value_high = (float(end) for end in _quantiles(values, tails))
-    known = values[~np.isnan(values)]
-    error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
-    statistics: dict[str, Any] = {"standard_error": error}
-    centre = seen.moved
-    undefined = np.isnan(centre)
-    every = None
-    if simultaneous:
-        every = _all_pairs(joint, pairs, changed, centre, unit, confidence_level)
-    low, high = (np.where(undefined, np.nan, end) for end in (low, high))
-    if every is not None and pairs.growth is not None:
-        every = np.minimum(every[0], low), np.maximum(every[1], high)
+    low, high = _quantiles(draws, ((1 - confidence_level) / 2, (1 + confidence_level) / 2))
+    centre = pairs.moved
+    low, high = (np.where(np.isnan(centre), np.nan, end) for end in (low, high))
     reach = np.stack([centre - low, high - centre])
     wide = reach
     if changed is not None:
@@ -199,22 +198,52 @@ def percentiles(
         wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
     low = np.where(wide[0] > reach[0], centre - wide[0], low)
     high = np.where(wide[1] > reach[1], centre + wide[1], high)
+    return PairEnds(low, high, reach, wide)
+
+
+def percentiles(
+    drawn: Drawn,
+    pairs: Pairs,
+    choices: Sequence[Array],
+    changed: tuple[Array, Array] | None,
+    *,
+    unit: Any,
+    simultaneous: bool = False,
+    confidence_level: float,
+) -> list[Bounds]:
+    """Return the percentiles of resamples, one for each choice of signs.
+
+    They are wider where few rows differ, if it is known how many.
+    """
+    joint, drawn = drawn.moved, drawn.around(pairs)
+    ends = pair_ends(drawn.moved, pairs, changed, unit=unit, confidence_level=confidence_level)
+    every = None
+    if simultaneous:
+        every = _all_pairs(joint, pairs, changed, pairs.moved, unit, confidence_level)
+        if pairs.growth is not None:
+            every = np.minimum(every[0], ends.low), np.maximum(every[1], ends.high)
+    published: dict[str, float] = {}
     if pairs.apart:
-        turned = (_turned(one, pairs.sign) for one in (reach, wide))
-        ends = _stretched(_quantiles(signed, tails), float(seen.signed), *turned)
-        statistics |= dict(zip(("signed_mean_low", "signed_mean_high"), ends, strict=True))
-    if pairs.size:
-        # The size of a change that may go either way may be 0.
-        low, high = _of_sizes(low, high)
-        every = every and _of_sizes(*every)
-    else:
-        value_low, value_high = _stretched((value_low, value_high), float(seen.value), reach, wide)
-    found = Bounds(low, high, value_low, value_high, statistics, *(every or ()))
-    if pairs.undirected or pairs.growth is not None:
-        # Noise makes estimates too large, perhaps larger than what agrees with the rows.
-        ends = min(value_low, float(pairs.value)), max(value_high, float(pairs.value))
-        found = found._replace(value_low=ends[0], value_high=ends[1])
-    return found if pairs.growth is None else _of_growth(found, drawn, pairs)
+        value = float(pairs.value)
+        low, high = ends.of_mean(drawn.value, value, confidence_level)
+        if pairs.size:
+            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+            low, high = _quantiles(drawn.value, tails)
+        # Noise makes these values too large, perhaps larger than what agrees with the rows.
+        published = _named("value", min(low, value), max(high, value))
+    found = []
+    for sign, draws, predicted in zip(choices, drawn.estimate.T, drawn.predicted.T, strict=True):
+        value = float(estimate(pairs, sign))
+        low, high = ends.of_mean(draws, value, confidence_level)
+        known = draws[~np.isnan(draws)]
+        error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+        statistics: dict[str, Any] = {"standard_error": error, **published}
+        if pairs.centre is not None:
+            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+            statistics |= _named("association_predictions", *_quantiles(predicted, tails))
+        one = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
+        found.append(one if pairs.growth is None else _of_growth(one, drawn, pairs))
+    return found
 
 
 def _of_growth(bounds: Bounds, drawn: Drawn, pairs: Pairs) -> Bounds:
@@ -222,12 +251,14 @@ def _of_growth(bounds: Bounds, drawn: Drawn, pairs: Pairs) -> Bounds:
     return bounds._replace(
         low=np.minimum(bounds.low, pairs.moved),
         high=np.maximum(bounds.high, pairs.moved),
+        estimate_low=min(bounds.estimate_low, float(pairs.value)),
+        estimate_high=max(bounds.estimate_high, float(pairs.value)),
         p_value=np.where(np.isnan(pairs.moved), np.nan, two_sided(drawn.moved)),
-        value_p_value=float(two_sided(drawn.value)),
+        estimate_p_value=float(two_sided(drawn.value)),
     )
 
 
-def _of_sizes(low: Array, high: Array) -> tuple[Array, Array]:
+def of_sizes(low: Array, high: Array) -> tuple[Array, Array]:
     """Return the ends of the size of a change that may go either way."""
     sizes = np.abs(low), np.abs(high)
     return np.where(low * high <= 0, 0.0, np.minimum(*sizes)), np.maximum(*sizes)
@@ -313,13 +344,7 @@ def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
     return found
 
 
-def widen_degenerate(
-    bounds: Bounds,
-    pairs: Pairs,
-    *,
-    unit: Any,
-    confidence_level: float,
-) -> Bounds:
+def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_level: float) -> Bounds:
     """Give pairs without any variation the width that so few rows allow.
 
     Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
@@ -331,44 +356,96 @@ def widen_degenerate(
         n = pairs.n * unit
         reach = most * np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
     flat = (bounds.high - bounds.low <= 1e-12) & (pairs.slopes != 0)
-    sizes = pairs.size
-    least = 0.0 if sizes else -most
     # A metric that compares no rates may lie beyond what rates can.
-    low = np.where(flat, np.fmin(bounds.low, np.maximum(bounds.low - reach, least)), bounds.low)
+    low = np.where(flat, np.fmin(bounds.low, np.maximum(bounds.low - reach, -most)), bounds.low)
     high = np.where(flat, np.fmax(bounds.high, np.minimum(bounds.high + reach, most)), bounds.high)
-    value_low, value_high = bounds.value_low, bounds.value_high
-    parts = np.where(flat, pairs.share * reach, 0.0)
-    if value_high - value_low <= 1e-12:
-        total = float(parts.sum() or np.nansum(pairs.share * reach))
+    counted = np.where(bounds.sign == 0, 0.0, np.nan_to_num(reach)) * pairs.share
+    parts = np.where(flat, counted, 0.0)
+    value, ends = bounds.estimate, (bounds.estimate_low, bounds.estimate_high)
+    if ends[1] - ends[0] <= 1e-12:
+        total = float(parts.sum() or counted.sum())
         if pairs.growth == "largest":
             total = float(np.nanmax(reach))
-        floor = 0.0 if sizes else -1.0 if pairs.growth is None else -np.inf
-        value_low, value_high = min(value_low, max(value_low - total, floor)), value_high + total
-    elif flat.any() and not sizes and pairs.growth != "largest":
-        # Pairs that happen not to vary are as uncertain in the value as they are alone.
+        floor = -1.0 if pairs.growth is None else -np.inf
+        ends = min(ends[0], max(ends[0] - total, floor)), ends[1] + total
+    elif flat.any() and pairs.growth != "largest":
+        # Pairs that happen not to vary are as uncertain in the mean as they are alone.
         more = float((parts**2).sum()) ** 0.5
-        value_low = pairs.value - float(np.hypot(pairs.value - value_low, more))
-        value_high = pairs.value + float(np.hypot(value_high - pairs.value, more))
+        ends = _further(value, ends, more)
+    return bounds._replace(low=low, high=high, estimate_low=ends[0], estimate_high=ends[1])
+
+
+class BaseErrors(NamedTuple):
+    """Variances of pairs, and of the estimate, by the rates of training labels."""
+
+    pairs: Array
+    estimate: float
+
+
+def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
+    """Return the variances by training rates, or None if predictions are not compared with them."""
+    if pairs.rates is None or pairs.in_rows or pairs.growth is not None:
+        return None
+    cells = pairs.seen_in(train)
+    side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)
+    before = replace(
+        pairs,
+        rates=Rates((side, given), None),  # type: ignore[arg-type]
+        observed=pairs.base,
+        base=np.zeros(pairs.base.shape),
+    )
+    of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
+    whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
+    # Where tasks were summed by themselves, it is not known how their errors add up.
+    return BaseErrors(of_pairs, float(np.nan_to_num(whole)))
+
+
+def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
+    """Return bounds that also count the error of training rates."""
+    z = float(stats.norm.isf((1 - level) / 2))
+    reach = z * np.sqrt(errors.pairs)
+    low = pairs.moved - np.hypot(pairs.moved - bounds.low, reach)
+    high = pairs.moved + np.hypot(bounds.high - pairs.moved, reach)
+    ends = bounds.estimate_low, bounds.estimate_high
+    ends = _further(bounds.estimate, ends, z * errors.estimate**0.5)
     statistics = dict(bounds.statistics)
-    ends = ("signed_mean_low", "signed_mean_high")
-    if pairs.apart and statistics[ends[1]] - statistics[ends[0]] <= 1e-12:
-        total = float(np.nansum(np.abs(pairs.sign) * pairs.share * reach))
-        statistics[ends[0]] -= total
-        statistics[ends[1]] += total
+    statistics["standard_error"] = float(
+        np.hypot(statistics["standard_error"], errors.estimate**0.5)
+    )
     return bounds._replace(
-        low=low, high=high, value_low=value_low, value_high=value_high, statistics=statistics
+        low=low, high=high, estimate_low=ends[0], estimate_high=ends[1], statistics=statistics
     )
 
 
-def across_runs(values: Array, confidence_level: float, *, method: str) -> tuple[Any, Any, Any]:
-    """Return the mean over the first axis and the bounds of its interval."""
-    check_option("method", method, ("t", "normal"))
-    n = len(values)
-    tail = (1 - confidence_level) / 2
-    quantile = stats.t.isf(tail, n - 1) if method == "t" else stats.norm.isf(tail)
-    mean = values.mean(axis=0)
-    reach = quantile * values.std(axis=0, ddof=1) / np.sqrt(n)
-    return mean, mean - reach, mean + reach
+def _further(value: float, ends: tuple[float, float], reach: float) -> tuple[float, float]:
+    """Return the ends of an interval that also counts an independent error."""
+    return (
+        value - float(np.hypot(value - ends[0], reach)),
+        value + float(np.hypot(ends[1] - value, reach)),
+    )
+
+
+def chosen(every: Sequence[Bounds]) -> int:
+    """Return the position of the bounds that the verdict is about.
+
+    Signs that count part of the change may call a reversal an amplification. Then the signs of
+    the labels decide, wherever these show an association.
+    """
+    return 1 if len(every) > 1 and every[0].estimate_low > 0 >= every[1].estimate_low else 0
+
+
+def interval_p_value(value: Any, low: Any, high: Any, confidence_level: float) -> Any:
+    """Return the p-value that a number is 0, which is below α where its interval excludes 0.
+
+    It is that of the normal distribution whose quantiles are the ends of the interval.
+    """
+    value, low, high = (np.asarray(one, dtype=float) for one in (value, low, high))
+    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_values = 2 * stats.norm.sf(z * np.abs(value) / reach)
+    p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
+    return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
 
 
 def of_draws(

@@ -78,6 +78,19 @@ class Pairs:
         Turns a contingency into one whose tasks are those of the pairs, if they are others.
     undefined_as_zero : bool, default=False
         Whether undefined pairs count as 0. False: they are left out of the mean.
+    centre : tuple of two arrays, default=None
+        What `base` and `observed` are if group and task are independent: the overall rate of the
+        task in labels and in predictions, for example. The association of a pair is its rate minus
+        its centre. None: not known; the value is then the estimate.
+    association : Rates, default=None
+        Which rates the association is made of. None: `rates`.
+    unit : tuple of two arrays, default=(1.0, 1.0)
+        What a difference of these rates is multiplied by to give the association, in labels and
+        in predictions.
+    given_sign : bool, default=False
+        Whether `sign` is the user's own, and not that of an association in labels.
+    above_only : bool, default=False
+        Whether `sign` is 1 for associations above 0, and 0 for all others.
     undirected : bool, default=False
         Whether the value is the mean of ``slope * delta``, in which changes along and against the
         training correlations may cancel. Amplifications are these changes times `sign`, and the
@@ -102,6 +115,8 @@ class Pairs:
         What each pair adds to the value: ``slope * delta``, or its size.
     value : float or array
         The sum of the amplifications, divided by `divisor`, or what `growth` says.
+    change : array
+        By how much the association changes: `delta` without the change of the centre.
 
     See Also
     --------
@@ -138,6 +153,11 @@ class Pairs:
     own_base: bool = False
     onto: Callable[[Contingency], Contingency] | None = None
     undefined_as_zero: bool = False
+    centre: tuple[Any, Any] | None = None
+    association: Rates | None = None
+    unit: tuple[Any, Any] = (1.0, 1.0)
+    given_sign: bool = False
+    above_only: bool = False
     undirected: bool = False
     growth: Literal["mean", "largest"] | None = None
     origin: float = 0.0
@@ -153,6 +173,25 @@ class Pairs:
     def delta(self) -> Array:
         """The change from `base` to `observed`; NaN where either is undefined."""
         return self.observed - self.base
+
+    @cached_property
+    def shift(self) -> Array:
+        """By how much the centre changes: a task is predicted more often for everybody."""
+        if self.centre is None:
+            return np.zeros(1)
+        return np.asarray(self.centre[1] - self.centre[0])
+
+    @cached_property
+    def change(self) -> Array:
+        """By how much the association of each pair changes."""
+        return self.delta - self.shift
+
+    @property
+    def scale(self) -> Any:
+        """What a change counts in the mean, without the sign of its pair."""
+        if self.slope is None:
+            return 1.0
+        return np.abs(self.slope) if self.centre is not None else np.abs(self.slopes)
 
     @cached_property
     def slopes(self) -> Array:
@@ -205,6 +244,10 @@ class Pairs:
     def signed_mean(self) -> Any:
         """The mean of changes in the direction of the training correlations."""
         return _total(self.sign * np.abs(self.slopes) * self.delta) / self.divisors
+
+    def mean(self, sign: Array, of: Any) -> Any:
+        """Return the mean over pairs of a number of each, in the direction of some signs."""
+        return _total(np.where(sign == 0, 0.0, sign * self.scale * of)) / self.divisors
 
     @property
     def in_rows(self) -> bool:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
-from skbiasamp._cells import labels_of, take
-from skbiasamp._draws import flips, swapped
+from skbiasamp._cells import labels_of
 from skbiasamp._input import Array, InputError, check_option, numbers_of
-from skbiasamp._order import ordered
-from skbiasamp._progress import progress
-from skbiasamp._sums import chunks, generator
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._clustered import Changes, changes
-from skbiasamp.inference._influence import pair_variances, value_scores, value_variance
+from skbiasamp.inference._intervals import interval_p_value
 from skbiasamp.inference._pairs import Pairs
 
 ADJUSTMENTS = ("holm", "fdr", None)
@@ -150,7 +145,7 @@ def changed_rows(cells: Contingency, pairs: Pairs) -> tuple[Array, Array] | None
 
 
 def changed_clusters(cells: Contingency, pairs: Pairs) -> Changes | None:
-    """Return which clusters each pair gained and lost from label to prediction.
+    """Return how many clusters each pair gained and lost from label to prediction.
 
     None if rows are no clusters, or if `changed_rows` cannot be counted.
     """
@@ -163,37 +158,50 @@ def changed_clusters(cells: Contingency, pairs: Pairs) -> Changes | None:
     return found if side.startswith("task") else Changes(*(one.T for one in found))
 
 
-def pair_p_values(cells: Contingency, pairs: Pairs, changed: tuple[Array, Array] | None) -> Array:
-    """Test for every pair that the model does not move it.
+class Tested(NamedTuple):
+    """Bounds of every pair, and p-values that are below α exactly where these exclude 0."""
 
-    Labels and predictions are in the same rows, so the exact test is McNemar's, within the rows
-    of a group (A→T) or of a task (T→A). Against a table of the user's own it is the binomial
-    test. Probabilities and fractional weights have the delta method's normal test.
+    low: Array
+    high: Array
+    p_value: Array
+
+
+def tested_pairs(
+    moved: Array,
+    ends: tuple[Array, Array],
+    slopes: Array,
+    changed: tuple[Array, Array, Array] | None,
+    *,
+    confidence_level: float,
+) -> Tested:
+    """Test every pair, and let bounds and test agree.
+
+    `moved` are signed changes, `slopes` times a change of a rate. `changed` are the rows that each
+    pair gained and lost, of how many, if these are independent whole rows: the test is then
+    McNemar's exact one. Where the bounds of resamples disagree with it, the end at 0 is that of the
+    exact test: Clopper and Pearson's bounds of the share gained among the changed rows. Otherwise
+    the p-value is that of the interval.
     """
-    assert pairs.rates is not None
-    undefined = np.isnan(pairs.delta)
-    if (
-        not cells.whole
-        or cells.soft(pairs.rates.observed[0])
-        or (pairs.own_base and cells.clusters is not None)
-    ):
-        p_values = normal_p_values(cells, pairs)
-    elif pairs.own_base:
-        hits = np.rint(np.where(undefined, 0, pairs.observed * pairs.n))
-        below = stats.binom.cdf(hits, pairs.n, pairs.base)
-        above = stats.binom.sf(hits - 1, pairs.n, pairs.base)
-        p_values = np.minimum(2 * np.minimum(below, above), 1.0)
-    else:
-        assert changed is not None
-        moved = changed_clusters(cells, pairs)
-        p_values = paired_p_values(*changed) if moved is None else moved.p_value
-    return np.where(undefined, np.nan, p_values)
-
-
-def normal_p_values(cells: Contingency, pairs: Pairs) -> Array:
-    """Test for every pair that the model does not move it, by the delta method."""
-    p_values: Array = normal_test(pairs.delta, pair_variances((cells, pairs)))
-    return p_values
+    low, high = ends
+    if changed is None:
+        p_value = interval_p_value(moved, low, high, confidence_level)
+        return Tested(low, high, np.where(slopes == 0, np.nan, p_value))
+    gained, lost, n = changed
+    p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))
+    tail, every = (1 - confidence_level) / 2, gained + lost
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least = np.where(gained > 0, stats.beta.ppf(tail, gained, lost + 1), 0.0)
+        most = np.where(lost > 0, stats.beta.isf(tail, gained + 1, lost), 1.0)
+        exact = np.stack([2 * least - 1, 2 * most - 1]) * np.where(n > 0, every / n, 0.0) * slopes
+    exact = np.sort(exact, axis=0)
+    found = p_value < round(1 - confidence_level, 12)
+    excluded = (low > 0) | (high < 0)
+    wrong = (found != excluded) & ~np.isnan(p_value)
+    below = np.where(found, exact[0], np.minimum(exact[0], 0.0))
+    above = np.where(found, exact[1], np.maximum(exact[1], 0.0))
+    low = np.where(wrong & (moved > 0), below, low)
+    high = np.where(wrong & (moved < 0), above, high)
+    return Tested(low, high, p_value)
 
 
 def normal_test(estimate: Any, variance: Any) -> Any:
@@ -206,67 +214,6 @@ def normal_test(estimate: Any, variance: Any) -> Any:
     # Without any variation there is nothing to test with, unless nothing moved.
     p_values = np.where(np.isfinite(z), 2 * stats.norm.sf(z), np.nan)
     return np.where((variance == 0) & (np.abs(estimate) == 0), 1.0, p_values)
-
-
-def swap_p_values(
-    seen: Pairs,
-    paired: Callable[[Contingency], Pairs],
-    test: Contingency,
-    sides: tuple[Any, ...],
-    *,
-    n_draws: int,
-    random_state: Any,
-) -> tuple[Array, float]:
-    """Compare pairs and value with draws in which labels and predictions change places.
-
-    `paired` measures predictions against the labels of the same rows, and found `seen`. A mean of
-    absolute changes is tested for being larger than in the draws, other values for being further
-    from 0. Of a value without a direction, the mean in the direction of the signs is tested.
-    """
-    n_pairs, value, rng = np.zeros(seen.delta.shape), 0, generator(random_state)
-    with progress("draws", n_draws) as step:
-        for size in step.parts(chunks(n_draws, 2 * test.n_cells)):
-            drawn = paired(swapped(test, sides, size, rng))
-            # A draw that ties with what was seen counts, whatever the rounding.
-            n_pairs += (np.abs(drawn.delta) >= np.abs(seen.delta) - 1e-9).sum(axis=0)
-            moved, here = np.asarray(drawn.value), seen.value
-            if seen.undirected:
-                moved, here = np.asarray(drawn.signed_mean), seen.signed_mean
-            if not seen.size:
-                moved, here = np.abs(moved), abs(here)
-            value += int((moved >= here - 1e-9).sum())
-    p_values = np.where(np.isnan(seen.delta), np.nan, (1 + n_pairs) / (1 + n_draws))
-    return p_values, (1 + value) / (1 + n_draws)
-
-
-def value_p_value(cells: Contingency, pairs: Pairs, *, n_draws: int, random_state: Any) -> float:
-    """Test that the model does not move the value, a sum over rows."""
-    if np.isnan(pairs.value):
-        return float("nan")
-    if pairs.own_base or cells.summed == "tasks":
-        variance = value_variance(cells, pairs, centred=pairs.own_base)
-        return float(normal_test(pairs.value, variance))
-    cells = ordered(cells)
-    scores = value_scores(cells, pairs, centred=False)
-    return flip_p_value(cells, scores, n_draws=n_draws, random_state=random_state)
-
-
-def flip_p_value(cells: Contingency, scores: Array, *, n_draws: int, random_state: Any) -> float:
-    """Test that a sum of scores of rows is 0, if each row's is as likely to have the other sign."""
-    observed = float(cells.weight @ scores)
-    moved = np.flatnonzero(scores)
-    if not moved.size:
-        return 1.0
-    # Rows that predictions leave alone stay what they are, and need not be drawn.
-    drawn_from, rng = take(cells, moved, cells.weight[moved]), generator(random_state)
-    extreme, noise = 0, 1e-11 * float(cells.weight @ np.abs(scores))
-    with progress("draws", n_draws) as step:
-        for size in step.parts(chunks(n_draws, len(moved))):
-            picked = flips(drawn_from, size, rng)
-            sums = observed - 2 * (picked @ scores[moved])
-            # A draw that ties with what was seen counts, whatever the rounding.
-            extreme += int((np.abs(sums) >= abs(observed) - noise).sum())
-    return (1 + extreme) / (1 + n_draws)
 
 
 def significant(p_adjusted: Any, low: Any, high: Any, confidence_level: float) -> Array:

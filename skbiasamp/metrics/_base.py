@@ -24,16 +24,14 @@ from skbiasamp._input import (
     MOST_GROUPS,
     Array,
     InputError,
-    check_runs,
     require_groups,
     speaking,
 )
 from skbiasamp._progress import Step, progress
 from skbiasamp._texts import documented, filling
-from skbiasamp._warnings import collected
 from skbiasamp._words import ASSOCIATION
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._comparing import compared, over_runs
+from skbiasamp.metrics._comparing import audited_runs, compared
 from skbiasamp.metrics._reading import count_labels, require_predictions, rest_by_name
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
 
@@ -239,8 +237,10 @@ class BaseAuditor(ABC, BaseEstimator):
         y_true : array-like, Contingency or frame
             Labels of the audited rows; or predictions of an old model, to ask how far new ones
             move from it. A `Contingency` of several models, or a frame, may stand in their place.
-        y_preds : dict of array-like
-            The predictions of each model, by its name.
+        y_preds : dict of array-like, or of lists of them
+            The predictions of each model, by its name. Lists are runs of a training procedure,
+            two or more each: the means over runs are then compared, with an interval that counts
+            runs and rows.
         %(sensitive_features)s
         sensitive_preds : dict of array-like, default=None
             The sensitive feature as each model predicts it, for task → group.
@@ -280,9 +280,9 @@ class BaseAuditor(ABC, BaseEstimator):
     ) -> AuditResult:
         """Measure several training runs of one model on the same rows.
 
-        Models that differ only in their seed can differ in their amplification. The interval
-        is that of the mean over runs. The uncertainty of the audited rows is reported apart, as
-        ``statistics["data_standard_error"]``.
+        Models that differ only in their seed can differ in their amplification. The estimate is
+        the mean over runs. Its interval counts that other runs would differ, and that other rows
+        would.
 
         Parameters
         ----------
@@ -305,26 +305,17 @@ class BaseAuditor(ABC, BaseEstimator):
         Returns
         -------
         result : AuditResult
-            The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd``,
-            ``data_standard_error`` (the root mean square over runs), and the means over runs of
-            what the verdict needs.
+            The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` (of the
+            estimate) and ``data_standard_error``: the error of the mean by the audited rows.
         """
-        check_runs(y_preds, sensitive_preds)
-        runs: list[AuditResult] = []
-        with collected() as found:
-            for i, y_pred in enumerate(y_preds):
-                runs.append(
-                    self.audit(
-                        y_true,
-                        y_pred,
-                        sensitive_features=sensitive_features,
-                        sensitive_pred=None if sensitive_preds is None else sensitive_preds[i],
-                        sample_weight=sample_weight,
-                        clusters=clusters,
-                    )
-                )
-        found.issue()  # all runs have the same rows: what they share is said once
-        return over_runs(self, runs, method)
+        labels = {
+            "sensitive_features": sensitive_features,
+            "sensitive_preds": sensitive_preds,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        with self._progress():
+            return audited_runs(self, y_true, y_preds, labels, method)
 
     def _progress(self) -> AbstractContextManager[Step]:
         """Show that this metric is being measured, if it takes long."""
@@ -486,10 +477,18 @@ class BaseAuditor(ABC, BaseEstimator):
             metric=type(self).__name__,
         )
 
+    def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
+        """Return the mean over the models of ordered cells, which are runs of one training."""
+        raise InputError(
+            "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
+            metric=type(self).__name__,
+        )
+
     def _made(self, test: Contingency, **found: Any) -> AuditResult:
         """Return a result of audited rows."""
         nan = float("nan")
         fields: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
+        fields["estimate"] = found["value"]
         fields["n_samples"] = int(test.total) if test.whole else test.total
         result = AuditResult(
             metric=self.metric,

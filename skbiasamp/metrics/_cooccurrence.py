@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -15,15 +16,15 @@ from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array, InputError, quote
 from skbiasamp._models import of_model
 from skbiasamp._warnings import UncertaintyWarning, warn
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.contingency import Contingency
 from skbiasamp.inference._assess import assess, warn_uncertain
-from skbiasamp.inference._compare import Compared, Difference, compare_models
+from skbiasamp.inference._compare import Difference, Measured, difference, measure_models
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._reference import ReferenceLabels, error_of_base
+from skbiasamp.inference._signs import estimate, parts, signs_of
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
-from skbiasamp.metrics._comparing import comparison_result
+from skbiasamp.metrics._comparing import compare_runs, comparison_result, result_of_runs
 from skbiasamp.metrics._signs import association_sign
 from skbiasamp.results import (
     MODEL_COLUMNS,
@@ -34,7 +35,6 @@ from skbiasamp.results import (
 )
 
 BASES = ("test", "train")
-LABEL_OF: dict[SideName, SideName] = {"task_pred": "task", "group_pred": "group"}
 
 _NO_INTERVAL = (
     "The value has no confidence interval: each task was counted by itself, so it is not known how "
@@ -85,9 +85,6 @@ class CooccurrenceAuditor(BaseAuditor):
         The predictions that it needs: ``("task_pred",)`` by default.
     ``_sign(labels)``
         Signs as an array of groups × tasks: those of the correlation of group and task by default.
-    ``_paired(train, test)``
-        `Pairs` that compare the predictions with the labels of the same rows, for the tests: those
-        of ``_measure`` by default. Needed if `base` is not from the audited rows.
     ``_sign_p_values(labels)``
         Tests of these signs. Return None if your signs are not those of a correlation.
 
@@ -166,10 +163,6 @@ class CooccurrenceAuditor(BaseAuditor):
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         """Return the pairs: the formula. `train` gives the signs."""
 
-    def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        """Return the pairs, compared with the labels of the same rows: what is tested."""
-        return self._measure(train, test, **fixed)
-
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return what is chosen once, and stays the same in all resamples."""
         return {}
@@ -184,10 +177,6 @@ class CooccurrenceAuditor(BaseAuditor):
         None: the signs are not those of correlations, and no pair is flagged.
         """
         return sign_p_values(labels, shares=False)
-
-    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
-        """Return the labels that a permutation test swaps with their predictions."""
-        return tuple(LABEL_OF[side] for side in self._requires())
 
     # ------------------------------------------------------------------ how it is run
 
@@ -249,36 +238,57 @@ class CooccurrenceAuditor(BaseAuditor):
         """Return what is chosen once: now, or from the reference that was learned."""
         return self._fixed(train, test) if self._chosen is None else self._chosen
 
-    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+    def _measure_models(self, cells: Contingency) -> dict[str, Measured]:
+        """Measure the models of ordered cells on the same resamples."""
+        test = of_model(cells, cells.models[0])
+        train = self._signs_from(test)
+        fixed = self._fixed(train, test)
+        self._check_interval(self._measure(train, test, **fixed))
+        return measure_models(
+            partial(self._measure, train, **fixed),
+            cells,
+            None if train is test else train,
+            interval=self.interval,
+            n_resamples=self.n_resamples,
+            confidence_level=self.confidence_level,
+            adjust=self.adjust,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _compare_models(
+        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
+    ) -> ComparisonResult:
         if self.simultaneous:
             raise InputError(
                 "{simultaneous=True} gives intervals of one model's pairs. Use audit, or compare "
                 "with {simultaneous=False}."
             )
-        test = of_model(cells, reference)
-        train = self._signs_from(test)
-        fixed = self._fixed(train, test)
-        seen = self._measure(train, test, **fixed)
-        self._check_interval(seen)
-        found = compare_models(
-            partial(self._measure, train, **fixed),
-            cells,
-            reference,
-            labels=self._reference_labels(train, test, seen, self._tested_signs(train, seen)),
-            interval=self.interval,
-            n_resamples=self.n_resamples,
-            confidence_level=self.confidence_level,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        before = found.pairs[reference]
-        _warn_undefined(before)
-        rows = [_row_of_model(model, found) for model in found.pairs]
+        found = self._measure_models(cells)
+        _warn_undefined(next(iter(found.values())).pairs)
+        how: dict[str, Any] = {"interval": self.interval, "confidence_level": self.confidence_level}
+        if runs:
+            rows, tables = compare_runs(found, runs, reference, **how)
+            return comparison_result(
+                self, cells, reference, rows, pd.concat(tables, ignore_index=True), runs
+            )
+        gaps = {
+            model: difference(own, found[reference], **how)
+            for model, own in found.items()
+            if model != reference
+        }
+        rows = [_row_of_model(model, own, gaps.get(model)) for model, own in found.items()]
         tables = [
-            _pairs_of_model(model, before, found.pairs[model], gap, adjust=self.adjust)
-            for model, gap in found.differences.items()
+            _pairs_of_model(model, found[reference].pairs, found[model].pairs, gap, self.adjust)
+            for model, gap in gaps.items()
         ]
         return comparison_result(self, cells, reference, rows, pd.concat(tables, ignore_index=True))
+
+    def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
+        found = list(self._measure_models(cells).values())
+        _warn_undefined(found[0].pairs)
+        test = of_model(cells, cells.models[0])
+        return result_of_runs(self, test, self._signs_from(test), found, method)
 
     def _result(self, test: Contingency) -> AuditResult:
         train, fixed, pairs = self._measured(test)
@@ -289,23 +299,22 @@ class CooccurrenceAuditor(BaseAuditor):
                 "largest deviation over resamples. Got {interval}={seen!r}.",
                 seen=self.interval,
             )
+        signs = signs_of(pairs, train, test)
+        sign, found = signs.choices[0], {"estimate": float("nan")}
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
-        summary = "signed_mean" if pairs.apart else "row_weighted"
-        statistics = pairs.statistics | {summary: getattr(pairs, summary)}
-        found: dict[str, Any] = {}
+        statistics: dict[str, Any] = {}
+        certain, reliable = np.full(pairs.delta.shape, np.nan), None
         if self.interval is not None:
             tested = self._tested_signs(train, pairs)
-            certain = np.full(pairs.delta.shape, np.nan)
             if tested is not None:
                 certain = tested < 1 - self.confidence_level
             sure = assess(
                 partial(self._measure, train, **fixed),
-                partial(self._paired, train, **fixed),
                 test,
+                train,
                 pairs,
-                swaps=self._swaps(test),
-                labels=self._reference_labels(train, test, pairs, tested),
+                signs,
                 interval=self.interval,
                 simultaneous=self.simultaneous,
                 n_resamples=self.n_resamples,
@@ -314,6 +323,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 random_state=self.random_state,
                 n_jobs=self.n_jobs,
             )
+            sign, statistics = sure.bounds.sign, dict(sure.bounds.statistics)
             # Weights that add up to ten rows may miss it by the last digit.
             reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
             columns |= {
@@ -330,16 +340,20 @@ class CooccurrenceAuditor(BaseAuditor):
                     "high_simultaneous": sure.bounds.all_high,
                 }
             found = {
-                "low": sure.bounds.value_low,
-                "high": sure.bounds.value_high,
-                "p_value": sure.value_p_value,
+                "low": sure.bounds.estimate_low,
+                "high": sure.bounds.estimate_high,
+                "p_value": sure.estimate_p_value,
             }
-            statistics |= sure.bounds.statistics
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
             warn_uncertain(pairs, certain, reliable)
             if np.isnan(found["low"]) and not np.isnan(pairs.value) and test.summed == "tasks":
                 warn(_NO_INTERVAL, UncertaintyWarning)
+        found["estimate"] = float(estimate(pairs, sign))
+        summary = "signed_mean" if pairs.apart else "row_weighted"
+        statistics = pairs.statistics | {summary: getattr(pairs, summary)} | statistics
+        statistics |= parts(pairs, signs, sign)
+        columns["sign_used"] = sign
         return self._made(
             test,
             value=pairs.value,
@@ -370,22 +384,6 @@ class CooccurrenceAuditor(BaseAuditor):
             )
         return p_values
 
-    def _reference_labels(
-        self, train: Contingency, test: Contingency, pairs: Pairs, p_values: Array | None
-    ) -> ReferenceLabels:
-        """Return what is uncertain about the labels that give signs and base rates."""
-        uncertain = np.zeros(pairs.delta.shape, dtype=bool)
-        if p_values is not None:
-            # Of many pairs some look certain by chance.
-            uncertain = ~(adjust_p_values(p_values) < 1 - self.confidence_level)
-        of_training = pairs.rates is not None and not pairs.in_rows
-        return ReferenceLabels(
-            uncertain,
-            axis=-1 if getattr(self, "direction", None) == "T->A" else -2,
-            with_base=train is test or of_training,
-            error=error_of_base(train, pairs) if of_training and train is not test else 0.0,
-        )
-
     def _signs_from(self, test: Contingency) -> Contingency:
         """Return the labels that give the signs."""
         if self._fitted:
@@ -397,33 +395,21 @@ class CooccurrenceAuditor(BaseAuditor):
         return test
 
 
-def predicted_labels(test: Contingency) -> tuple[SideName, ...]:
-    """Return the labels that the audited rows have predictions of."""
-    return tuple(label for side, label in LABEL_OF.items() if test.has(side))
-
-
-def _row_of_model(model: str, found: Compared) -> dict[str, Any]:
-    """Return the value of a model and its difference to the reference, NaN for the reference."""
-    pairs, bounds, gap = found.pairs[model], found.bounds[model], found.differences.get(model)
+def _row_of_model(model: str, own: Measured, gap: Difference | None) -> dict[str, Any]:
+    """Return the estimate of a model and its difference to the reference's, NaN if it is that."""
     row: dict[str, Any] = {"model": model, **dict.fromkeys(MODEL_COLUMNS[1:], np.nan)}
-    if pairs.apart:
-        # A mean of absolute changes has no direction: verdicts are about the signed mean.
-        row |= dict.fromkeys(("signed_difference", "signed_low", "signed_high"), np.nan)
-    row["value"] = pairs.value
-    if bounds is not None:
-        row |= {"low": bounds.value_low, "high": bounds.value_high}
+    row |= {"value": own.pairs.value, "estimate": own.estimate}
+    if own.found is not None:
+        bounds = own.found.bounds
+        row |= {"low": bounds.estimate_low, "high": bounds.estimate_high}
     if gap is not None:
         row |= {"difference": gap.value, "p_value": gap.p_value}
-        row["difference_low"], row["difference_high"] = gap.sizes
-        if pairs.apart:
-            row["signed_difference"] = gap.signed
-            row["signed_low"] = gap.bounds.value_low
-            row["signed_high"] = gap.bounds.value_high
+        row |= {"difference_low": gap.low, "difference_high": gap.high}
     return row
 
 
 def _pairs_of_model(
-    model: str, before: Pairs, pairs: Pairs, gap: Difference, *, adjust: str | None
+    model: str, before: Pairs, pairs: Pairs, gap: Difference, adjust: str | None
 ) -> pd.DataFrame:
     """Return what changes in each pair of group and task from the reference to a model."""
     columns = {
@@ -438,8 +424,8 @@ def _pairs_of_model(
         "p_value": gap.pair_p_values,
         "p_adjusted": adjust_p_values(gap.pair_p_values, adjust),
         "amplification": gap.amplification,
-        "low": gap.bounds.low,
-        "high": gap.bounds.high,
+        "low": gap.pair_low,
+        "high": gap.pair_high,
     }
     flat = {name: np.ravel(one) for name, one in columns.items()}
     return pd.DataFrame({"model": model, **pair_names(pairs.groups, pairs.tasks), **flat})

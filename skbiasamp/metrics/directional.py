@@ -174,12 +174,6 @@ class DirectionalAuditor(CooccurrenceAuditor):
         """Return the pairs; the value is the mean of their sign · (observed − base)."""
         return self._compare(train, test, self.base)
 
-    def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        # Compared with training labels, the value also holds what the audited labels changed. Tests
-        # ask what the model changed: they swap labels and predictions of the same rows. Rates of
-        # the user's own have no rows to swap, and are tested as they are.
-        return self._compare(train, test, "test")
-
     @property
     def _in_rows(self) -> bool:
         """Whether predictions are compared with the labels of the same rows."""
@@ -195,9 +189,11 @@ class DirectionalAuditor(CooccurrenceAuditor):
         predicted: SideName = "task_pred" if self.direction == "A->T" else "group_pred"
         in_rows = isinstance(base, str) and base == "test"
         if isinstance(base, str):
-            before = (test if in_rows else train).rate(side, given=given)
+            labels = test if in_rows else train
+            before, centre = labels.rate(side, given=given), _overall(labels, side)
         else:
             before = check_table(base, test.groups, test.tasks, "base")
+            centre = self._average(before, test)
         observed = test.rate(predicted, given=given)
         # The rows that a rate is conditioned on: of the pair's group, or of its task.
         n = test.count(given)[..., None] if given == "group" else test.count(given)[..., None, :]
@@ -212,6 +208,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
             # is not from the audited rows does not vary with them.
             rates=Rates((predicted, given), (side, given) if in_rows else None),
             own_base=not isinstance(base, str),
+            centre=(centre, _overall(test, predicted)),
+            given_sign=self.sign is not None or not isinstance(base, str),
         )
 
     def _sign(self, labels: Contingency) -> Array:
@@ -221,15 +219,18 @@ class DirectionalAuditor(CooccurrenceAuditor):
         if isinstance(self.base, str):
             return association_sign(labels, ties=self.ties)
         rates = check_table(self.base, labels.groups, labels.tasks, "base")
-        sizes = labels.count("group")
-        if self.direction == "A->T":
-            # Weighted as the groups occur, so that the labels' own rates keep their signs.
-            average = (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
-        else:
-            # P(group | task) of a task that is independent of the group is the group's share.
-            average = (sizes / np.asarray(labels.total)[..., None])[..., :, None]
+        average = self._average(rates, labels)
         signs = compare_counts(*np.broadcast_arrays(rates, average), exact=False)
         return settled(signs, self.ties)
+
+    def _average(self, rates: Array, labels: Contingency) -> Array:
+        """Return what rates of the user's own are if group and task are independent."""
+        if self.direction == "T->A":
+            # P(group | task) of a task that is independent of the group is the group's share.
+            return _overall(labels, "group")
+        sizes = labels.count("group")
+        # Weighted as the groups occur, so that the labels' own rates keep their signs.
+        return (sizes @ rates / sizes.sum(axis=-1, keepdims=True))[..., None, :]
 
     def _sign_p_values(self, labels: Contingency) -> Array | None:
         if self.sign is not None or isinstance(self.base, pd.DataFrame):
@@ -263,6 +264,12 @@ class DirectionalAuditor(CooccurrenceAuditor):
         return conclusion(result, rates=True) + most_affected(
             result, base=self.base if isinstance(self.base, str) else "own"
         )
+
+
+def _overall(cells: Contingency, side: SideName) -> Array:
+    """Return the rate of each task, or group, in all rows."""
+    share = cells.count(side) / np.asarray(cells.total)[..., None]
+    return share[..., None, :] if side.startswith("task") else share[..., :, None]
 
 
 directional_amplification = function_of(DirectionalAuditor, "directional_amplification")

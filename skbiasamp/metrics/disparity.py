@@ -9,7 +9,7 @@ import numpy as np
 from skbiasamp._input import Array
 from skbiasamp._words import task_of
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._pairs import Pairs
+from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.results import AuditResult, conclusion
@@ -95,14 +95,15 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
         return False
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        def preference(side: SideName) -> tuple[Array, Array]:
+        def preference(side: SideName) -> tuple[Array, Array, Array]:
             share = test.count(side) / np.asarray(test.total)[..., None]
             rate = test.rate(side, given="group")
             found = rate / share[..., None, :]
-            return rate, np.where(np.isfinite(found), found, np.nan)
+            return rate, np.where(np.isfinite(found), found, np.nan), share[..., None, :]
 
         with np.errstate(invalid="ignore", divide="ignore"):
-            (rate, before), (_, after) = preference("task"), preference("task_pred")
+            rate, before, share = preference("task")
+            _, after, share_pred = preference("task_pred")
             # A task that a group never has leaves nothing to compare with.
             before = np.where(before > 0, before, np.nan)
             return Pairs(
@@ -115,6 +116,9 @@ class BiasDisparityAuditor(CooccurrenceAuditor):
                 slope=1 / before,
                 per_rate=1 / rate,
                 undirected=True,
+                centre=(1.0, 1.0),
+                association=Rates(("task_pred", "group"), ("task", "group")),
+                unit=(1 / share, 1 / share_pred),
             )
 
     # ------------------------------------------------------------------ what it says

@@ -127,6 +127,7 @@ class LabelAuditor(CooccurrenceAuditor):
             divisor=_float(sign.sum(axis=(-2, -1))) if _is_one_label(train) else None,
             rates=Rates(("task_pred", "group"), ("task", "group")),
             onto=_without_groups,
+            centre=None if _is_one_label(train) else (0.5, 0.5),
         )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:

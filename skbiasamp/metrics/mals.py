@@ -8,10 +8,7 @@ from skbiasamp._input import Array
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
-from skbiasamp.metrics._cooccurrence import (
-    CooccurrenceAuditor,
-    predicted_labels,
-)
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics._signs import share_sign
@@ -102,9 +99,6 @@ class MALSAuditor(CooccurrenceAuditor):
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         return self._compare(train, test, own=self.reference == "test")
 
-    def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        return self._compare(train, test, own=True)
-
     def _compare(self, train: Contingency, test: Contingency, *, own: bool) -> Pairs:
         """Return how far predictions move each task's shares; `own` compares with its labels."""
         predicted: SideName = "group_pred" if test.has("group_pred") else "group"
@@ -117,6 +111,8 @@ class MALSAuditor(CooccurrenceAuditor):
             observed=observed,
             sign=self._sign(train),
             divisor=len(train.tasks),
+            centre=(1 / len(train.groups),) * 2,
+            above_only=True,
             rates=Rates((predicted, "task_pred"), ("group", "task") if own else None),
             undefined_as_zero=True,
         )
@@ -126,9 +122,6 @@ class MALSAuditor(CooccurrenceAuditor):
 
     def _sign_p_values(self, labels: Contingency) -> Array:
         return sign_p_values(labels, shares=True)
-
-    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
-        return predicted_labels(test)
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
         return {}

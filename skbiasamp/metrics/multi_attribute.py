@@ -23,11 +23,7 @@ from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._tests import sign_p_values
-from skbiasamp.metrics._cooccurrence import (
-    BASES,
-    CooccurrenceAuditor,
-    predicted_labels,
-)
+from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics._signs import association_sign, over_share, share_sign, sign_of_counts
@@ -194,9 +190,6 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         return self._compare(train, test, fixed["sets"], own=self._in_rows)
 
-    def _paired(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        return self._compare(train, test, fixed["sets"], own=True)
-
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return the sets of tasks that occur in both labels, as rows of booleans."""
         # Sets are chosen by how many rows have them, not by how much these rows weigh.
@@ -219,13 +212,18 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         if own:
             in_base, all_base = occurrences_of(test, "task", "group", sets)
         rates = Rates(("group_pred", "task"), ("group", "task"))
+        labels = test if own else train
+        centre: tuple[Any, Any] = (1 / len(train.groups),) * 2
         if self.direction == "A->T":
             rates = Rates(("task_pred", "group"), ("task", "group"))
-            in_pred, _ = occurrences_of(test, "task_pred", "group", sets)
-            n, n_base = (one.count("group")[..., None] for one in (test, test if own else train))
+            in_pred, all_pred = occurrences_of(test, "task_pred", "group", sets)
+            n, n_base = (one.count("group")[..., None] for one in (test, labels))
+            centre = _share(all_base, labels)[..., None, :], _share(all_pred, test)[..., None, :]
         elif self.direction == "T->A":
             in_pred, all_pred = occurrences_of(test, "task", "group_pred", sets)
             n, n_base = all_pred[..., None, :], all_base[..., None, :]
+            sizes = labels.count("group"), test.count("group_pred")
+            centre = _share(sizes[0], labels)[..., None], _share(sizes[1], test)[..., None]
         else:
             group: SideName = "group_pred" if test.has("group_pred") else "group"
             rates = rates._replace(observed=(group, "task_pred"))
@@ -233,7 +231,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             n, n_base = (one.sum(axis=-2, keepdims=True) for one in (in_pred, in_base))
         if self.direction is None:
             whole = in_train.sum(axis=-2, keepdims=True)
-            sign = slope = over_share(in_train, whole, len(train.groups), exact=train.whole)
+            sign = over_share(in_train, whole, len(train.groups), exact=train.whole)
+            slope = None
         else:
             counts = in_train, train.count("group"), all_train
             sign = sign_of_counts(train.total, *counts, exact=train.whole)
@@ -241,7 +240,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         with np.errstate(invalid="ignore", divide="ignore"):  # no rows to condition on: NaN
             before, observed = in_base / n_base, in_pred / n
         # A pair without a training correlation does not move, even if its rates are undefined.
-        moved = np.where(slope == 0, 0.0, observed - before)
+        counts_in = sign if slope is None else slope
+        moved = np.where(counts_in == 0, 0.0, observed - before)
         return Pairs(
             groups=train.groups,
             tasks=set_names(train.tasks, sets),
@@ -255,6 +255,8 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             rates=rates if own else rates._replace(base=None),
             onto=partial(of_sets, sets=sets),
             undefined_as_zero=self.direction != "A->T",
+            centre=centre,
+            above_only=self.direction is None,
             statistics={"variance": _variance(moved), "n_combinations": len(sets)},
         )
 
@@ -273,9 +275,6 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
 
     def _sign_p_values(self, labels: Contingency) -> Array:
         return sign_p_values(labels, shares=self.direction is None)
-
-    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
-        return predicted_labels(test) if self.direction is None else super()._swaps(test)
 
     def _check(self, test: Contingency) -> None:
         super()._check(test)
@@ -297,6 +296,11 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             f"{points(result.value)} on average; this is a size and has no direction."
             f"{most_affected(result, base='test' if self._in_rows else 'train')}"
         )
+
+
+def _share(count: Array, cells: Contingency) -> Array:
+    """Return counts as shares of all rows."""
+    return count / np.asarray(cells.total)[..., None]
 
 
 def _variance(values: Array) -> Any:

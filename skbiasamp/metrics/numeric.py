@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -181,6 +182,10 @@ class NumericAuditor(CooccurrenceAuditor):
             sign=fixed["sign"],
             rates=Rates(("task_pred", "group"), ("task", "group")),
             onto=scale.standardised,
+            centre=tuple(
+                (held.count(side) / np.asarray(held.total)[..., None])[..., None, :]
+                for side in ("task", "task_pred")
+            ),
         )
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
@@ -224,8 +229,10 @@ class NumericAuditor(CooccurrenceAuditor):
         )
         return super()._made(test, **found)
 
-    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
-        result = super()._compare_models(cells, reference)
+    def _compare_models(
+        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
+    ) -> ComparisonResult:
+        result = super()._compare_models(cells, reference, runs)
         train = self._signs_from(cells)
         shape = (len(result.models) * len(cells.groups), len(cells.tasks))
         return replace(result, pairs=_in_units(result.pairs, Scale.of(train), shape))

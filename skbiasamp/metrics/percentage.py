@@ -10,7 +10,7 @@ from skbiasamp._input import Array, InputError
 from skbiasamp._words import points
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor, predicted_labels
+from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.results import AuditResult, conclusion
@@ -90,9 +90,6 @@ class PercentageAuditor(CooccurrenceAuditor):
 
     def _requires(self) -> tuple[SideName, ...]:
         return ()
-
-    def _swaps(self, test: Contingency) -> tuple[SideName, ...]:
-        return predicted_labels(test)
 
     def _check(self, test: Contingency) -> None:
         if not (test.has("task_pred") or test.has("group_pred")):

@@ -24,7 +24,7 @@ from skbiasamp._warnings import collected
 from skbiasamp.compose import AuditedClassifier
 from skbiasamp.compose._sensitive import requests, without
 from skbiasamp.inference import adjust_p_values
-from skbiasamp.metrics._comparing import over_runs
+from skbiasamp.metrics._comparing import mean_of_results
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
 from skbiasamp.model_selection._folds import (
     STRATIFY,
@@ -370,6 +370,7 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
                     "n_train": len(train),
                     "n_test": len(test),
                     "value": result.value,
+                    "estimate": result.estimate,
                     "low": result.low,
                     "high": result.high,
                     "p_value": result.p_value,
@@ -381,11 +382,12 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
         pooled.append(of_each_row_once(auditor, cut).audit(cells))
     table = pd.DataFrame(rows)
     level = auditor.confidence_level
-    value, low, high, _ = over_folds(table, "value", level, corrected=tested_twice(splits[0]))
+    estimate, low, high, _ = over_folds(table, "estimate", level, corrected=tested_twice(splits[0]))
     return CrossAuditResult(
         folds=folds,
-        pooled=pooled[0] if len(pooled) == 1 else over_runs(auditor, pooled, "t"),
-        value=value,
+        pooled=pooled[0] if len(pooled) == 1 else mean_of_results(auditor, pooled),
+        value=float(table["value"].mean()),
+        estimate=estimate,
         low=low,
         high=high,
         confidence_level=level,
@@ -398,19 +400,20 @@ def _comparison(
     audits: dict[str, CrossAuditResult], pooled: ComparisonResult, auditor: Any, reference: str
 ) -> CrossComparisonResult:
     """Compare the folds of every estimator with those of the reference."""
-    before = audits[reference].table["value"]
+    before = audits[reference].table["estimate"]
     changed = pooled.table.set_index("model")["changed"]
     rows, folds = [], []
     for model in pooled.table["model"]:
         audit = audits[model]
-        table = audit.table[["repeat", "fold", "n_train", "n_test", "value"]]
-        table = table.assign(difference=table["value"] - before)
+        table = audit.table[["repeat", "fold", "n_train", "n_test", "value", "estimate"]]
+        table = table.assign(difference=table["estimate"] - before)
         table.insert(0, "model", model)
         folds.append(table)
         found = (np.nan,) * 4
         if model != reference:
             found = over_folds(table, "difference", audit.confidence_level, corrected=True)
-        row = (model, audit.value, audit.low, audit.high, *found, np.nan, changed[model])
+        own = audit.value, audit.estimate, audit.low, audit.high
+        row = (model, *own, *found, np.nan, changed[model])
         rows.append(dict(zip(MODEL_COLUMNS, row, strict=True)))
     compared = pd.DataFrame(rows)
     compared["p_adjusted"] = adjust_p_values(compared["p_value"], auditor.adjust)

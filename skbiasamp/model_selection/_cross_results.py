@@ -24,14 +24,17 @@ class CrossAuditResult:
         Audit of all held-out predictions together, against the correlations of all labels. Its
         interval describes the choice of rows. With several repeats, value and interval are those
         of the mean over repeats.
-    value, low, high : float
-        Mean over folds, and its confidence interval for models trained on other samples of this
-        size.
+    value : float
+        Mean of the published value over folds.
+    estimate, low, high : float
+        Mean of the estimate over folds, and its confidence interval for models trained on other
+        samples of this size.
     confidence_level : float
         Level of the interval.
     table : DataFrame
-        One row for each fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the amplification
-        ``value`` with ``low``, ``high`` and ``p_value``, and the classifier's scores.
+        One row for each fold: ``repeat``, ``fold``, ``n_train``, ``n_test``, the published
+        ``value``, the ``estimate`` with ``low``, ``high`` and ``p_value`` (see `AuditResult`), and
+        the classifier's scores.
     predictions : list of ndarray
         The predictions of each fold's held-out rows.
 
@@ -64,6 +67,7 @@ class CrossAuditResult:
     folds: list[AuditResult]
     pooled: AuditResult
     value: float
+    estimate: float
     low: float
     high: float
     confidence_level: float
@@ -75,7 +79,9 @@ class CrossAuditResult:
 
     def __repr__(self) -> str:
         name = " ".join(filter(None, (self.pooled.metric, self.pooled.direction)))
-        title = f"{name}: {self.value:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {self._over}"
+        title = (
+            f"{name}: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {self._over}"
+        )
         shown = self.table.head(10)
         lines = [title, shown.to_string(index=False, float_format="{:.4f}".format)]
         if len(shown) < len(self.table):
@@ -107,14 +113,15 @@ class CrossComparisonResult:
     reference : str
         The estimator that the others are compared with.
     table : DataFrame
-        One row an estimator, the reference first: ``model``, its mean over folds ``value`` with
-        ``low`` and ``high``, the mean ``difference`` to the reference on the same folds with
+        One row an estimator, the reference first: ``model``, its means over folds ``value`` and
+        ``estimate`` with ``low`` and ``high``, the mean ``difference`` of estimates to the
+        reference on the same folds with
         ``difference_low``, ``difference_high`` and ``p_value`` after Nadeau and Bengio's
         correction, ``p_adjusted`` (for the number of estimators), and ``changed``: the share of
         held-out rows with another prediction than the reference's.
     folds : DataFrame
         One row for each estimator, repeat and fold: ``model``, ``repeat``, ``fold``, ``n_train``,
-        ``n_test``, ``value``, and the ``difference`` to the reference on that fold.
+        ``n_test``, ``value``, ``estimate``, and the ``difference`` to the reference on that fold.
     pooled : ComparisonResult
         All held-out predictions together (of the first repeat), compared on the same rows and
         resamples. Its intervals are those of the rows, given the models that were trained.

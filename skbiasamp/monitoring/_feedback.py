@@ -24,7 +24,7 @@ from skbiasamp._jobs import side_by_side
 from skbiasamp._sums import generator
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._intervals import across_runs
+from skbiasamp.inference._runs import mean_of_runs
 from skbiasamp.report._auditors import allowed
 from skbiasamp.results._feedback import FeedbackResult
 
@@ -172,18 +172,19 @@ def feedback_audit(
             )
         )
     values, accuracy = found[..., 0], found[..., 1]
-    mean, low, high = across_runs(values, confidence_level, method="t")
-    gap, gap_low, gap_high = across_runs(values - values[:, :1], confidence_level, method="t")
+    # Runs are independent data sets: nothing is shared.
+    of_values = mean_of_runs(values, 0.0, confidence_level=confidence_level)
+    gaps = mean_of_runs(values - values[:, :1], 0.0, confidence_level=confidence_level)
     number = np.arange(1, generations + 1)
     table = pd.DataFrame(
         {
             "generation": number,
-            "value": mean,
-            "low": low,
-            "high": high,
-            "difference": gap,
-            "difference_low": gap_low,
-            "difference_high": gap_high,
+            "value": of_values.value,
+            "low": of_values.low,
+            "high": of_values.high,
+            "difference": gaps.value,
+            "difference_low": gaps.low,
+            "difference_high": gaps.high,
             "accuracy": accuracy.mean(axis=0),
         }
     )

@@ -30,11 +30,14 @@ from skbiasamp._words import (
 from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
 from skbiasamp.results._tables import FORMATS, html_table, row_of
 
-COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/1"
+COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/2"
+# Of these intervals and differences were those of values.
+_OLDER = "skbiasamp.ComparisonResult/1"
 # One row a model.
 MODEL_COLUMNS = (
     "model",
     "value",
+    "estimate",
     "low",
     "high",
     "difference",
@@ -66,12 +69,11 @@ class ComparisonResult(OfMetric):
     reference : str
         The model that the others are compared with.
     table : DataFrame
-        One row a model, the reference first: ``model``, its ``value`` with ``low`` and ``high``,
-        the ``difference`` to the reference with ``difference_low`` and ``difference_high``, its
-        ``p_value``, ``p_adjusted`` (for the number of models), and ``changed``: the share of rows
-        with another prediction than the reference's. A mean of absolute changes also has
-        ``signed_difference``, ``signed_low`` and ``signed_high``, of the mean of signed changes:
-        its p-values and verdicts are about that one.
+        One row a model, the reference first: ``model``, its published ``value``, its ``estimate``
+        with ``low`` and ``high`` (see `AuditResult`), the ``difference`` of its estimate to the
+        reference's with ``difference_low`` and ``difference_high``, its ``p_value``,
+        ``p_adjusted`` (for the number of models), and ``changed``: the share of rows with another
+        prediction than the reference's.
     pairs : DataFrame
         One row for each model, group and task: the rate in the predictions of the ``reference``
         and of the model (``observed``), their ``difference``, the rows ``gained`` and ``lost`` and
@@ -137,7 +139,7 @@ class ComparisonResult(OfMetric):
         return [model for model in self.table["model"] if model != self.reference]
 
     def difference(self, model: str) -> float:
-        """Return by how much a model's value exceeds the reference's.
+        """Return by how much a model's estimate exceeds the reference's.
 
         Parameters
         ----------
@@ -166,12 +168,9 @@ class ComparisonResult(OfMetric):
         Returns
         -------
         difference, low, high : float
-            Of a mean of absolute changes, those of the mean of signed changes.
         """
         row = self._row(model)
         names = ("difference", "difference_low", "difference_high")
-        if self.kind == "size":
-            names = ("signed_difference", "signed_low", "signed_high")
         value, low, high = (float(row[name]) for name in names)
         return value, low, high
 
@@ -187,8 +186,8 @@ class ComparisonResult(OfMetric):
         -------
         verdict : str
             "amplifies more", "amplifies less", for attackers "reveals more" and "reveals less";
-            "no clear difference" or "not measured". The interval and the adjusted test, if there
-            is one, both have to find a difference.
+            "no clear difference" or "not measured". The adjusted test, too, has to find a
+            difference if there are several models.
         """
         side = side_of_zero(*self.judged(model))
         if side in ("undefined", "unknown"):
@@ -222,7 +221,7 @@ class ComparisonResult(OfMetric):
         value, low, high = self.judged(model)
         verdict = self.verdict(model)
         name, reference = f"'{name_of(model)}'", f"'{name_of(self.reference)}'"
-        what = "signed mean " if self.kind == "size" else ""
+        what = "mean change " if self.kind == "size" else ""
         unit = f" {self.unit}" * bool(self.unit)
         interval = f"{level_of(self.confidence_level or 0.95)} confidence interval"
         if verdict == NOT_MEASURED:
@@ -327,6 +326,7 @@ class ComparisonResult(OfMetric):
     @classmethod
     def _checked(cls, held: Any, field: str) -> ComparisonResult:
         read = _FIELDS(held, field)
+        read["table"] = [_upgraded(row, read["schema"]) for row in read["table"]]
         del read["schema"]
         for name in _TABLES:
             rows = read[name]
@@ -340,17 +340,29 @@ class ComparisonResult(OfMetric):
         return cls(**read)
 
 
-_INTERVALS = (
-    ("low", "high"),
-    ("difference_low", "difference_high"),
-    ("signed_low", "signed_high"),
-)
+def _upgraded(row: dict[str, Any], written_as: str) -> dict[str, Any]:
+    """Return a model's row with its estimate, whatever version wrote it."""
+    if written_as == COMPARISON_SCHEMA:
+        return {"estimate": math.nan, **row}
+    older = ("signed_difference", "signed_low", "signed_high")
+    if older[0] not in row:
+        return {**row, "estimate": row["value"]}
+    # Intervals of a size had no direction; the differences that verdicts were about had one.
+    found = dict(zip(("difference", "difference_low", "difference_high"), older, strict=True))
+    kept = {name: number for name, number in row.items() if name not in older}
+    moved = {name: row[old] for name, old in found.items()}
+    return {**kept, **moved, "estimate": math.nan, "low": math.nan, "high": math.nan}
+
+
+_INTERVALS = (("low", "high"), ("difference_low", "difference_high"))
 # Pairs whose rows were gained and lost, which a sentence then tells.
 _COUNTED = schema.record({"observed": NUMBER, "reference": NUMBER}, rest=schema.ANYTHING)
 _P_VALUES = dict.fromkeys(("p_value", "p_adjusted"), SHARE)
 _FIELDS = schema.record(
     {
-        "schema": schema.value(repr(COMPARISON_SCHEMA), lambda held: held == COMPARISON_SCHEMA),
+        "schema": schema.value(
+            repr(COMPARISON_SCHEMA), lambda held: held in (COMPARISON_SCHEMA, _OLDER)
+        ),
         "metric": schema.TEXT,
         "direction": schema.optional(schema.TEXT),
         "reference": schema.TEXT,
@@ -360,7 +372,7 @@ _FIELDS = schema.record(
             schema.record(
                 {
                     "model": schema.TEXT,
-                    **dict.fromkeys(MODEL_COLUMNS[1:], NUMBER),
+                    **dict.fromkeys((*MODEL_COLUMNS[1:2], *MODEL_COLUMNS[3:]), NUMBER),
                     **_P_VALUES,
                     "changed": SHARE,
                 },

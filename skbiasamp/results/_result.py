@@ -22,6 +22,7 @@ from skbiasamp._words import (
     REDUCES,
     REVEALS_LESS,
     REVEALS_MORE,
+    REVERSES,
     group_of,
     printable,
     side_of_zero,
@@ -41,7 +42,9 @@ from skbiasamp.results._json import (
 )
 from skbiasamp.results._tables import COLUMNS, FORMATS, html_table, row_of, uncounted
 
-SCHEMA = "skbiasamp.AuditResult/2"
+SCHEMA = "skbiasamp.AuditResult/3"
+# Of these the interval was that of the value.
+_OLDER = "skbiasamp.AuditResult/2"
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
@@ -61,13 +64,20 @@ class AuditResult(OfMetric):
         "A->T" (does the group shift the predicted task?), "T->A" (does the task shift the
         predicted group?), or None if the metric has no direction.
     value : float
-        The amplification.
+        The published number: the metric's formula, at the signs of the labels that were given.
+    estimate : float
+        What interval, test and verdict are about (`estimand` says it in a sentence). Of signed
+        metrics it is the *gap*: how much further group and task are associated in the predictions
+        than in the labels, at signs that share no noise with this change. It equals the value for
+        two groups, A→T and training labels. Otherwise ``value = gap + shift + selection +
+        small_pairs``, which are in `statistics`.
     low, high : float
-        Its confidence interval, NaN if there is none.
+        Confidence interval of the estimate, NaN if there is none. The value may lie outside.
     confidence_level : float or None
         Level of the interval, None if none was requested.
     p_value : float
-        Of the test that the model does not change the value, NaN if there is none.
+        Of the test of `null`, the hypothesis that the estimate is 0. It is below
+        1 − confidence_level if the interval excludes 0. NaN if there is none.
     n_samples : int or float
         Audited rows, or the sum of their weights.
     table : DataFrame
@@ -76,16 +86,20 @@ class AuditResult(OfMetric):
         ``base`` and ``observed`` (the rate before and after prediction), ``sign`` (of the
         training correlation), ``delta`` (observed − base), ``amplification``, its ``low`` and
         ``high``, ``p_value`` and ``p_adjusted``, ``sign_certain`` (whether the training
-        correlation is statistically distinguishable from 0) and ``reliable`` (whether there are
-        10 rows or more). NaN if a pair is undefined.
+        correlation is statistically distinguishable from 0), ``reliable`` (whether there are
+        10 rows or more) and ``sign_used`` (the sign in the estimate, 0 for pairs that do not
+        count there). NaN if a pair is undefined.
     params : dict
         The auditor's parameters.
     statistics : dict
-        Further numbers of the metric, such as ``row_weighted`` (the value if every pair counts
-        by its rows) or the signed mean of a multi-attribute audit.
+        Further numbers of the metric: ``gap`` (the estimate), ``shift`` (a task, or a group, is
+        predicted more often for everybody), ``selection`` (what signs add that were fitted to the
+        same labels), ``small_pairs`` (pairs with fewer than 30 rows, which leave the estimate),
+        ``association_labels`` and ``association_predictions`` (their mean associations),
+        ``row_weighted`` (the value if every pair counts by its rows), and others.
     kind : {"signed", "size", "attack"}
         How value and pairs are read: a signed mean, a value without a direction (such as a mean
-        of absolute changes; the verdict is then about the signed mean), or the gain of an attacker.
+        of absolute changes; the estimate has one), or the gain of an attacker.
     question : str
         The question that the metric answers.
     definition : str
@@ -133,7 +147,7 @@ class AuditResult(OfMetric):
     >>> float(result)
     0.1125
     >>> result
-    directional A->T: +0.1125 [+0.0925, +0.1342], p = 0.001 (800 rows, 2 groups x 1 task)
+    directional A->T: +0.1125 [+0.0925, +0.1342], p = 1.1e-25 (800 rows, 2 groups x 1 task)
     group  task   n   base  observed  sign   delta  amplification    low   high p_value
         f     1 400 0.2500    0.1500    -1 -0.1000         0.1000 0.0721 0.1309 1.8e-12
         m     1 400 0.5000    0.6250     1  0.1250         0.1250 0.0945 0.1570 1.8e-15
@@ -167,18 +181,22 @@ class AuditResult(OfMetric):
     about: str = "the group"
     baseline: str = "equally accurate random labels"
     words: pd.DataFrame | None = None
+    estimate: float = math.nan
+    estimand: str = ""
+    null: str = ""
 
     def __float__(self) -> float:
         return float(self.value)
 
     @property
     def verdict(self) -> str:
-        """What the interval says, in a fixed vocabulary.
+        """What the interval of the estimate says, in a fixed vocabulary.
 
-        "amplifies", "reduces", "no clear effect", "cannot amplify" (labels are balanced: no pair
-        has a sign) or "not measured" (undefined, or without an interval). For attackers: "reveals
-        more", "reveals less", "no clear effect" or "not measured". A size has no direction: its
-        signed mean decides. Both the interval and the test, if there is one, have to find it.
+        "amplifies" (it lies above 0), "reduces" (below 0), "reverses" (below 0, and in the
+        predictions the association has the other sign), "no clear effect" (it includes 0), "cannot
+        amplify" (labels are balanced: no pair has a sign) or "not measured" (undefined, or without
+        an interval). For attackers: "reveals more", "reveals less", "no clear effect" or "not
+        measured".
         """
         if self._undefined:
             return NOT_MEASURED
@@ -188,22 +206,32 @@ class AuditResult(OfMetric):
         side = side_of_zero(*self.judged)
         if side == "unknown":
             return NOT_MEASURED
-        level = 0.95 if self.confidence_level is None else self.confidence_level
-        if not (math.isnan(self.p_value) or self.p_value < round(1 - level, 12)):
-            # A value may differ from 0 because test and training rows do; the test compares
-            # predictions with the labels of the same rows.
-            return NO_EFFECT
         if attack and not self.statistics.get("above_chance_low", math.inf) > 0:
             side = "across" if side == "above" else side
+        below = REVERSES if self._reversed else REDUCES
         return {
             "above": REVEALS_MORE if attack else AMPLIFIES,
-            "below": REVEALS_LESS if attack else REDUCES,
+            "below": REVEALS_LESS if attack else below,
         }.get(side, NO_EFFECT)
+
+    @property
+    def _reversed(self) -> bool:
+        """Whether the predictions are clearly associated in the other direction than the labels."""
+        labels, high = (
+            self.statistics.get(f"association_{name}", math.nan)
+            for name in ("labels", "predictions_high")
+        )
+        return labels > 0 > high
 
     @property
     def _undefined(self) -> bool:
         """Whether there is nothing to compare: no value, or no pair that has both sides."""
         return math.isnan(self.value) or bool(np.isnan(self._column("delta", 1.0)).all())
+
+    @property
+    def differs(self) -> bool:
+        """Whether estimate and published value are two numbers, to four digits."""
+        return not math.isnan(self.estimate) and abs(self.estimate - self.value) >= 5e-5
 
     def _column(self, name: str, otherwise: float) -> Array:
         """Return a column of numbers; pandas takes ten times as long to compute with it."""
@@ -213,13 +241,8 @@ class AuditResult(OfMetric):
 
     @property
     def judged(self) -> tuple[float, float, float]:
-        """Value and interval that the verdict is about: of a size, those of the signed mean."""
-        if self.kind != "size":
-            return self.value, self.low, self.high
-        value, low, high = (
-            self.statistics.get(f"signed_mean{end}", math.nan) for end in ("", "_low", "_high")
-        )
-        return value, low, high
+        """The estimate with its interval, which the verdict is about."""
+        return self.estimate, self.low, self.high
 
     @property
     def affected(self) -> dict[str, Any] | None:
@@ -317,6 +340,8 @@ class AuditResult(OfMetric):
     def _title(self) -> str:
         value = "undefined" if math.isnan(self.value) else f"{self.value:+.4f}"
         text = f"{self.name}: {value}"
+        if self.differs:
+            text += f", estimate {self.estimate:+.4f}"
         if not math.isnan(self.low):
             text += f" [{self.low:+.4f}, {self.high:+.4f}]"
         if not math.isnan(self.p_value):
@@ -365,7 +390,9 @@ class AuditResult(OfMetric):
         flags = ("sign_certain", "reliable")
         counted = table[~apart]
         lowered = [flag for flag in flags if flag in table and counted[flag].all()]
-        again = ("p_adjusted", *_SIMULTANEOUS)
+        again = ["p_adjusted", *_SIMULTANEOUS]
+        if "sign_used" in table and (counted["sign_used"] == counted["sign"]).all():
+            again.append("sign_used")
         return table.drop(columns=[*again, *lowered], errors="ignore")
 
     def _remarks(self) -> list[str]:
@@ -425,7 +452,7 @@ class AuditResult(OfMetric):
 
     @classmethod
     def _checked(cls, held: Any, field: str) -> AuditResult:
-        read = _FIELDS(held, field)
+        read = _upgraded(_FIELDS(held, field))
         del read["schema"]
         rows = read["table"]
         columns = list(rows[0]) if rows else ["group", "task", "amplification"]
@@ -443,6 +470,20 @@ class AuditResult(OfMetric):
         if read.get("words") is not None:
             read["words"] = pd.DataFrame(read["words"], columns=list(WORD_COLUMNS))
         return cls(**read | {"table": pd.DataFrame(cells, columns=columns).infer_objects()})
+
+
+def _upgraded(read: dict[str, Any]) -> dict[str, Any]:
+    """Return what an older version wrote in terms of this one."""
+    if read["schema"] != _OLDER:
+        return read
+    statistics = dict(read.get("statistics", {}))
+    found = {"estimate": read["value"], "statistics": statistics}
+    if read.get("kind") == "size":  # its interval was that of the size
+        statistics |= {"value_low": read["low"], "value_high": read["high"]}
+        names = ("signed_mean", "signed_mean_low", "signed_mean_high")
+        ends = (statistics.get(name, math.nan) for name in names)
+        found |= dict(zip(("estimate", "low", "high"), ends, strict=True))
+    return read | found
 
 
 def _counted(n: int, what: str) -> str:
@@ -471,10 +512,16 @@ _ROW = schema.record(
     },
     rest=NAME,
 )
-_READ_AS_NUMBERS = ("row_weighted", "signed_mean", "signed_mean_low", "signed_mean_high")
+_READ_AS_NUMBERS = (
+    "row_weighted",
+    "signed_mean",
+    "association_labels",
+    "association_predictions_high",
+    "above_chance_low",
+)
 _FIELDS = schema.record(
     {
-        "schema": schema.value(repr(SCHEMA), lambda held: held == SCHEMA),
+        "schema": schema.value(repr(SCHEMA), lambda held: held in (SCHEMA, _OLDER)),
         "metric": schema.TEXT,
         "direction": schema.optional(schema.TEXT),
         **dict.fromkeys(("value", "low", "high"), NUMBER),
@@ -485,9 +532,7 @@ _FIELDS = schema.record(
         "table": schema.list_of(_ROW),
     },
     {
-        "statistics": schema.record(
-            {}, dict.fromkeys((*_READ_AS_NUMBERS, "above_chance_low"), NUMBER), rest=scalar
-        ),
+        "statistics": schema.record({}, dict.fromkeys(_READ_AS_NUMBERS, NUMBER), rest=scalar),
         "kind": schema.one_of("signed", "size", "attack"),
         "question": schema.TEXT,
         "definition": schema.TEXT,
@@ -495,6 +540,9 @@ _FIELDS = schema.record(
         "rank": schema.number(),
         "columns": schema.dict_of(schema.TEXT),
         "percent": schema.TRUTH,
+        "estimate": NUMBER,
+        "estimand": schema.TEXT,
+        "null": schema.TEXT,
         "unit": schema.TEXT,
         "about": schema.TEXT,
         "baseline": schema.TEXT,

@@ -11,6 +11,7 @@ from skbiasamp._words import (
     NO_EFFECT,
     NOT_MEASURED,
     REDUCES,
+    REVERSES,
     level_of,
     points,
 )
@@ -33,15 +34,16 @@ def conclusion(
     """
     verdict = result.verdict
     text = f"{_verdict(result, rates=rates, what=what, amount=amount, cannot=cannot)}."
-    if result.kind != "signed" or verdict in (CANNOT, NOT_MEASURED):
+    if result.kind == "attack" or verdict in (CANNOT, NOT_MEASURED):
         return text
-    alpha = round(1 - float(result.confidence_level or 0.95), 12)
-    if verdict == NO_EFFECT and result.p_value < alpha:
-        text += f" The predictions differ from the labels (p = {result.p_value:.2g})"
-        text += "; whether this amplifies is not clear."
+    text += _shift(result) + _published(result)
+    if verdict == NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
+        text += f" An effect of {points(effect)} would be found with a probability of 80 %."
+    if result.kind != "signed":
+        return text
     by_rows = result.statistics.get("row_weighted", math.nan)
     # Within its interval's error a sign says nothing, and neither does another one.
-    if verdict != NO_EFFECT and by_rows * result.value < 0:
+    if verdict != NO_EFFECT and by_rows * result.estimate < 0:
         text += (
             f" Weighted by rows the value is {by_rows:+.4f}: the mean counts every pair equally, "
             "so small groups decide its sign."
@@ -51,7 +53,7 @@ def conclusion(
 
 def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot: str) -> str:
     value, low, high = result.judged
-    mean = "signed mean " if result.kind == "size" else ""
+    mean = "mean change " if result.kind == "size" else ""
     unit = f" {result.unit}" * bool(result.unit)
     shown = f"{mean}{value:+.4f}{unit}" + f", {amount}" * bool(amount)
     if rates:
@@ -79,20 +81,33 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
     if verdict == NO_EFFECT:
         if low == high == 0:
             return "No clear effect: the value is exactly 0"
-        if (low > 0 or high < 0) and result.kind != "attack":
-            return (
-                f"No clear effect: {shown} ({interval} {ends}), but by this metric "
-                "predictions do not differ clearly from the labels of the same rows "
-                f"(p = {result.p_value:.2g})"
-            )
         if low > 0:
             return (
                 f"No clear effect: {value:+.4f} ({interval} {ends}), but the attacker on the "
                 "predictions is not clearly better than a guess that ignores its input"
             )
         return f"No clear effect: {shown} (the {interval} {ends} includes 0)"
-    about = what if verdict in (AMPLIFIES, REDUCES) else f"about {result.about}"
+    about = what if verdict in (AMPLIFIES, REDUCES, REVERSES) else f"about {result.about}"
     return f"The model {verdict} {about}: {shown} ({interval} {ends})"
+
+
+def _shift(result: AuditResult) -> str:
+    """Return what the model predicts more often for everybody, if that is part of the value."""
+    shift = result.statistics.get("shift", 0.0)
+    if result.kind != "signed" or not abs(shift) >= 5e-5:
+        return ""
+    what = "groups" if result.direction == "T->A" else "tasks"
+    return (
+        f" Some {what} are predicted more, or less, often for everybody; this shift adds "
+        f"{shift:+.4f} to the published value and is no amplification."
+    )
+
+
+def _published(result: AuditResult) -> str:
+    """Return the published value, if it is another number than the estimate."""
+    if not result.differs or math.isnan(result.value):
+        return ""
+    return f" The published value of the metric is {result.value:+.4f}."
 
 
 def reference_labels(result: AuditResult) -> str:

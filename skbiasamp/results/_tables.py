@@ -27,6 +27,7 @@ COLUMNS = (
     "p_adjusted",
     "sign_certain",
     "reliable",
+    "sign_used",
 )
 
 # Rates to four places; p-values to two digits, however small; a dash if there is nothing to show.
