@@ -17,7 +17,7 @@ from skbiasamp._sums import generator, pair_sums
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._assess import Uncertainty, resampled_bounds, settled
 from skbiasamp.inference._clustered import Changes, changes, units
-from skbiasamp.inference._influence import pair_variances, row_influence, variance_of
+from skbiasamp.inference._influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference._intervals import (
     Bounds,
     Drawn,
@@ -30,7 +30,6 @@ from skbiasamp.inference._intervals import (
     widen_degenerate,
 )
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._runs import shared_variance
 from skbiasamp.inference._signs import Signs, estimate, gradient, signs_of
 from skbiasamp.inference._tests import tested_pairs
 
@@ -141,22 +140,15 @@ def _views(cells: Contingency) -> dict[str, Contingency]:
     return {model: of_model(cells, model) for model in models_of(cells)}
 
 
-def rows_variance(models: Sequence[Measured], factors: Sequence[float]) -> float:
-    """Return the variance of a weighted sum of estimates, by resampled rows."""
-    kept = [model.draws if model.influence is None else model.influence for model in models]
-    whole = np.zeros(())
-    for factor, one in zip(factors, kept, strict=True):
-        whole = whole + (np.nan if one is None else factor * one)
-    if models[0].influence is not None:
-        return variance_of(models[0].cells, whole)
-    return float(np.nanvar(whole, ddof=1)) if whole.ndim else float("nan")
-
-
-def shared_rows(models: Sequence[Measured]) -> float:
-    """Return the mean covariance of the estimates of several runs."""
-    total = rows_variance(models, [1.0] * len(models))
-    own = sum(rows_variance([model], [1.0]) for model in models)
-    return float(shared_variance(total, own, len(models)))
+def covariances(models: Sequence[Measured]) -> Array:
+    """Return the covariances of the estimates of models, by resampled rows."""
+    draws = [model.draws for model in models if model.draws is not None]
+    if draws:
+        return np.atleast_2d(np.cov(np.stack(draws)))
+    influences = [model.influence for model in models if model.influence is not None]
+    if not influences:
+        return np.full((len(models), len(models)), np.nan)
+    return covariances_of(models[0].cells, np.stack(influences))
 
 
 def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:
@@ -170,7 +162,8 @@ def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:
         slopes = models[0].pairs.slopes ** 2
         total = slopes * pair_variances(*known, factors=(1.0,) * len(known))
         own = sum(slopes * pair_variances(one) for one in known)
-    return np.asarray(shared_variance(total, own, len(models)))
+    n = len(models)
+    return np.asarray(np.maximum((total - own) / (n * (n - 1)), 0.0))
 
 
 def difference(
@@ -276,7 +269,8 @@ def _analytic(
 ) -> Bounds:
     """Delta-method intervals: of each row the difference of its two influences."""
     z = float(stats.norm.isf((1 - confidence_level) / 2))
-    error = rows_variance([own, other], [1.0, -1.0]) ** 0.5
+    both = covariances([own, other])
+    error = float(both[0, 0] + both[1, 1] - 2 * both[0, 1]) ** 0.5
     variances = pair_variances((own.cells, own.pairs), (other.cells, other.pairs))
     half = z * np.sqrt(variances) * np.abs(between.slopes)
     return bounds._replace(

@@ -210,11 +210,18 @@ class _SumsOfSquares:
 
 def variance_of(cells: Cells, influence: Array) -> float:
     """Return the variance of a sum of influences."""
+    return float(covariances_of(cells, influence[None])[0, 0])
+
+
+def covariances_of(cells: Cells, influences: Array) -> Array:
+    """Return the covariances of sums of influences (sums × rows)."""
     # A whole weight is that many rows; a fractional one is one row that counts so much.
     if cells.clusters is None:
-        return float(cells.weight @ (cells.row_weight * influence**2))
+        return (influences * (cells.weight * cells.row_weight)) @ influences.T
     of, n = cells.clusters
-    return float(n @ np.bincount(of, cells.clusters.each(cells.weight) * influence) ** 2)
+    each = cells.clusters.each(cells.weight)
+    sums = np.stack([np.bincount(of, each * one, minlength=len(n)) for one in influences])
+    return (sums * n) @ sums.T
 
 
 def mean_variance(cells: Cells, pairs: Pairs, gradient: Array, *, centred: bool = False) -> float:

@@ -47,12 +47,22 @@ def difference_of_means(
     return _tested(gap, parts[0] + parts[1], squared, rows, confidence_level, method)
 
 
-def shared_variance(total: Any, own: Any, n_runs: int) -> Any:
-    """Return the mean covariance between runs.
+def shared_rows(covariance: Array) -> float:
+    """Return the variance by rows of a mean over runs: the mean covariance between two runs.
 
-    `total` is the variance of the sum over runs by resampled rows, `own` the sum of the variances.
+    `covariance` (runs × runs) is that of their values, by resampled rows.
     """
-    return np.maximum((total - own) / (n_runs * (n_runs - 1)), 0.0)
+    n = len(covariance)
+    return max(float((covariance.sum() - np.trace(covariance)) / (n * (n - 1))), 0.0)
+
+
+def shared_rows_of_difference(covariance: Array, n: int) -> float:
+    """Return the variance by rows of the difference between the mean of `n` runs and the others'.
+
+    It is paired: all runs predict the same rows.
+    """
+    own, other = shared_rows(covariance[:n, :n]), shared_rows(covariance[n:, n:])
+    return max(own + other - 2 * float(covariance[:n, n:].mean()), 0.0)
 
 
 def _tested(

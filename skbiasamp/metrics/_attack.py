@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -25,9 +26,15 @@ from skbiasamp.attackers._run import AttackRun, Redrawn, make_pair, redrawn, run
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._compare import n_changed
 from skbiasamp.inference._intervals import of_draws
+from skbiasamp.inference._runs import (
+    difference_of_means,
+    mean_of_runs,
+    shared_rows,
+    shared_rows_of_difference,
+)
 from skbiasamp.inference._tests import adjust_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor
-from skbiasamp.metrics._comparing import comparison_result
+from skbiasamp.metrics._comparing import comparison_result, mean_of_results
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, conclusion, label_index
 
 # Names of sides in sentences.
@@ -275,12 +282,16 @@ class AttackAuditor(BaseAuditor):
         done = self._run(test, own_generator(self.random_state))
         return float(self._amplified(done.qualities).mean())
 
-    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+    def _compare_models(
+        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
+    ) -> ComparisonResult:
+        if runs:
+            return self._compare_runs(cells, reference, runs)
         # Every model gets the same folds, perturbations and resamples: only predictions differ.
         seeds = own_generator(self.random_state).integers(2**63, size=2)
         pairs = [self._pair(of_model(cells, model)) for model in cells.models]
-        runs = run_attacks(pairs, np.random.default_rng(seeds[0]))
-        done = dict(zip(cells.models, runs, strict=True))
+        attacks = run_attacks(pairs, np.random.default_rng(seeds[0]))
+        done = dict(zip(cells.models, attacks, strict=True))
         amplified = {model: [self._amplified(one.qualities)] for model, one in done.items()}
         if self.interval is not None:
             rng = np.random.default_rng(seeds[1])
@@ -289,8 +300,9 @@ class AttackAuditor(BaseAuditor):
                 amplified[model] += self._varied(self._amplified, both)
         rows: list[dict[str, Any]] = []
         for model, values in amplified.items():
-            nothing = dict.fromkeys(MODEL_COLUMNS[2:], np.nan)
-            rows.append({"model": model, "value": float(values[0].mean()), **nothing})
+            value = float(values[0].mean())
+            nothing = dict.fromkeys(MODEL_COLUMNS[3:], np.nan)
+            rows.append({"model": model, "value": value, "estimate": value, **nothing})
             if self.interval is not None:
                 rows[-1]["low"], rows[-1]["high"], *_ = self._interval_of_mean(*values)
         tables, clusters = [], cells.clusters
@@ -333,10 +345,59 @@ class AttackAuditor(BaseAuditor):
         return tuple(float(one[0]) for one in found)
 
     def _result(self, test: Contingency) -> AuditResult:
-        with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
-            return self._attacked(test)
+        return self._attacked(test)[0]
 
-    def _attacked(self, test: Contingency) -> AuditResult:
+    def _runs(self, cells: Contingency) -> dict[str, tuple[AuditResult, Array]]:
+        """Audit every model on the same folds, perturbations and resamples."""
+        same = copy.copy(self)
+        same.random_state = int(own_generator(self.random_state).integers(2**31))
+        return {model: same._attacked(of_model(cells, model)) for model in cells.models}
+
+    def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
+        found = self._runs(cells).values()
+        results, draws = [result for result, _ in found], np.stack([drawn for _, drawn in found])
+        rows = shared_rows(np.cov(draws)) + _common_noise(results, draws)
+        return mean_of_results(self, results, rows, method)
+
+    def _compare_runs(
+        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]]
+    ) -> ComparisonResult:
+        found = self._runs(cells)
+        values = {
+            name: np.array([found[model][0].estimate for model in models])
+            for name, models in runs.items()
+        }
+        draws = {name: np.stack([found[one][1] for one in models]) for name, models in runs.items()}
+        how: dict[str, Any] = {"confidence_level": self.confidence_level}
+        rows, tables = [], []
+        for name, models in runs.items():
+            noise = _common_noise([found[model][0] for model in models], draws[name])
+            mean = mean_of_runs(values[name], shared_rows(np.cov(draws[name])) + noise, **how)
+            row: dict[str, Any] = {"model": name, **dict.fromkeys(MODEL_COLUMNS[1:], np.nan)}
+            row |= {"value": float(mean.value), "estimate": float(mean.value)}
+            row |= {"low": float(mean.low), "high": float(mean.high)}
+            if name != reference:
+                both = np.cov(np.concatenate([draws[name], draws[reference]]))
+                shared = shared_rows_of_difference(both, len(models))
+                gap = difference_of_means(values[name], values[reference], shared, **how)
+                row |= {"difference": float(gap.value), "p_value": float(gap.p_value)}
+                row |= {"difference_low": float(gap.low), "difference_high": float(gap.high)}
+                tables.append(
+                    _targets_of_runs(
+                        name,
+                        *([found[model][0] for model in runs[one]] for one in (name, reference)),
+                    )
+                )
+            rows.append(row)
+        pairs = pd.concat(tables, ignore_index=True)
+        return comparison_result(self, cells, reference, rows, pairs, runs)
+
+    def _attacked(self, test: Contingency) -> tuple[AuditResult, Array]:
+        """Return the result, and the values of resamples."""
+        with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
+            return self._attacked_rows(test)
+
+    def _attacked_rows(self, test: Contingency) -> tuple[AuditResult, Array]:
         rng = own_generator(self.random_state)
         done = self._run(test, rng)
         pair = done.pair
@@ -356,6 +417,7 @@ class AttackAuditor(BaseAuditor):
         if len(amplification) > 1:
             statistics["between_draw_sd"] = float(amplification.mean(axis=1).std(ddof=1))
         found: dict[str, float] = {}
+        drawn = np.full(2, np.nan)
         columns: dict[str, Any] = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
         if self.interval is not None:
             (again,) = redrawn([done], self.n_resamples, rng)
@@ -368,6 +430,7 @@ class AttackAuditor(BaseAuditor):
                 *amplified
             )
             statistics["standard_error"] = error
+            drawn = amplified[2].mean(axis=-1)
             columns["low"], columns["high"], columns["p_value"], _ = of_draws(
                 *amplified, confidence_level=self.confidence_level
             )
@@ -385,7 +448,7 @@ class AttackAuditor(BaseAuditor):
             }
         )
         value = float(amplification.mean())
-        return self._made(
+        result = self._made(
             test,
             value=value,
             n_samples=n,
@@ -394,6 +457,7 @@ class AttackAuditor(BaseAuditor):
             **self._evidence(done),
             **found,
         )
+        return result, drawn
 
     def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
         """Return group and task of each target; a side that is no target is "(all)"."""
@@ -404,6 +468,33 @@ class AttackAuditor(BaseAuditor):
         every = ["(all)"] * len(names)
         group, task = (every, names) if on_task else (names, every)
         return {"group": group, "task": task}
+
+
+def _common_noise(results: list[AuditResult], draws: Array) -> float:
+    """Return the variance by folds and perturbations, which are the same for all runs."""
+    errors = np.array([result.statistics.get("standard_error", np.nan) for result in results])
+    return max(float((errors**2 - draws.var(axis=1, ddof=1)).mean()), 0.0)
+
+
+def _targets_of_runs(name: str, own: list[AuditResult], other: list[AuditResult]) -> pd.DataFrame:
+    """Return what attackers reach on average from the runs of a procedure and the reference's."""
+    first = own[0].table
+    after, before = (
+        np.mean([run.table["quality_model"] for run in runs], axis=0) for runs in (own, other)
+    )
+    moved = [np.mean([run.table["amplification"] for run in runs], axis=0) for runs in (own, other)]
+    columns = {
+        "model": name,
+        "group": first["group"],
+        "task": first["task"],
+        "n": first["n"],
+        "reference": before,
+        "observed": after,
+        "difference": after - before,
+        "amplification": moved[0] - moved[1],
+    }
+    nothing = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
+    return pd.DataFrame(columns | nothing)
 
 
 def above_chance(qualities: Qualities) -> Array:

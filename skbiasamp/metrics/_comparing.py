@@ -16,12 +16,17 @@ from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.inference._compare import (
     Measured,
     churn_of,
-    rows_variance,
-    shared_rows,
+    covariances,
     shared_rows_of_pairs,
 )
 from skbiasamp.inference._intervals import errors_of_base, of_sizes
-from skbiasamp.inference._runs import METHODS, difference_of_means, mean_of_runs
+from skbiasamp.inference._runs import (
+    METHODS,
+    difference_of_means,
+    mean_of_runs,
+    shared_rows,
+    shared_rows_of_difference,
+)
 from skbiasamp.inference._signs import parts
 from skbiasamp.inference._tests import adjust_p_values
 from skbiasamp.results import (
@@ -222,29 +227,20 @@ def compare_runs(
         row["value"] = float(np.mean([run.pairs.value for run in own]))
         row["estimate"] = float(values.mean())
         if interval is not None:
-            mean = mean_of_runs(values, shared_rows(own), **how)
+            mean = mean_of_runs(values, shared_rows(covariances(own)), **how)
             row |= {"low": float(mean.low), "high": float(mean.high)}
         if name != reference:
             other = measured[reference]
             before = np.array([run.estimate for run in other])
             row["difference"] = float(values.mean() - before.mean())
             if interval is not None:
-                gap = difference_of_means(values, before, _shared_by(own, other), **how)
+                shared = shared_rows_of_difference(covariances([*own, *other]), len(own))
+                gap = difference_of_means(values, before, shared, **how)
                 row |= {"difference_low": float(gap.low), "difference_high": float(gap.high)}
                 row["p_value"] = float(gap.p_value)
             tables.append(_pairs_of_procedure(name, own, other))
         rows.append(row)
     return rows, tables
-
-
-def _shared_by(own: list[Measured], other: list[Measured]) -> float:
-    """Return the variance by rows of the difference of two means, paired over the same rows."""
-    own_rows, other_rows = shared_rows(own), shared_rows(other)
-    weights = [1 / len(own)] * len(own) + [1 / len(other)] * len(other)
-    every = [*own, *other]
-    total = rows_variance(every, weights)
-    alone = rows_variance(own, weights[: len(own)]) + rows_variance(other, weights[len(own) :])
-    return max(own_rows + other_rows - (total - alone), 0.0)
 
 
 def _pairs_of_procedure(name: str, own: list[Measured], other: list[Measured]) -> pd.DataFrame:
@@ -290,7 +286,7 @@ def result_of_runs(
     statistics |= {"n_runs": len(found), "between_run_sd": float(values.std(ddof=1))}
     ends: dict[str, float] = {}
     if auditor.interval is not None:
-        rows, rows_of_pairs = shared_rows(found), shared_rows_of_pairs(found)
+        rows, rows_of_pairs = shared_rows(covariances(found)), shared_rows_of_pairs(found)
         errors = errors_of_base(pairs, train, found[0].sign)
         if errors is not None:
             rows, rows_of_pairs = rows + errors.estimate, rows_of_pairs + errors.pairs
@@ -313,15 +309,20 @@ def result_of_runs(
     return result
 
 
-def mean_of_results(auditor: Any, results: list[AuditResult]) -> AuditResult:
-    """Return the mean of audits of the same rows, in which other folds trained the models.
+def mean_of_results(
+    auditor: Any, results: list[AuditResult], rows: float | None = None, method: str = "t"
+) -> AuditResult:
+    """Return the mean of audits of the same rows, with models of several runs.
 
-    Each has resamples of its own, so what they share is not known: the interval counts the whole
-    error of the rows, and is too wide if models vary.
+    `rows` is its variance by the rows. None: it is not known what the resamples of the audits
+    share. The interval then counts the whole error of the rows, and is too wide if models vary.
     """
     values = np.array([result.estimate for result in results])
-    errors = np.array([result.statistics.get("standard_error", np.nan) for result in results])
-    mean = mean_of_runs(values, (errors**2).mean(), confidence_level=auditor.confidence_level)
+    if rows is None:
+        errors = [result.statistics.get("standard_error", np.nan) for result in results]
+        rows = float(np.mean(np.square(errors)))
+    how: dict[str, Any] = {"confidence_level": auditor.confidence_level, "method": method}
+    mean = mean_of_runs(values, rows, **how)
     first = results[0]
     index = first.table.set_index(["group", "task"]).index
     aligned = [result.table.set_index(["group", "task"]).reindex(index) for result in results]
@@ -329,7 +330,7 @@ def mean_of_results(auditor: Any, results: list[AuditResult]) -> AuditResult:
     for name in ("n", *auditor.columns, "delta", "amplification"):
         table[name] = np.mean([one[name].to_numpy(float) for one in aligned], axis=0)
     table[["low", "high", "p_value", "p_adjusted"]] = np.nan
-    statistics = {
+    statistics: dict[str, Any] = {
         name: float(np.mean([result.statistics[name] for result in results]))
         for name, number in first.statistics.items()
         if isinstance(number, float)
@@ -342,7 +343,13 @@ def mean_of_results(auditor: Any, results: list[AuditResult]) -> AuditResult:
         high=float(mean.high),
         p_value=float(mean.p_value),
         table=table,
-        statistics={**first.statistics, **statistics, "n_runs": len(results)},
+        statistics={
+            **first.statistics,
+            **statistics,
+            "n_runs": len(results),
+            "between_run_sd": float(values.std(ddof=1)),
+            "data_standard_error": float(np.sqrt(rows)),
+        },
         words=None,  # they are of one model
     )
     return replace(found, sentence=auditor._sentence(found))

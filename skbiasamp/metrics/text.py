@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -428,13 +428,15 @@ class DBACAuditor(TextAuditor):
             )
         return np.flatnonzero(~few)
 
-    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+    def _compare_models(
+        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
+    ) -> ComparisonResult:
         if self.direction == "T->A":
-            return super()._compare_models(cells, reference)
+            return super()._compare_models(cells, reference, runs)
         views = [of_model(cells, model) for model in cells.models]
         same: DBACAuditor = clone(self)
         same._compared = self._kept(views[0], [self._named(view)[1] for view in views])
-        return AttackAuditor._compare_models(same, cells, reference)
+        return AttackAuditor._compare_models(same, cells, reference, runs)
 
     def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
         if self.direction == "T->A":
