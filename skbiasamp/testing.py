@@ -102,10 +102,12 @@ def assert_amplification(
         if one_pair and len(above):
             failed.append(f"{result.name}: {len(above)} of {len(pairs)} pairs lie above {below:g}.")
             failed.append(_listed(above))
-        found = result.kind == "size" or result.verdict in (AMPLIFIES, REVEALS_MORE)
+        found = result.verdict in (AMPLIFIES, REVEALS_MORE)
         if not one_pair and found and result.low > below:
             interval = f"{100 * level:g} % interval {result.low:+.4f} to {result.high:+.4f}"
-            failed.append(f"{result.name}: {result.value:+.4f}, {interval}, lies above {below:g}.")
+            failed.append(
+                f"{result.name}: {result.estimate:+.4f}, {interval}, lies above {below:g}."
+            )
             failed.append(result.sentence)
             failed.append(_listed(pairs[pairs["amplification"] > 0]))
     if failed:

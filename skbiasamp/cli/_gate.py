@@ -35,13 +35,11 @@ class _Checked(NamedTuple):
 
 
 def _facts(name: str, one: Any) -> list[_Checked]:
-    """Return what is checked of a result: its value, or the difference of each model."""
+    """Return what is checked of a result: its estimate, or the difference of each model."""
     if isinstance(one, ComparisonResult):
         return _of_comparison(name, one)
-    # The verdict on a size is about its signed mean.
-    found = one.kind == "size" or one.verdict in (AMPLIFIES, REVEALS_MORE)
-    level = one.confidence_level or 0.95
-    numbers = (one.value, one.low, one.high, level)
+    found = one.verdict in (AMPLIFIES, REVEALS_MORE)
+    numbers = (*one.judged, one.confidence_level or 0.95)
     return [_Checked(name, *numbers, one.verdict, found, one.sentence)]
 
 
@@ -136,12 +134,7 @@ def _chosen(report: AuditReport | ComparisonReport, named: list[str] | None) -> 
     for wanted in named:
         key = wanted.casefold()
         if key == "all":
-            # A size is never below 0; differences of sizes have a sign.
-            found = [
-                name
-                for name, one in results.items()
-                if one.kind != "size" or isinstance(one, ComparisonResult)
-            ]
+            found = list(results)
         else:
             found = [
                 name

@@ -14,7 +14,7 @@ from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE, group_of, name_of, pri
 from skbiasamp._words import p_value as p_text
 from skbiasamp.results import AuditReport, ComparisonReport
 
-_TITLES = ("audit", "value", "95 % interval", "p", "verdict")
+_TITLES = ("audit", "estimate", "95 % interval", "p", "verdict")
 _MOST_FILES = 5
 _MOST_GROUPS = 10
 _MOST_UNREAD = 3
@@ -57,7 +57,7 @@ def say_summary(report: AuditReport) -> None:
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for title in _TITLES:
-        table.add_column(title, justify="right" if title in ("value", "p") else "left")
+        table.add_column(title, justify="right" if title in ("estimate", "p") else "left")
     for texts in rows:
         table.add_row(*map(Text, texts), style="bold" if texts[-1] in DIRECTION_OF else None)
     console = Console(width=_width())
@@ -88,11 +88,11 @@ def say_comparison(report: ComparisonReport, rows: str) -> None:
     say(f"\nVerdict ({report.primary})")
     for text in (*report.verdicts.values(), *report._disagreements):
         say(in_lines(text, "  ", first="- "))
-    say(f"\n{'':17}{'value':>9}{'difference':>12}  {'95 % interval':<18}  verdict")
+    say(f"\n{'':17}{'estimate':>9}{'difference':>12}  {'95 % interval':<18}  verdict")
     doubtful = False
     for name, one in report.items():
         say(printable(name))
-        for model, value in zip(one.table["model"], one.table["value"], strict=True):
+        for model, value in zip(one.table["model"], one.table["estimate"], strict=True):
             if model == models[0]:
                 _say_row(model, f"{value:+.4f}", verdict="reference")
                 continue

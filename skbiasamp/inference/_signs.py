@@ -46,9 +46,14 @@ class Signs(NamedTuple):
         return [used] if np.array_equal(used, of_labels) else [used, of_labels]
 
 
-def signs_of(pairs: Pairs, train: Contingency, test: Contingency) -> Signs:
-    """Return the signs to trust; `train` gave the signs of the pairs, and may be `test` itself."""
-    counted = pairs.n * test.units_per_weight >= FEWEST_ROWS - 1e-9
+def signs_of(
+    pairs: Pairs, train: Contingency, test: Contingency, *, fewest: int = FEWEST_ROWS
+) -> Signs:
+    """Return the signs to trust; `train` gave the signs of the pairs, and may be `test` itself.
+
+    Pairs of fewer than `fewest` rows do not count, unless all of them have fewer.
+    """
+    counted = pairs.n * test.units_per_weight >= fewest - 1e-9
     counted = counted & ~np.isnan(pairs.delta)
     if not counted.any() or pairs.growth is not None or isinstance(test, TaskSums):
         counted = np.ones(pairs.delta.shape, dtype=bool)

@@ -97,6 +97,14 @@ class AttackAuditor(BaseAuditor):
     """
 
     kind = "attack"
+    estimand = (
+        "How much better an attacker guesses {about} from the predictions than from {baseline}, in "
+        "the population that the audited rows are a sample of."
+    )
+    null = (
+        "The predictions reveal as much about {about} as {baseline} do. Errors that are not random "
+        "reject it, also if group and task are as associated as in the labels."
+    )
     # Replication and leakage set these; other metrics need not know them.
     balanced: bool = False
     fold: bool = False

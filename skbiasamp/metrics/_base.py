@@ -33,7 +33,13 @@ from skbiasamp._words import ASSOCIATION
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._comparing import audited_runs, compared
 from skbiasamp.metrics._reading import count_labels, require_predictions, rest_by_name
-from skbiasamp.results import AuditResult, ComparisonResult, conclusion, label_index
+from skbiasamp.results import (
+    AuditResult,
+    ComparisonResult,
+    conclusion,
+    label_index,
+    reference_labels,
+)
 
 # Parameters that every auditor has, as scikit-learn checks them.
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
@@ -70,6 +76,9 @@ class BaseAuditor(ABC, BaseEstimator):
     amplified: ClassVar[str] = ASSOCIATION  # what a report says that the model amplifies
     cannot: ClassVar[str] = ""  # why nothing can be, if not for a lack of associations
     uncounted: ClassVar[str] = ""  # why a pair without a sign adds 0
+    # What the interval is about, and what the test asks. {labels} give the signs.
+    estimand: ClassVar[str] = "The value in the population that the audited rows are a sample of."
+    null: ClassVar[str] = "The value is 0 in this population."
     _uses_groups: ClassVar[bool] = True
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
     # What labels and predictions are: "labels", "texts" or "numbers".
@@ -522,6 +531,19 @@ class BaseAuditor(ABC, BaseEstimator):
             about=self.about,
             baseline=self.baseline,
             group_columns=tuple(columns or ()),
+        )
+        known = {
+            "labels": reference_labels(result),
+            "about": self.about,
+            "baseline": self.baseline,
+        }
+        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
+        # A metric that does not say what its associations are is tested as it stands.
+        own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
+        result = replace(
+            result,
+            estimand=own.estimand.format(**known) + runs,
+            null=own.null.format(**known),
         )
         return replace(result, sentence=self._sentence(result)) if self._worded else result
 

@@ -21,7 +21,7 @@ from skbiasamp.inference._assess import assess, warn_uncertain
 from skbiasamp.inference._compare import Difference, Measured, difference, measure_models
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._signs import estimate, parts, signs_of
+from skbiasamp.inference._signs import FEWEST_ROWS, estimate, parts, signs_of
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._comparing import compare_runs, comparison_result, result_of_runs
@@ -121,9 +121,19 @@ class CooccurrenceAuditor(BaseAuditor):
     """
 
     kind = "signed"
+    estimand = (
+        "The mean change of the association between group and task from labels to predictions, in "
+        "the direction that it has in the {labels}, in the population that the audited rows are a "
+        "sample of."
+    )
+    null = (
+        "Group and task are as associated in the predictions as in the labels: this mean change "
+        "is 0."
+    )
     reference: str
     simultaneous: bool = False  # of a subclass that does not take it
     _chosen: dict[str, Any] | None = None
+    _fewest: int = FEWEST_ROWS  # that a pair of the estimate rests on
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "reference": [StrOptions({"train", "test"})],
         "simultaneous": ["boolean"],
@@ -215,6 +225,7 @@ class CooccurrenceAuditor(BaseAuditor):
             held.set_params(reference="train")
             held.fit(reference)
         held._chosen = held._fixed(held.contingency_, reference)
+        held._fewest = 0  # all periods are about the same pairs
         return held
 
     def _values(self, drawn: Contingency) -> tuple[Array, Array]:
@@ -223,7 +234,7 @@ class CooccurrenceAuditor(BaseAuditor):
         flat = pairs.amplification.reshape(len(drawn.weight), -1)
         # What has no sign adds nothing, whatever it does.
         flat = np.where(np.isnan(pairs.delta.reshape(flat.shape)), np.nan, flat)
-        return np.broadcast_to(pairs.value, len(flat)), flat
+        return np.broadcast_to(estimate(pairs, pairs.sign), len(flat)), flat
 
     def _rows_of_pairs(self, cells: Contingency) -> Array:
         """Return how many rows each pair rests on."""
@@ -299,7 +310,7 @@ class CooccurrenceAuditor(BaseAuditor):
                 "largest deviation over resamples. Got {interval}={seen!r}.",
                 seen=self.interval,
             )
-        signs = signs_of(pairs, train, test)
+        signs = signs_of(pairs, train, test, fewest=self._fewest)
         sign, found = signs.choices[0], {"estimate": float("nan")}
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}

@@ -12,6 +12,7 @@ from skbiasamp._input import Array, Codes, Side, to_native
 from skbiasamp._words import CANNOT, points, rate, task_of
 from skbiasamp.contingency import Contingency, is_contingency
 from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp.metrics._base import BaseAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._signs import compare_counts
@@ -71,6 +72,7 @@ class LabelAuditor(CooccurrenceAuditor):
     """
 
     metric = "label amplification"
+    estimand, null = BaseAuditor.estimand, BaseAuditor.null
     uncounted = "no majority"
     definition = (
         "Label amplification (Leino et al., 2019): how much more often the majority class of the "

@@ -131,6 +131,12 @@ class NumericAuditor(CooccurrenceAuditor):
         "delta": "Change of mean",
     }
     rank = 0
+    estimand = (
+        "The mean change of the groups' differences from the mean of all rows, from labels to "
+        "predictions, in the direction that they have in the {labels}, in the population that the "
+        "audited rows are a sample of."
+    )
+    null = "Groups differ as much in the predictions as in the labels: this mean change is 0."
     percent = False
     unit = "standard deviations"
     definition = (

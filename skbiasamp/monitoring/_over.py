@@ -355,7 +355,7 @@ def over(
         reference={
             "name": span or "the rows passed as the reference",
             "periods": inside,
-            "value": whole.value,
+            "value": whole.estimate,
             "low": whole.low,
             "high": whole.high,
             "n": first.total,

@@ -31,7 +31,7 @@ def period_table(
         row |= {"period": name, "role": role, "alarm": False, "cause": "", "n": 0}
         row["version"] = versions.get(name)
         if result is not None:
-            row |= {one: getattr(result, one) for one in ("value", "low", "high")}
+            row |= {"value": result.estimate, "low": result.low, "high": result.high}
             row["n"] = result.n_samples
         if name in later:
             at = later.index(name)

@@ -135,7 +135,7 @@ class ComparisonDisplay:
         """
         rows = []
         for one in results:
-            values = dict(zip(one.table["model"], one.table["value"], strict=True))
+            values = dict(zip(one.table["model"], one.table["estimate"], strict=True))
             for model, verdict in one.verdicts.items():
                 numbers = (*one.judged(model), verdict, values[model], values[one.reference])
                 rows.append((one.name, model, *numbers))

@@ -187,11 +187,11 @@ class AuditReport(Report[AuditResult]):
 
     @property
     def _cells(self) -> list[tuple[str, str, str, str, str]]:
-        """The summary as text: name, value, interval, p-value and verdict."""
+        """The summary as text: name, estimate, interval, p-value and verdict."""
         return [
             (
                 printable(name),
-                f"{one.value:+.4f}",
+                f"{one.estimate:+.4f}",
                 "" if math.isnan(one.low) else f"{one.low:+.4f} to {one.high:+.4f}",
                 "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
                 one.verdict,
@@ -206,8 +206,8 @@ class AuditReport(Report[AuditResult]):
 
     @property
     def summary(self) -> pd.DataFrame:
-        """One row for each result: value, interval, p-value and verdict."""
-        columns = ("value", "low", "high", "p_value", "verdict")
+        """One row for each result: published value, estimate, interval, p-value and verdict."""
+        columns = ("value", "estimate", "low", "high", "p_value", "verdict")
         rows = [{key: getattr(one, key) for key in columns} for one in self.results.values()]
         return pd.DataFrame(rows, index=pd.Index(list(self.results), name="audit"))
 

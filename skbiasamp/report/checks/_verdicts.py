@@ -48,7 +48,7 @@ class DifferentDirections(Check):
                 " The decision threshold is away from the base rate, which changes the rates of "
                 "all groups and affects each metric differently."
             )
-        if primary.statistics.get("row_weighted", np.nan) * primary.value < 0:
+        if primary.statistics.get("row_weighted", np.nan) * primary.estimate < 0:
             text += (
                 " A mean over pairs counts small groups as much as large ones, and can hide these."
             )

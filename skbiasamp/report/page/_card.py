@@ -38,9 +38,9 @@ def card(content: dict[str, Any]) -> str:
         lines += [title, ""] if title and texts else []
         lines += _list(texts)
     lines += ["### Results", ""]
-    keys = ("name", "verdict", "value", "interval", "p")
+    keys = ("name", "verdict", "estimate", "interval", "p")
     results = ([one[key] for key in keys] for one in seen["audits"])
-    lines += [*_table(("metric", "verdict", "value", "interval", "p-value"), results), ""]
+    lines += [*_table(("metric", "verdict", "estimate", "interval", "p-value"), results), ""]
     lines += _list(f"{one['name']}: {one['sentence']}" for one in seen["audits"] if one != primary)
     if rates:
         rows = ([row["name"], *(_spelled(text) for text, _ in row["texts"])] for row in rates.drawn)

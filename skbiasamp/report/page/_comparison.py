@@ -44,7 +44,6 @@ TAGS = {
 }
 _ENDS = ("difference", "difference_low", "difference_high")
 # The verdict on a mean of absolute changes is about the mean of signed ones.
-_SIGNED = ("signed_difference", "signed_low", "signed_high")
 _RATES = {
     "accuracy": "Accuracy",
     "true_positive_rate": "True positive rate",
@@ -337,22 +336,19 @@ def _differences(results: dict[str, Any], models: list[str], reference: str, mos
     rows = []
     for name, one in results.items():
         table = {row["model"]: row for row in one["table"]}
-        ends = _SIGNED if one["kind"] == "size" else _ENDS
         for model in models:
-            value, low, high = (table[model].get(end) for end in ends)
+            gap, low, high = (table[model].get(end) for end in _ENDS)
             rows.append(
                 table[model]
-                | {"judged": value, "low": low, "high": high, "other": table[reference]}
+                | {"gap": gap, "low": low, "high": high, "other": table[reference]}
                 | {"verdict": one["verdicts"][model], "metric": _title(name)}
-                | {"signed": one["kind"] == "size"}
             )
-    axis = _balanced(row[end] for row in rows for end in ("judged", "low", "high"))
+    axis = _balanced(row[end] for row in rows for end in ("gap", "low", "high"))
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
-        drawn = interval_mark(axis, row["judged"], row["low"], row["high"])
+        drawn = interval_mark(axis, row["gap"], row["low"], row["high"])
         name = row["metric"] if len(models) == 1 else f"{row['metric']} · {name_of(row['model'])}"
-        notes = ("signed mean",) if row["signed"] else ()
-        return drawn | {"side": TAGS[row["verdict"]][1], "name": name, "notes": notes}
+        return drawn | {"side": TAGS[row["verdict"]][1], "name": name}
 
     return Table(
         id="differences-table",
@@ -365,16 +361,13 @@ def _differences(results: dict[str, Any], models: list[str], reference: str, mos
                 f"{TAGS[row['verdict']][0]} {row['verdict']}",
                 list(TAGS).index(row["verdict"]),
             ),
-            "Difference": lambda row: (
-                f"{number(row['judged'])}\n{interval(row)}",
-                row["judged"],
-            ),
+            "Difference": lambda row: (f"{number(row['gap'])}\n{interval(row)}", row["gap"]),
             "Adjusted p": shown("p_adjusted", p_value),
-            "Value of the reference": lambda row: (
-                number(row["other"]["value"]),
-                row["other"]["value"],
+            "Estimate of the reference": lambda row: (
+                number(row["other"]["estimate"]),
+                row["other"]["estimate"],
             ),
-            "Value of the model": shown("value"),
+            "Estimate of the model": shown("estimate"),
         },
         rows=rows[:most],
         mark=mark,

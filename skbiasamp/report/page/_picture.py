@@ -8,6 +8,7 @@ from skbiasamp._words import (
     AMPLIFIES,
     NO_EFFECT,
     REDUCES,
+    REVERSES,
     group_of,
     growth,
     number,
@@ -68,7 +69,7 @@ def _bar(
         "says": "predicted as often as labelled"
         if after == before
         else f"predicted {'more' if after > before else 'less'} often",
-        "side": {AMPLIFIES: "above", REDUCES: "below"}.get(verdict, "across"),
+        "side": {AMPLIFIES: "above", REDUCES: "below", REVERSES: "below"}.get(verdict, "across"),
         "label": _percent(before / axis.high),
         "start": _percent(min(before, after) / axis.high),
         "width": _percent(abs(after - before) / axis.high),

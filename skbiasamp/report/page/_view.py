@@ -15,6 +15,7 @@ from skbiasamp._words import (
     REDUCES,
     REVEALS_LESS,
     REVEALS_MORE,
+    REVERSES,
     amount,
     group_of,
     level_of,
@@ -46,7 +47,8 @@ _UNCOUNTED = "adds 0"
 _READING = {
     "signed": "Above 0 the predictions exaggerate the association in the labels, below 0 they "
     "weaken it.",
-    "size": "The value has no direction: the verdict follows the signed mean.",
+    "size": "The published value has no direction. The estimate has one: above 0 the "
+    "associations grow.",
     "attack": "Above 0 the attacker guesses better from the model than from {baseline}, below 0 "
     "worse.",
 }
@@ -58,6 +60,7 @@ TAGS = {
     AMPLIFIES: ("▲", "above", "The model amplifies {amplified}."),
     REVEALS_MORE: ("▲", "above", f"The model reveals more {_LESS_THAN}."),
     REDUCES: ("▼", "below", "The model reduces {amplified}."),
+    REVERSES: ("▼", "below", "The model reverses {amplified}."),
     REVEALS_LESS: ("▼", "below", f"The model reveals less {_LESS_THAN}."),
     NO_EFFECT: (
         "◆",
@@ -200,7 +203,7 @@ def _headed(
     verdict, headline = audit["verdict"], audit["headline"]
     if result["kind"] == "attack":
         headline = headline.replace("the group", f"the group ({one} or {other})")
-    elif verdict in (AMPLIFIES, REDUCES):
+    elif verdict in (AMPLIFIES, REDUCES, REVERSES):
         headline = f"The model {verdict} the difference in {task} between {one} and {other}{of}."
     elif verdict == NO_EFFECT:
         headline = f"No clear effect on the difference in {task} between {one} and {other}{of}."
@@ -234,7 +237,7 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "rest": rest,
         # A metric of a user's own file may say it in another way.
         "sure": lead.partition(": ")[2].rstrip(".")
-        or f"value {number(result['value'])}, confidence interval {interval(result)}",
+        or f"estimate {number(result['estimate'])}, confidence interval {interval(result)}",
         "reason": lead.removeprefix("Not measured: "),
         "verdict": result["verdict"],
         "side": side,
@@ -242,9 +245,10 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         "word": BALANCED
         if result["verdict"] == CANNOT and not result["cannot"]
         else result["verdict"],
-        "numbers": {one: result[one] for one in ("value", "low", "high", "p_value")},
-        "judged": _judged(result),
+        "numbers": {one: result[one] for one in ("estimate", "low", "high", "p_value", "value")},
+        "estimate": number(result["estimate"]),
         "value": number(result["value"]),
+        "differs": number(result["value"]) != number(result["estimate"]),
         "interval": interval(result),
         "level": "" if level is None else level_of(level),
         "p": p_value(result["p_value"]),
@@ -256,15 +260,6 @@ def _audit(i: int, name: str, result: dict[str, Any], most: int) -> dict[str, An
         ],
         "statistics": [(key, short(one)) for key, one in statistics.items()],
     }
-
-
-def _judged(result: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the signed mean of a value without direction, which its verdict is about."""
-    found = [result["statistics"].get(f"signed_mean{end}") for end in ("", "_low", "_high")]
-    if result["kind"] != "size" or not isinstance(found[0], float):
-        return None
-    row = dict(zip(("value", "low", "high"), found, strict=True))
-    return row | {"text": number(row["value"]), "interval": interval(row)}
 
 
 def _filled(text: str, result: dict[str, Any]) -> str:
@@ -280,33 +275,33 @@ def _summary(key: str, audits: list[dict[str, Any]]) -> Table | None:
     """Return the metrics of a section on one axis, if there are several."""
     if len(audits) < 2:
         return None
-    numbers = [one["judged"] or one["numbers"] for one in audits]
-    axis = Axis.around(row[end] for row in numbers for end in ("value", "low", "high"))
+    axis = Axis.around(
+        audit["numbers"][end] for audit in audits for end in ("estimate", "low", "high")
+    )
 
     def mark(one: dict[str, Any]) -> dict[str, Any]:
-        row = one["judged"] or one["numbers"]
-        drawn = interval_mark(axis, row["value"], row["low"], row["high"])
+        row = one["numbers"]
+        drawn = interval_mark(axis, row["estimate"], row["low"], row["high"])
         return drawn | {"side": one["side"], "name": one["name"], "link": one["id"]}
 
     return Table(
         id=f"{key}-table",
-        caption="All metrics of this section: value and interval, 0 marked"
-        + "; of values without a direction, their signed mean"
-        * any(one["judged"] for one in audits),
+        caption="All metrics of this section: estimate and interval, 0 marked",
         first="Metric",
-        marks="Value and interval",
+        marks="Estimate and interval",
         axis=axis,
         columns={
             "Verdict": lambda one: (
                 f"{one['symbol']} {one['verdict']}",
                 list(TAGS).index(one["verdict"]),
             ),
-            "Value": lambda one: (
-                one["value"] + "\n(no direction)" * (one["judged"] is not None),
-                one["numbers"]["value"],
-            ),
+            "Estimate": lambda one: (one["estimate"], one["numbers"]["estimate"]),
             "Interval": lambda one: (one["interval"], one["numbers"]["low"]),
             "p-value": lambda one: (one["p"], one["numbers"]["p_value"]),
+            "Published value": lambda one: (
+                one["value"] if one["differs"] else "the same",
+                one["numbers"]["value"],
+            ),
         },
         rows=audits,
         mark=mark,
