@@ -39,8 +39,8 @@ def _facts(name: str, one: Any) -> list[_Checked]:
     if isinstance(one, ComparisonResult):
         return _of_comparison(name, one)
     found = one.verdict in (AMPLIFIES, REVEALS_MORE)
-    numbers = (*one.judged, one.confidence_level or 0.95)
-    return [_Checked(name, *numbers, one.verdict, found, one.sentence)]
+    level = one.confidence_level or 0.95
+    return [_Checked(name, *one.judged, level, one.verdict, found, one.sentence)]
 
 
 def _of_comparison(name: str, one: ComparisonResult) -> list[_Checked]:
