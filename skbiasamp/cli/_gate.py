@@ -40,7 +40,8 @@ def _facts(name: str, one: Any) -> list[_Checked]:
         return _of_comparison(name, one)
     found = one.verdict in (AMPLIFIES, REVEALS_MORE)
     level = one.confidence_level or 0.95
-    return [_Checked(name, *one.judged, level, one.verdict, found, one.sentence)]
+    value, low, high = one.judged
+    return [_Checked(name, value, low, high, level, one.verdict, found, one.sentence)]
 
 
 def _of_comparison(name: str, one: ComparisonResult) -> list[_Checked]:
