@@ -87,7 +87,7 @@ def assess(
         every = resampled_bounds(
             drawn, cells, pairs, choices, simultaneous=simultaneous, level=confidence_level
         )
-    return settled(every, cells, train, pairs, confidence_level, adjust)
+    return judged(every, cells, train, pairs, confidence_level, adjust)
 
 
 def resampled_bounds(
@@ -113,7 +113,7 @@ def resampled_bounds(
     )
 
 
-def settled(
+def judged(
     every: list[Bounds],
     cells: Contingency,
     train: Contingency,

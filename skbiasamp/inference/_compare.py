@@ -15,7 +15,7 @@ from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp._order import ordered
 from skbiasamp._sums import generator, pair_sums
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._assess import Uncertainty, resampled_bounds, settled
+from skbiasamp.inference._assess import Uncertainty, judged, resampled_bounds
 from skbiasamp.inference._clustered import Changes, changes, units
 from skbiasamp.inference._influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference._intervals import (
@@ -119,7 +119,7 @@ def measure_models(
             bounds = resampled_bounds(drawn[model], seen, own, signs, level=confidence_level)
         else:
             bounds = analytic(seen, own, signs, confidence_level=confidence_level)
-        sure = settled(bounds, seen, reference[model], own, confidence_level, adjust)
+        sure = judged(bounds, seen, reference[model], own, confidence_level, adjust)
         sign = sure.bounds.sign
         known: dict[str, Any] = {"drawn": drawn.get(model)}
         if model in drawn:

@@ -87,16 +87,16 @@ def _terms(
         (pairs.rates.base, pairs.base, -1.0),
     ):
         if sides is not None:
-            yield sides, rates[:, tasks], factor, _times_counted(cells, pairs, sides[0])
+            times = _times_counted(cells, pairs, pairs.rates, sides[0])
+            yield sides, rates[:, tasks], factor, times
 
 
-def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
+def _times_counted(cells: Cells, pairs: Pairs, rates: Rates, side: Any) -> Any:
     """Return how often a row counts in a denominator.
 
     Shares of a set of tasks sum over groups, so that a row of two groups counts twice there.
     """
-    assert pairs.rates is not None
-    if pairs.onto is None or pairs.rates.observed[1] != "task_pred":
+    if pairs.onto is None or rates.observed[1] != "task_pred":
         return 1.0
     return labels_of(cells, side).scores(np.ones(len(pairs.groups)))
 
@@ -139,7 +139,7 @@ def has_centre(pairs: Pairs) -> bool:
     return pairs.centre is not None and np.ndim(pairs.centre[1]) > 0
 
 
-class Moments(NamedTuple):
+class Covariances(NamedTuple):
     """Variances of each pair's association in labels and in predictions, and their covariance."""
 
     labels: Array
@@ -147,15 +147,15 @@ class Moments(NamedTuple):
     predictions: Array
 
 
-def association_moments(cells: Contingency, pairs: Pairs, rates: Rates) -> Moments:
+def association_moments(cells: Contingency, pairs: Pairs, rates: Rates) -> Covariances:
     """Return how the associations of pairs vary with the rows, in labels and in predictions.
 
     Where `rates` has no base, only the predictions vary.
     """
     if isinstance(cells, TaskSums):
         every = [_moments(cells.of_task(task), pairs, rates) for task in range(len(pairs.tasks))]
-        return Moments(*np.concatenate(every, axis=-1))
-    return Moments(*_moments(cells, pairs, rates))
+        return Covariances(*np.concatenate(every, axis=-1))
+    return Covariances(*_moments(cells, pairs, rates))
 
 
 def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
@@ -164,7 +164,7 @@ def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
     sides = [one for one in (rates.base, rates.observed) if one is not None]
     labels = [labels_of(cells, side) for side, _ in sides]
     conditions = [labels_of(cells, given) for _, given in sides]
-    times = [_times_counted(cells, pairs, side) for side, _ in sides]
+    times = [_times_counted(cells, pairs, rates, side) for side, _ in sides]
     found = np.zeros((3, conditions[0].width, labels[0].width))
     size = max(1, _BLOCK // max(1, cells.n_cells))
     squares = _SumsOfSquares(cells)

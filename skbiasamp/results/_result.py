@@ -181,9 +181,13 @@ class AuditResult(OfMetric):
     about: str = "the group"
     baseline: str = "equally accurate random labels"
     words: pd.DataFrame | None = None
-    estimate: float = math.nan
+    estimate: Any = None  # the value
     estimand: str = ""
     null: str = ""
+
+    def __post_init__(self) -> None:
+        if self.estimate is None:
+            object.__setattr__(self, "estimate", self.value)
 
     def __float__(self) -> float:
         return float(self.value)
