@@ -316,7 +316,7 @@ def test_the_page_opens_with_the_verdict(plain):
     assert (
         "How sure: +0.0875, on average 8.8 percentage points along the association (95 % "
         f"confidence interval {result.low:+.4f} to {result.high:+.4f}). 0 means no change. p-value "
-        "< 0.001, from 800 rows. Metric: directional group → task (A→T) A is the group, T is the task"
+        "0.001, from 800 rows. Metric: directional group → task (A→T) A is the group, T is the task"
     ) in text
 
 

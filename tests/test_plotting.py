@@ -306,7 +306,7 @@ def test_every_auditor_s_result_can_be_drawn(name):
     sides = {"signed": "amplifies →", "attack": "reveals more →", "size": "size of the change →"}
     assert forest.ax_.get_xlabel().splitlines()[0].endswith(sides[result.kind])
     assert heatmap.colorbar_.ax.get_ylabel().endswith(sides[result.kind])
-    assert headline[1].startswith(f"{result.value:+.4f}".replace("-", "−"))
+    assert headline[1].startswith(f"{result.estimate:+.4f}".replace("-", "−"))
     if auditor.interval is not None:
         assert f"{result.high:+.4f}]".replace("-", "−") in headline[1]
 

@@ -1235,7 +1235,7 @@ def test_text_and_notebook_say_the_same(amplified):
     pytest.importorskip("jinja2")
     shown = amplified._repr_html_()
     assert shown.count("<tr") == 1 + 4
-    assert shown.count("&lt;") == shown.count("&lt; 0.001")
+    assert "&lt;" not in shown
 
 
 def test_a_notebook_without_jinja2_shows_the_text(amplified, monkeypatch):

@@ -434,16 +434,22 @@ def chosen(every: Sequence[Bounds]) -> int:
     return 1 if len(every) > 1 and every[0].estimate_low > 0 >= every[1].estimate_low else 0
 
 
-def interval_p_value(value: Any, low: Any, high: Any, confidence_level: float) -> Any:
+def interval_p_value(
+    value: Any, low: Any, high: Any, confidence_level: float, n_resamples: int | None = None
+) -> Any:
     """Return the p-value that a number is 0, which is below α where its interval excludes 0.
 
-    It is that of the normal distribution whose quantiles are the ends of the interval.
+    It is that of the normal distribution whose quantiles are the ends of the interval. Resamples
+    do not know of smaller chances than one in their number.
     """
     value, low, high = (np.asarray(one, dtype=float) for one in (value, low, high))
     z = float(stats.norm.isf((1 - confidence_level) / 2))
     reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
         p_values = 2 * stats.norm.sf(z * np.abs(value) / reach)
+    least = 0.0 if n_resamples is None else 1 / (1 + n_resamples)
+    if least < round(1 - confidence_level, 12):
+        p_values = np.maximum(p_values, least)
     p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
     return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
 

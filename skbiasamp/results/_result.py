@@ -147,7 +147,7 @@ class AuditResult(OfMetric):
     >>> float(result)
     0.1125
     >>> result
-    directional A->T: +0.1125 [+0.0925, +0.1342], p = 1.1e-25 (800 rows, 2 groups x 1 task)
+    directional A->T: +0.1125 [+0.0925, +0.1342], p = 0.001 (800 rows, 2 groups x 1 task)
     group  task   n   base  observed  sign   delta  amplification    low   high p_value
         f     1 400 0.2500    0.1500    -1 -0.1000         0.1000 0.0721 0.1309 1.8e-12
         m     1 400 0.5000    0.6250     1  0.1250         0.1250 0.0945 0.1570 1.8e-15
@@ -395,7 +395,8 @@ class AuditResult(OfMetric):
         counted = table[~apart]
         lowered = [flag for flag in flags if flag in table and counted[flag].all()]
         again = ["p_adjusted", *_SIMULTANEOUS]
-        if "sign_used" in table and (counted["sign_used"] == counted["sign"]).all():
+        alike = "sign_used" in table and (counted["sign_used"] == counted["sign"]).all()
+        if alike or math.isnan(self.low):
             again.append("sign_used")
         return table.drop(columns=[*again, *lowered], errors="ignore")
 

@@ -84,6 +84,14 @@ def uncounted(table: pd.DataFrame) -> Array:
     return np.asarray((table["sign"] == 0) & (table["amplification"] == 0))
 
 
+def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without the published values, if each is the estimate to four digits."""
+    if "value" not in table or "estimate" not in table:
+        return table
+    equal = np.abs(table["value"] - table["estimate"]).fillna(0) < 5e-5
+    return table.drop(columns="value") if equal.all() else table
+
+
 def html_table(title: str, lines: Iterable[str], table: pd.DataFrame) -> str:
     """Return a table for a notebook, with text above it; labels of the data are escaped."""
     shown = table.to_html(index=False, border=0, escape=True, **FORMATS)
