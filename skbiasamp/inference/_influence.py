@@ -95,8 +95,7 @@ def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
 
     Shares of a set of tasks sum over groups, so that a row of two groups counts twice there.
     """
-    assert pairs.rates is not None
-    if pairs.onto is None or pairs.rates.observed[1] != "task_pred":
+    if pairs.onto is None or pairs.rates is None or pairs.rates.observed[1] != "task_pred":
         return 1.0
     return labels_of(cells, side).scores(np.ones(len(pairs.groups)))
 
