@@ -93,9 +93,10 @@ def _terms(
 def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
     """Return how often a row counts in a denominator.
 
-    Shares of a set of tasks sum over groups, so that a row of two groups counts twice there.
+    Shares of a set of tasks, of labels and of predictions, sum over groups, so that a row of two
+    groups counts twice there.
     """
-    if pairs.onto is None or pairs.rates is None or pairs.rates.observed[1] != "task_pred":
+    if pairs.onto is None or not pairs.above_only:
         return 1.0
     return labels_of(cells, side).scores(np.ones(len(pairs.groups)))
 
