@@ -129,7 +129,25 @@ def row_influence(
             every = gradient.sum(axis=0 if by_group else 1) * (factor / cells.total)
             overall = labels_of(cells, side).scores(every)
             scores -= overall - (cells.weight @ overall) / cells.total
+    if centred and labels and pairs.own_base:
+        scores += _by_own_centre(cells, pairs, gradient)
     return scores
+
+
+def _by_own_centre(cells: Cells, pairs: Pairs, gradient: Array) -> Array:
+    """Return each row's influence by the centre of the user's own rates.
+
+    The rates are fixed, and the sizes of groups, by which they are averaged, are not.
+    """
+    assert pairs.rates is not None
+    groups, size = labels_of(cells, "group"), 1.0
+    if pairs.rates.observed[1] == "group":
+        every = pairs.base @ gradient.sum(axis=0)
+        size = groups.scores(np.ones(len(pairs.groups)))
+    else:
+        every = gradient.sum(axis=1)
+    overall, n = groups.scores(every), cells.weight @ (size * np.ones(cells.n_cells))
+    return (overall - size * (cells.weight @ overall) / n) / n
 
 
 def has_centre(pairs: Pairs) -> bool:
@@ -258,6 +276,9 @@ def _variance_of_sums(cells: TaskSums, pairs: Pairs, gradient: Array, centred: b
         both, alone = moments.crossed
         each = change @ shared
         overall = (n @ each) / cells.total
+        if pairs.own_base:  # its centre follows the sizes of groups
+            own = pairs.base @ shared
+            overall = overall + own - (n @ own) / cells.total
         squares = squares - 2 * (both - n * mean * each) / (rows * cells.total)
         squares = squares + (alone - n * overall * (2 * each - overall)) / cells.total**2
     return float(share**2 * squares[n > 0].sum())
