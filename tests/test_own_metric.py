@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from pandas.testing import assert_frame_equal
+from scipy import stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
@@ -53,7 +54,21 @@ class OwnDirectionalAuditor(CooccurrenceAuditor):
     def _measure(self, train, test):
         base, observed = (test.rate(side, given="group") for side in ("task", "task_pred"))
         n, rates = test.count("group")[..., None], Rates(("task_pred", "group"), ("task", "group"))
-        return Pairs(test.groups, test.tasks, n, base, observed, self._sign(train), rates=rates)
+        sign, centre = self._sign(train), self._centre(test)
+        return Pairs(test.groups, test.tasks, n, base, observed, sign, rates=rates, centre=centre)
+
+    def _centre(self, test):
+        total = np.asarray(test.total)[..., None, None]
+        return tuple(test.count(side)[..., None, :] / total for side in ("task", "task_pred"))
+
+
+class UncentredAuditor(OwnDirectionalAuditor):
+    """The same by a user who does not say what its associations are."""
+
+    metric = "uncentred"
+
+    def _centre(self, test):
+        return None
 
 
 def world(n=400, n_tasks=1, seed=0, n_groups=3):
@@ -131,21 +146,19 @@ def test_its_bootstrap_interval_is_that_of_resampled_rows():
     assert (result.table["low"] <= result.table["high"]).all()
 
 
-def test_its_p_value_is_that_of_labels_and_predictions_that_change_places():
+def test_its_p_value_is_that_of_its_interval():
     train, rows = data = world(n=150, seed=2)
-    n_draws = 1999
-    result = audited(FalsePositiveAuditor(n_resamples=n_draws, random_state=0), data)
-    rng, value, extreme = np.random.default_rng(1), abs(plain(train, rows)[1]), 0
-    for _ in range(1000):
-        swap = rng.random(150) < 0.5
-        drawn = rows | {
-            "y_true": np.where(swap, rows["y_pred"], rows["y_true"]),
-            "y_pred": np.where(swap, rows["y_true"], rows["y_pred"]),
-        }
-        extreme += abs(plain(train, drawn)[1]) >= value - 1e-9
-    p = extreme / 1000
-    assert 0.02 < p < 0.5
-    assert result.p_value == pytest.approx(p, abs=4.5 * np.sqrt(p * (1 - p) / 650))
+    result = audited(FalsePositiveAuditor(n_resamples=3999, random_state=0), data)
+    rng, value = np.random.default_rng(1), plain(train, rows)[1]
+    draws = [rng.multinomial(150, [1 / 150] * 150).astype(float) for _ in range(2000)]
+    near = np.quantile([plain(train, rows, weight)[1] for weight in draws], 0.025)
+    assert near > 0
+    z = stats.norm.isf(0.025) * value / (value - near)
+    # An end of 2,000 draws has 1/17 standard errors of its own.
+    error = 2 * stats.norm.pdf(z) * z / 17
+    assert result.p_value == pytest.approx(2 * stats.norm.sf(z), abs=4 * error)
+    assert 0.001 < result.p_value < 0.05
+    assert result.low > 0
     assert (result.table["p_adjusted"] >= result.table["p_value"]).all()
 
 
@@ -233,12 +246,32 @@ def test_declared_rates_give_the_intervals_and_tests_of_the_package_s_own_metric
         own = audited(OwnDirectionalAuditor(**options))
         expected = audited(skbiasamp.DirectionalAuditor(**options))
         assert_frame_equal(own.table, expected.table)
-        assert (own.value, own.low, own.high, own.p_value) == (
-            expected.value, expected.low, expected.high, expected.p_value
-        )  # fmt: skip
+        for name in ("value", "estimate", "low", "high", "p_value", "estimand", "null"):
+            assert getattr(own, name) == getattr(expected, name)
+        assert own.statistics == expected.statistics
 
 
-def test_sizes_of_changes_of_probabilities_have_tests_of_pairs_but_none_of_the_value():
+def test_without_a_centre_the_value_is_the_estimate():
+    centred, result = (
+        audited(auditor(interval="analytic")) for auditor in (OwnDirectionalAuditor, UncentredAuditor)
+    )
+    assert_frame_equal(result.table, centred.table)
+    assert result.estimate == result.value == centred.value != centred.estimate
+    # By hand: the signs 1, -1, -1 times the changes, each of as many rows as its group has.
+    train, rows = world()
+    change, variance = rows["y_pred"] - rows["y_true"], 0.0
+    for group in range(3):
+        mine = change[rows["sensitive_features"] == group]
+        variance += mine.var() / len(mine) / 9
+    assert result.table["sign"].tolist() == [1, -1, -1]
+    reach = stats.norm.isf(0.025) * np.sqrt(variance)
+    assert_allclose([result.low, result.high], [result.value - reach, result.value + reach])
+    assert result.p_value == pytest.approx(2 * stats.norm.sf(result.value / np.sqrt(variance)))
+    assert result.estimand == "The value in the population that the audited rows are a sample of."
+    assert result.null == "The value is 0 in this population."
+
+
+def test_sizes_of_changes_of_probabilities_have_tests_of_pairs_and_of_their_signed_mean():
     class OwnSizeAuditor(OwnDirectionalAuditor):
         kind = "size"
 
@@ -251,7 +284,10 @@ def test_sizes_of_changes_of_probabilities_have_tests_of_pairs_but_none_of_the_v
     signed = audited(OwnDirectionalAuditor(random_state=0, n_resamples=99), data)
     assert result.value == pytest.approx(signed.table["delta"].abs().mean(), abs=1e-12)
     assert_allclose(result.table["p_value"], signed.table["p_value"])
-    assert np.isnan(result.p_value)
+    assert result.statistics["value_low"] <= result.value <= result.statistics["value_high"]
+    assert result.statistics["value_low"] >= 0
+    for name in ("estimate", "low", "high", "p_value"):
+        assert getattr(result, name) == pytest.approx(getattr(signed, name), rel=1e-9)
 
 
 def test_predictions_that_a_metric_does_not_use_change_nothing():
@@ -304,14 +340,16 @@ def test_undefined_pairs_are_named_and_left_out():
 
 def test_several_runs_of_a_model_have_an_interval_between_them():
     train, rows = world()
-    auditor = FalsePositiveAuditor(interval=None).fit(**train)
+    auditor = FalsePositiveAuditor(n_resamples=199, random_state=0).fit(**train)
     predictions = [world(seed=0)[1]["y_pred"], rows["y_true"], np.roll(rows["y_pred"], 1)]
-    result = auditor.audit_runs(
-        rows["y_true"], predictions, sensitive_features=rows["sensitive_features"]
-    )
+    runs = {"y_preds": predictions, "sensitive_features": rows["sensitive_features"]}
+    result = auditor.audit_runs(rows["y_true"], **runs)
     expected = [auditor.score(**rows | {"y_pred": one}) for one in predictions]
     assert result.value == pytest.approx(np.mean(expected), abs=1e-12)
     assert result.low < result.value < result.high
+    without = auditor.set_params(interval=None).audit_runs(rows["y_true"], **runs)
+    assert without.value == result.value
+    assert np.isnan([without.low, without.high, without.p_value]).all()
 
 
 # --------------------------------------------------------------------------- in scikit-learn

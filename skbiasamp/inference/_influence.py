@@ -87,16 +87,17 @@ def _terms(
         (pairs.rates.base, pairs.base, -1.0),
     ):
         if sides is not None:
-            times = _times_counted(cells, pairs, pairs.rates, sides[0])
+            times = _times_counted(cells, pairs, sides[0])
             yield sides, rates[:, tasks], factor, times
 
 
-def _times_counted(cells: Cells, pairs: Pairs, rates: Rates, side: Any) -> Any:
+def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
     """Return how often a row counts in a denominator.
 
-    Shares of a set of tasks sum over groups, so that a row of two groups counts twice there.
+    Shares of a set of tasks, of labels and of predictions, sum over groups, so that a row of two
+    groups counts twice there.
     """
-    if pairs.onto is None or rates.observed[1] != "task_pred":
+    if pairs.onto is None or not pairs.above_only:
         return 1.0
     return labels_of(cells, side).scores(np.ones(len(pairs.groups)))
 
@@ -129,7 +130,25 @@ def row_influence(
             every = gradient.sum(axis=0 if by_group else 1) * (factor / cells.total)
             overall = labels_of(cells, side).scores(every)
             scores -= overall - (cells.weight @ overall) / cells.total
+    if centred and labels and pairs.own_base:
+        scores += _by_own_centre(cells, pairs, gradient)
     return scores
+
+
+def _by_own_centre(cells: Cells, pairs: Pairs, gradient: Array) -> Array:
+    """Return each row's influence by the centre of the user's own rates.
+
+    The rates are fixed, and the sizes of groups, by which they are averaged, are not.
+    """
+    assert pairs.rates is not None
+    groups, size = labels_of(cells, "group"), 1.0
+    if pairs.rates.observed[1] == "group":
+        every = pairs.base @ gradient.sum(axis=0)
+        size = groups.scores(np.ones(len(pairs.groups)))
+    else:
+        every = gradient.sum(axis=1)
+    overall, n = groups.scores(every), cells.weight @ (size * np.ones(cells.n_cells))
+    return (overall - size * (cells.weight @ overall) / n) / n
 
 
 def has_centre(pairs: Pairs) -> bool:
@@ -164,7 +183,7 @@ def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
     sides = [one for one in (rates.base, rates.observed) if one is not None]
     labels = [labels_of(cells, side) for side, _ in sides]
     conditions = [labels_of(cells, given) for _, given in sides]
-    times = [_times_counted(cells, pairs, rates, side) for side, _ in sides]
+    times = [_times_counted(cells, pairs, side) for side, _ in sides]
     found = np.zeros((3, conditions[0].width, labels[0].width))
     size = max(1, _BLOCK // max(1, cells.n_cells))
     squares = _SumsOfSquares(cells)
@@ -258,6 +277,9 @@ def _variance_of_sums(cells: TaskSums, pairs: Pairs, gradient: Array, centred: b
         both, alone = moments.crossed
         each = change @ shared
         overall = (n @ each) / cells.total
+        if pairs.own_base:  # its centre follows the sizes of groups
+            own = pairs.base @ shared
+            overall = overall + own - (n @ own) / cells.total
         squares = squares - 2 * (both - n * mean * each) / (rows * cells.total)
         squares = squares + (alone - n * overall * (2 * each - overall)) / cells.total**2
     return float(share**2 * squares[n > 0].sum())

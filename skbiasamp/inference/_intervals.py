@@ -376,10 +376,11 @@ def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_leve
 
 
 class BaseErrors(NamedTuple):
-    """Variances of pairs, and of the estimate, by the rates of training labels."""
+    """Variances of pairs, estimate and published value, by the rates of training labels."""
 
     pairs: Array
     estimate: float
+    value: float
 
 
 def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
@@ -396,8 +397,9 @@ def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors 
     )
     of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
     whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
+    value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
     # Where tasks were summed by themselves, it is not known how their errors add up.
-    return BaseErrors(of_pairs, float(np.nan_to_num(whole)))
+    return BaseErrors(of_pairs, float(np.nan_to_num(whole)), float(np.nan_to_num(value)))
 
 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
@@ -412,6 +414,9 @@ def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level:
     statistics["standard_error"] = float(
         np.hypot(statistics["standard_error"], errors.estimate**0.5)
     )
+    if pairs.apart:
+        known = statistics["value_low"], statistics["value_high"]
+        statistics |= _named("value", *_further(float(pairs.value), known, z * errors.value**0.5))
     return bounds._replace(
         low=low, high=high, estimate_low=ends[0], estimate_high=ends[1], statistics=statistics
     )

@@ -88,8 +88,8 @@ def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
     """Return a table without the published values, if each is the estimate to four digits."""
     if "value" not in table or "estimate" not in table:
         return table
-    equal = np.abs(table["value"] - table["estimate"]).fillna(0) < 5e-5
-    return table.drop(columns="value") if equal.all() else table
+    gap = np.asarray(table["value"] - table["estimate"], dtype=float)
+    return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="value")
 
 
 def html_table(title: str, lines: Iterable[str], table: pd.DataFrame) -> str:
