@@ -141,7 +141,8 @@ def _by_own_centre(cells: Cells, pairs: Pairs, gradient: Array) -> Array:
     The rates are fixed, and the sizes of groups, by which they are averaged, are not.
     """
     assert pairs.rates is not None
-    groups, size = labels_of(cells, "group"), 1.0
+    groups = labels_of(cells, "group")
+    size: Any = 1.0
     if pairs.rates.observed[1] == "group":
         every = pairs.base @ gradient.sum(axis=0)
         size = groups.scores(np.ones(len(pairs.groups)))
