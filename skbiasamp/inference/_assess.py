@@ -23,6 +23,7 @@ from skbiasamp.inference._intervals import (
     measure_resamples,
     of_sizes,
     percentiles,
+    predicted_interval,
     widen_degenerate,
     with_errors_of_base,
 )
@@ -133,6 +134,9 @@ def judged(
         for one, error in zip(every, errors, strict=True)
     ]
     bounds = every[chosen(every)]
+    if bounds.estimate_high < 0:  # does it reduce, or reverse?
+        known = predicted_interval(cells, pairs, bounds.sign, level)
+        bounds = bounds._replace(statistics=bounds.statistics | known)
     if bounds.p_value is not None:  # the test of the draws
         adjusted = adjust_p_values(bounds.p_value, adjust)
         return Uncertainty(bounds, bounds.p_value, adjusted, bounds.estimate_p_value)

@@ -249,9 +249,8 @@ def _between(own: Pairs, other: Pairs) -> Pairs:
 def _of_growth(own: Drawn, other: Drawn) -> Drawn:
     """Return draws of how much further one model's rates are from equal shares."""
     value = own.value - other.value
-    nothing = np.full((len(value), 1), np.nan)
     moved = own.moved - other.moved
-    return Drawn(moved, value, value[:, None], nothing, other.observed, own.observed)
+    return Drawn(moved, value, value[:, None], other.observed, own.observed)
 
 
 def _moved(own: Measured, other: Measured, between: Pairs) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._cells import Cells, SideName, column, labels_of
+from skbiasamp._cells import SIDES, Cells, SideName, column, labels_of, shared
 from skbiasamp._input import Array
 from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
@@ -182,6 +182,11 @@ def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
     """Return `association_moments` stacked, as (3, groups, tasks)."""
     by_group = rates.observed[1].startswith("group")
     sides = [one for one in (rates.base, rates.observed) if one is not None]
+    same = len({given for _, given in sides}) == 1
+    plain = cells.whole and cells.clusters is None and not any(map(cells.soft, SIDES))
+    if plain and same and (pairs.onto is None or not pairs.above_only):
+        found = _moments_of_counts(cells, has_centre(pairs), rates)
+        return found if by_group else np.swapaxes(found, 1, 2)
     labels = [labels_of(cells, side) for side, _ in sides]
     conditions = [labels_of(cells, given) for _, given in sides]
     times = [_times_counted(cells, pairs, side) for side, _ in sides]
@@ -196,19 +201,41 @@ def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
             overall = [(cells.weight @ one / cells.total - one) / cells.total for one in values]
         for condition in range(found.shape[1]):
             parts = []
-            for one, given, n_times, shared in zip(values, conditions, times, overall, strict=True):
+            for one, given, n_times, common in zip(values, conditions, times, overall, strict=True):
                 inside = given.column(condition)
                 whole = inside * n_times
                 n = cells.weight @ whole
                 with np.errstate(invalid="ignore", divide="ignore"):
                     rate = (cells.weight * inside) @ one / n
-                    parts.append((inside[:, None] * one - whole[:, None] * rate) / n + shared)
+                    parts.append((inside[:, None] * one - whole[:, None] * rate) / n + common)
             before, after = parts[0], parts[-1]
             found[2, condition, block] = squares.of(after, after)
             if rates.base is not None:
                 found[0, condition, block] = squares.of(before, before)
                 found[1, condition, block] = squares.of(before, after)
     return found if by_group else np.swapaxes(found, 1, 2)
+
+
+def _moments_of_counts(cells: Cells, centred: bool, rates: Rates) -> Array:
+    """Return `_moments`, as (3, conditions, labels), of what was counted: labels are 0 or 1."""
+    (after, given), total = rates.observed, cells.total
+    n = cells.count(given)[:, None]
+    part = n / total
+    found = np.zeros((3, *cells.joint(given, after).shape))
+    before = after if rates.base is None else rates.base[0]
+    for i, (one, other) in enumerate([(before, before), (before, after), (after, after)]):
+        if rates.base is None and i < 2:
+            continue
+        held = cells if one == other else shared(cells, after.partition("_")[0])
+        both = held.joint(given, other)
+        first, second = cells.joint(given, one), cells.joint(given, other)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            inside = both - first * second / n
+            found[i] = inside / part**2
+            if centred:
+                alone = held.count(other) - cells.count(one) * cells.count(other) / total
+                found[i] += alone - 2 * inside / part
+    return found / total**2
 
 
 class _SumsOfSquares:

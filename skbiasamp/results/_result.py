@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -192,7 +193,7 @@ class AuditResult(OfMetric):
     def __float__(self) -> float:
         return float(self.value)
 
-    @property
+    @cached_property
     def verdict(self) -> str:
         """What the interval of the estimate says, in a fixed vocabulary.
 
@@ -248,7 +249,7 @@ class AuditResult(OfMetric):
         """The estimate with its interval, which the verdict is about."""
         return self.estimate, self.low, self.high
 
-    @property
+    @cached_property
     def affected(self) -> dict[str, Any] | None:
         """The pair of group and task that is affected most: a row of ``table``, or None.
 
@@ -271,8 +272,8 @@ class AuditResult(OfMetric):
         # Numeric tasks have units of their own, in which changes cannot be compared.
         size = np.abs(delta if self.percent else amplification)[pairs]
         at = int(pairs[size.argmax()])
-        row = row_of(self.table, at)
-        pair = {name: row.get(name, math.nan) for name in _OF_PAIR}
+        columns = {name: self.table[name] for name in _OF_PAIR if name in self.table}
+        pair = {name: columns[name].iloc[at] if name in columns else math.nan for name in _OF_PAIR}
         return {**pair, "significant": bool(sure.any())}
 
     def worst(self) -> dict[str, Any]:
