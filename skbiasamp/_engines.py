@@ -108,8 +108,17 @@ def open_frame(frame: Any, sides: Sides) -> Opened:
     schema = opened.lazy().collect_schema()
     for side, names in sides.items():
         for name in names:
+            option = OPTION_OF.get(side.partition(":")[0], side)
             if not isinstance(name, Hashable) or name not in schema:
-                raise no_column(name, schema, OPTION_OF.get(side.partition(":")[0], side))
+                raise no_column(name, schema, option)
+            if schema[name].is_nested():
+                raise InputTypeError(
+                    "{name} must name a column with one value a row; column {column!r} has the "
+                    "type {kind}. Make a column of each of its values first.",
+                    name=option,
+                    column=name,
+                    kind=schema[name],
+                )
     named = dict.fromkeys(name for names in sides.values() for name in names)
     free = (new for i in count() if (new := f"column {i}") not in schema)
     called = {name: new for name, new in zip(named, free, strict=False) if not is_plain(name)}

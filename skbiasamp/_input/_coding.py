@@ -83,6 +83,12 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         codes, uniques = pd.factorize(column)
     except TypeError:  # unhashable
         seen = next(v for v in column if type(v).__hash__ is None)
+        if isinstance(seen, dict):
+            raise InputTypeError(
+                "{name} must hold one label a row; got a dict in each row, as ONNX gives the "
+                "probabilities of classes. Pass a column for each class: pd.DataFrame({name}).",
+                name=name,
+            ) from None
         raise InputTypeError(
             "{name} must hold one label a row; got {kind}s such as {seen!r}. For several labels a "
             "row pass a 0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes "
