@@ -343,6 +343,20 @@ def check_columns(names: Names, expected: Names, argument: Name, other: Name) ->
         )
 
 
+def check_same_columns(names: Names, trained: Names) -> None:
+    """Raise if the audited groups are of other columns than those of the training labels."""
+    unnamed = tuple(range(len(names)))
+    if len(names) != len(trained) or unnamed in (names, trained) or set(names) == set(trained):
+        return
+    raise InputError(
+        "{sensitive_features} has the name{s} {seen}, and the training labels had {trained}. Pass "
+        "the same sensitive feature to both. If it is the same, rename it in one of them.",
+        s="s" * (len(names) > 1),
+        seen=quote(names),
+        trained=quote(trained),
+    )
+
+
 def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
     """Return a user's table of groups x tasks as numbers, in the order of the data."""
     if not isinstance(table, pd.DataFrame):

@@ -128,7 +128,7 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
     columns = [wrapped] if isinstance(wrapped, nw.Series) else []
     if isinstance(wrapped, nw.DataFrame):
         columns = [wrapped[one] for one in wrapped.columns]
-    if len(columns) == 1 and isinstance(columns[0].dtype, nw.Array | nw.List):
+    if len(columns) == 1 and isinstance(columns[0].dtype, nw.Array):
         rows = columns[0].to_numpy()  # of polars an array of more dimensions
         return rows if rows.ndim > 1 else _from_sequence(columns[0].to_list(), name)
     if isinstance(wrapped, nw.Series):

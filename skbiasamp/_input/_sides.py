@@ -18,6 +18,7 @@ from skbiasamp._input._checks import (
     check_group_limit,
     check_kinds,
     check_known,
+    check_same_columns,
     check_spelling,
 )
 from skbiasamp._input._coding import Column
@@ -262,9 +263,9 @@ class Sides:
         # Of two 0/1 columns in another order the combinations look the same.
         titles = tuple(self.coded.titles["sensitive_features"])
         if self.how.like and len(titles) == len(self.how.like[0].columns):
-            check_columns(
-                titles, self.how.like[0].columns, "sensitive_features", "the training data"
-            )
+            trained = self.how.like[0].columns
+            check_same_columns(titles, trained)
+            check_columns(titles, trained, "sensitive_features", "the training data")
         names, recoded = self._align(combined, known, "group", weight)
         self._check_groups(names, weight)
         coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
