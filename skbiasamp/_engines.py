@@ -78,6 +78,25 @@ class Opened(NamedTuple):
         kind = self.schema[name]
         return bool(kind.is_float() or kind.is_decimal())
 
+    def decided(self, names: Iterable[Hashable], threshold: float) -> Opened:
+        """Return the frame with 0 and 1 for scores below a threshold, and for the others."""
+        made, schema = [], dict(self.schema)
+        for name in dict.fromkeys(names):
+            if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
+                text = "{y_pred} must hold numbers if there is a {threshold}; got type {kind}."
+                raise InputError(text, kind=schema[name])
+            score = self.column(name)
+            score = score if schema[name].is_float() else score.cast(nw.Float64)
+            # Of NaN some engines say that it is above any number.
+            above = nw.when(~score.is_nan()).then((score >= threshold).cast(nw.Int8))
+            made.append(above.alias(str(self.called.get(name, name))))
+            schema[name] = nw.Int8()
+        if not made:
+            return self
+        eager = None if self.eager is None else self.eager.with_columns(*made)
+        lazy = self.frame.with_columns(*made) if eager is None else eager.lazy()
+        return self._replace(frame=lazy, eager=eager, schema=schema)
+
     def fractional(self, names: Iterable[Hashable]) -> list[Hashable]:
         """Return which columns hold numbers that are not whole."""
         asked = [name for name in dict.fromkeys(names) if self.fractions(name)]

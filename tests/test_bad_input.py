@@ -658,7 +658,7 @@ def test_attributes_in_another_order_after_chunks():
 )
 def test_groups_of_another_column_than_those_of_training(counted, trained, audited, seen):
     """Both columns may hold yes and no: the signs were those of another feature."""
-    table = pd.DataFrame({name: SEX for name in ("sex", "gender", "race", "age")})
+    table = pd.DataFrame(dict.fromkeys(("sex", "gender", "race", "age"), SEX))
     auditor = DirectionalAuditor(interval=None).fit(HIRED, sensitive_features=table[trained])
     groups = table[audited]
     with raises(f"sensitive_features has the {seen}.*rename it"):

@@ -16,8 +16,10 @@ from skbiasamp._input._checks import (
     check_count,
     check_option,
     check_pair_limit,
+    check_threshold,
 )
 from skbiasamp._input._coding import (
+    HOLES,
     Column,
     Continuous,
     as_numbers,
@@ -27,8 +29,10 @@ from skbiasamp._input._coding import (
     measured,
     need_classes,
     no_missing,
+    numbers_of,
     probabilities,
     read_weight,
+    refuse,
     tally,
     text_column,
 )
@@ -114,6 +118,9 @@ class _Reader:
 
     def _read_prediction(self, name: str, truth: str) -> None:
         value = as_column(self.given[name])
+        if self.how.threshold is not None and name == "y_pred":
+            self._read_decisions(value, self.how.threshold)
+            return
         if is_table(value):
             self.matrices[name] = indicator(value, name, soft=True, scores=self.how.scores)
             self.titles[name] = [column for column, _ in columns_of(value)]
@@ -138,6 +145,27 @@ class _Reader:
             self._read_numbers(name, column.numbers)
         else:
             self.matrices[name] = probabilities(column.numbers, name)[:, None]
+
+    def _read_decisions(self, value: Any, threshold: float) -> None:
+        """Read scores as decisions: those of at least the threshold are positive."""
+        titles, columns = zip(*columns_of(value), strict=True)
+        found = []
+        for column in columns:
+            numbers, kind = numbers_of(column, "y_pred"), np.asarray(column).dtype
+            refuse(np.isnan(numbers), HOLES, "y_pred")
+            # 0.7 of single precision is at 0.7, as it is in NumPy.
+            found.append(numbers >= (kind.type(threshold) if kind.kind == "f" else threshold))
+        above = np.column_stack(found)
+        if "y_true" in self.matrices:
+            self.matrices["y_pred"], self.titles["y_pred"] = above, list(titles)
+        elif len(titles) == 1:
+            self.columns["y_pred"] = Column(above[:, 0].astype(np.uint8), 0, [False, True])
+        else:
+            raise InputError(
+                "{y_pred} has {n} columns, and {threshold} is for one score a row. Pass the column "
+                "of the positive class.",
+                n=len(titles),
+            )
 
     def _continuous(self, truth: str) -> bool:
         return truth in self.matrices and self.matrices[truth].dtype.kind == "f"
@@ -211,6 +239,7 @@ def read_rows(
     max_groups: float | None = np.inf,
     texts: bool = False,
     numbers: bool = False,
+    threshold: float | None = None,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
@@ -219,12 +248,17 @@ def read_rows(
     `repeats`, the weight of a row is that of so many rows. `clusters` holds an id a row. Rows stay
     in their order if they are to be `apart`. `pos_label` is the positive class of a
     binary label; by default that of `like`, or the class that sorts last. `max_groups`
-    is how many groups may be found: None for what people mean.
+    is how many groups may be found: None for what people mean. With a `threshold`, predictions are
+    scores, and those of at least it are the positive class.
     """
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
     for name, one in (("scores", scores), ("texts", texts), ("numbers", numbers)):
         check_option(name, one, (True, False))
+    check_threshold(threshold)
+    if threshold is not None and (texts or numbers):
+        text = "{threshold} turns scores into labels, and these rows hold {what}: leave it out."
+        raise InputError(text, what="texts" if texts else "numbers")
     if max_groups is not None and max_groups is not np.inf:
         check_count("max_groups", max_groups)
     if y_true is None:
@@ -245,7 +279,7 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    how = How(groups, missing, like, scores, pos_label, max_groups, texts, numbers)
+    how = How(groups, missing, like, scores, pos_label, max_groups, texts, numbers, threshold)
     coded = _Reader(native, how).read()
     n_clusters = None
     if repeats is not None:

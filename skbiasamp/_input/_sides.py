@@ -46,6 +46,7 @@ class How:
     max_groups: float | None
     texts: bool
     numbers: bool
+    threshold: float | None = None
 
 
 @dataclass(eq=False)
@@ -129,6 +130,10 @@ class Sides:
             name: labels[name] for name in ("y_true", "y_pred") if name in labels
         }
         trained = None if known is None else whole_classes(known.names)
+        if self.how.threshold is not None and "y_pred" in found:
+            above, decisions = found["y_pred"]
+            named = self._decided(trained or found["y_true"][1], known)
+            found["y_pred"] = above, tuple(named[one] for one in decisions)
         aligned, recoded = self._align(found, trained, "task", weight)
         names, pos_label = self._positive(aligned, known)  # with the positive class, if it is new
         coded = {
@@ -146,6 +151,20 @@ class Sides:
             task = task.onto(names)
         matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
         return task, Side(names, Members(matrix), one_label=True)
+
+    def _decided(self, classes: Names, known: Side | None) -> dict[Hashable, Hashable]:
+        """Return the class of scores below the threshold, and that of the others."""
+        names, chosen = self._positive(sort_names(classes), known)
+        whole = whole_classes(names)
+        if len(whole) != 2:
+            raise InputError(
+                "{threshold} turns scores into two classes, and {y_true} has {n} ({classes}). Pass "
+                "predicted labels.",
+                n=len(whole),
+                classes=quote(whole),
+            )
+        negative, positive = whole if chosen in (None, whole[1]) else whole[::-1]
+        return {False: negative, True: positive}
 
     def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""

@@ -49,9 +49,9 @@ def parameter_of(estimator: Any, method: str) -> inspect.Parameter | None:
 
     Fairlearn's classifiers request nothing, and its reductions pass it to their constraints.
     """
-    constraints = getattr(estimator, "constraints", None)
-    called = constraints.load_data if hasattr(constraints, "load_data") else None
-    called = called if called and method == "fit" else getattr(estimator, method, None)
+    called = getattr(estimator, method, None)
+    if method == "fit":
+        called = getattr(getattr(estimator, "constraints", None), "load_data", called)
     try:
         return inspect.signature(called).parameters.get("sensitive_features") if called else None
     except ValueError:  # of what is written in C nothing is known

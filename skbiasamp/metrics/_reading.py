@@ -86,6 +86,11 @@ def count_labels(
         raise InputTypeError(
             "A Contingency already holds labels, predictions, groups and weights: pass it alone."
         )
+    if how.get("threshold") is not None:
+        raise InputError(
+            "{threshold} is for scores, and a Contingency holds rows that were read. Pass it to "
+            "Contingency.from_labels or Contingency.from_frame."
+        )
     cells = y_true.with_positive(how["pos_label"])
     return cells if like is None else cells.conform(like)
 

@@ -46,6 +46,7 @@ def audit(
     missing: str = "error",
     pos_label: Any = None,
     max_groups: int | None = None,
+    threshold: float | None = None,
     random_state: Any = None,
     target: str | list[str] | None = None,
     prediction: str | list[str] | None = None,
@@ -98,6 +99,7 @@ def audit(
         Largest number of groups allowed; more groups raise an error. None: 100, or 20 if groups
         have fewer than 20 rows on average. More look like an identifier or a number that was not
         binned.
+    %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
     target, prediction, sensitive, sensitive_prediction, weight, cluster : column name or list
@@ -135,6 +137,7 @@ def audit(
         "missing": missing,
         "pos_label": pos_label,
         "max_groups": max_groups,
+        "threshold": threshold,
     }
     own = None if auditors is None else checked(auditors)
     reads = read_as(own)
@@ -174,9 +177,9 @@ def audit(
         )
     scored = None
     if y_score is not None:
-        given = labels | {"y_pred": y_score}
+        given, as_scores = labels | {"y_pred": y_score}, {"pos_label": None, "threshold": None}
         with speaking(y_pred="y_score"):
-            scored = count_labels(y_true, given, {}, scores=True, **how | {"pos_label": None})
+            scored = count_labels(y_true, given, {}, scores=True, **how | as_scores)
     if own is None:
         chosen = [(at_once(one), train, test, "") for one in allowed(test)]
         if scored is not None:
