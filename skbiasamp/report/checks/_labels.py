@@ -93,8 +93,8 @@ class PositiveClass(Check):
     """Scores are larger for the rows without the positive class."""
 
     topic = "positive class"
-    place = "next"
-    rank = 50
+    place = "verdict"  # which is about the other class
+    rank = 5
 
     def found(self, seen: Seen) -> Found:
         test = seen.test
