@@ -180,6 +180,12 @@ def test_reports_take_a_threshold():
         skbiasamp.audit(LABELLED, threshold=0.4)
 
 
+def test_a_threshold_without_predictions_decides_nothing():
+    labels = (HIRED == "yes").astype(int)
+    with pytest.raises(InputError, match=r"threshold turns scores .* pass them as y_pred"):
+        skbiasamp.audit(labels, y_score=SCORE, threshold=0.4, sensitive_features=SEX)
+
+
 def test_scores_beside_decisions_are_attacked_as_they_are():
     labels = (HIRED == "yes").astype(int)
     given = {"sensitive_features": SEX, "random_state": 0}

@@ -42,7 +42,7 @@ from skbiasamp._input._checks import (
     require_labels,
     require_task_pred,
 )
-from skbiasamp._input._coding import as_numbers, numbers_of, probabilities, read_weight
+from skbiasamp._input._coding import as_numbers, finite, numbers_of, probabilities, read_weight
 from skbiasamp._input._containers import check_lengths, columns_of, is_tensor, to_native
 from skbiasamp._input._errors import (
     OPTION_OF,
@@ -128,6 +128,7 @@ __all__ = [
     "columns_named",
     "columns_of",
     "common",
+    "finite",
     "is_one",
     "is_tensor",
     "meant",

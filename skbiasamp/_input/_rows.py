@@ -84,6 +84,11 @@ class _Reader:
             self._read_labels("y_true", y_true, advice)
         if "y_pred" in self.given:
             self._read_prediction("y_pred", "y_true")
+        if "y_score" in self.given:
+            titles, columns = zip(*columns_of(as_column(self.given["y_score"])), strict=True)
+            numbers = [finite(numbers_of(one, "y_score"), "y_score") for one in columns]
+            self.matrices["y_score"] = np.column_stack(numbers)
+            self.titles["y_score"] = list(titles)
 
     def _read_labels(
         self, name: Name, value: Any, advice: str, *, key: str = "y_true", alone: bool = True
@@ -240,6 +245,8 @@ def read_rows(
     texts: bool = False,
     numbers: bool = False,
     threshold: float | None = None,
+    y_score: Any = None,
+    embedding: bool = False,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
@@ -249,7 +256,8 @@ def read_rows(
     in their order if they are to be `apart`. `pos_label` is the positive class of a
     binary label; by default that of `like`, or the class that sorts last. `max_groups`
     is how many groups may be found: None for what people mean. With a `threshold`, predictions are
-    scores, and those of at least it are the positive class.
+    scores, and those of at least it are the positive class. `y_score` are scores beside
+    predictions; as an `embedding`, they or the predictions may have any columns.
     """
     check_option("groups", groups, GROUPS)
     check_option("missing", missing, MISSING_POLICIES)
@@ -273,13 +281,16 @@ def read_rows(
         "y_pred": y_pred,
         "sensitive_features": sensitive_features,
         "sensitive_pred": sensitive_pred,
+        "y_score": y_score,
     }
     native = {k: to_native(value, k) for k, value in given.items() if value is not None}
     n = check_lengths(native)
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    how = How(groups, missing, like, scores, pos_label, max_groups, texts, numbers, threshold)
+    how = How(
+        groups, missing, like, scores, pos_label, max_groups, texts, numbers, threshold, embedding
+    )
     coded = _Reader(native, how).read()
     n_clusters = None
     if repeats is not None:
@@ -310,6 +321,7 @@ def read_rows(
         n_dropped,
         of_rows.get("repeats"),
         None if n_clusters is None else (of_rows["clusters"], n_clusters),
+        sides.score_side(task),
     )
 
 

@@ -47,6 +47,7 @@ class How:
     texts: bool
     numbers: bool
     threshold: float | None = None
+    embedding: bool = False
 
 
 @dataclass(eq=False)
@@ -149,6 +150,8 @@ class Sides:
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names)
             task = task.onto(names)
+        if self._is_embedding("y_pred", task):
+            return task, None
         matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
         return task, Side(names, Members(matrix), one_label=True)
 
@@ -165,6 +168,28 @@ class Sides:
             )
         negative, positive = whole if chosen in (None, whole[1]) else whole[::-1]
         return {False: negative, True: positive}
+
+    def _is_embedding(self, name: str, task: Side) -> bool:
+        """Whether predictions are other numbers than scores of the classes, and may be."""
+        allowed = self.how.embedding and name == "y_pred" and "y_score" not in self.coded.matrices
+        return allowed and name in self.coded.matrices and not self._fits(name, task)
+
+    def _fits(self, name: str, task: Side) -> bool:
+        """Whether numbers have a column for each class or task, or one for two classes."""
+        width, n = self.coded.matrices[name].shape[1], len(task.names)
+        return width == n or (task.one_label and (width, n) == (1, 2))
+
+    def score_side(self, task: Side) -> Side | None:
+        """Return scores that stand beside predictions, or in place of them as an embedding does."""
+        name = "y_pred" if self._is_embedding("y_pred", task) else "y_score"
+        matrix = self.coded.matrices.get(name)
+        if matrix is None:
+            return None
+        if not self._fits(name, task):
+            return Side(tuple(self.coded.titles[name]), Members(matrix), open=False)
+        if task.one_label:
+            matrix = self._class_matrix(matrix, task.names, name, "classes", task.pos_label)
+        return Side(task.names, Members(matrix), one_label=task.one_label, open=task.open)
 
     def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
@@ -249,6 +274,8 @@ class Sides:
         if other not in self.coded.matrices:
             return side, None
         matrix = self.coded.matrices[other]
+        if self._is_embedding(other, side):
+            return side, None
         if matrix.shape[1] != n:
             raise columns_differ(name, other, n, matrix.shape[1])
         check_columns(tuple(self.coded.titles[other]), names, other, name)

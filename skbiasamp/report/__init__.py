@@ -77,7 +77,7 @@ def audit(
         The sensitive feature as predicted by the model. Adds direction T->A (task → group: does
         the task shift the predicted group?).
     y_score : array-like, default=None
-        Scores behind the predictions, such as logits. Adds leakage of the scores.
+        Scores behind the predictions, such as logits or an embedding. Adds leakage of the scores.
     y_train : array-like, Contingency, frame or path, default=None
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
@@ -175,11 +175,12 @@ def audit(
             "column: prediction=), the predicted sensitive feature as {sensitive_pred}, or scores "
             "as {y_score}."
         )
+    if threshold is not None and not test.has("task_pred"):
+        raise InputError("{threshold} turns scores into predicted labels: pass them as {y_pred}.")
     scored = None
     if y_score is not None:
-        given, as_scores = labels | {"y_pred": y_score}, {"pos_label": None, "threshold": None}
-        with speaking(y_pred="y_score"):
-            scored = count_labels(y_true, given, {}, scores=True, **how | as_scores)
+        given = labels | {"y_pred": y_pred, "y_score": y_score}
+        scored = count_labels(y_true, given, {}, scores=True, **how)
     if own is None:
         chosen = [(at_once(one), train, test, "") for one in allowed(test)]
         if scored is not None:
