@@ -91,8 +91,6 @@ class Opened(NamedTuple):
             above = nw.when(~score.is_nan()).then((score >= threshold).cast(nw.Int8))
             made.append(above.alias(str(self.called.get(name, name))))
             schema[name] = nw.Int8()
-        if not made:
-            return self
         eager = None if self.eager is None else self.eager.with_columns(*made)
         lazy = self.frame.with_columns(*made) if eager is None else eager.lazy()
         return self._replace(frame=lazy, eager=eager, schema=schema)
@@ -131,13 +129,8 @@ def open_frame(frame: Any, sides: Sides) -> Opened:
             if not isinstance(name, Hashable) or name not in schema:
                 raise no_column(name, schema, option)
             if schema[name].is_nested():
-                raise InputTypeError(
-                    "{name} must name a column with one value a row; column {column!r} has the "
-                    "type {kind}. Make a column of each of its values first.",
-                    name=option,
-                    column=name,
-                    kind=schema[name],
-                )
+                text = "{name}: column {column!r} holds {kind}. Make a column of each value first."
+                raise InputTypeError(text, name=option, column=name, kind=schema[name])
     named = dict.fromkeys(name for names in sides.values() for name in names)
     free = (new for i in count() if (new := f"column {i}") not in schema)
     called = {name: new for name, new in zip(named, free, strict=False) if not is_plain(name)}

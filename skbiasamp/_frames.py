@@ -108,7 +108,7 @@ def _read_frame(
         one for side, names in sides.items() if side.startswith("task_pred") for one in names
     ]
     check_threshold(how["threshold"])
-    if how["threshold"] is not None:
+    if prediction and how["threshold"] is not None:
         opened = opened.decided(prediction, how["threshold"])
         how |= {"threshold": 0.5}  # between 0 and 1, which scores are now
     many = len(target + prediction) > MOST_JOINT

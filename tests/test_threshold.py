@@ -109,6 +109,8 @@ def test_columns_of_a_frame_are_decided_where_they_are(engine, joint):
     models = Contingency.from_frame(frame, prediction=both, threshold=0.4, **how)
     assert models.model("old") == LABELLED
     assert models.model("new") == counted(predicted=decided(1 - SCORE))
+    training = Contingency.from_frame(frame, threshold=0.4, **how)
+    assert training == counted(predicted=None)
 
 
 @pytest.mark.parametrize("n_tasks", [3, 20])

@@ -259,16 +259,10 @@ def read_rows(
     scores, and those of at least it are the positive class. `y_score` are scores beside
     predictions; as an `embedding`, they or the predictions may have any columns.
     """
-    check_option("groups", groups, GROUPS)
-    check_option("missing", missing, MISSING_POLICIES)
-    for name, one in (("scores", scores), ("texts", texts), ("numbers", numbers)):
-        check_option(name, one, (True, False))
-    check_threshold(threshold)
-    if threshold is not None and (texts or numbers):
-        text = "{threshold} turns scores into labels, and these rows hold {what}: leave it out."
-        raise InputError(text, what="texts" if texts else "numbers")
-    if max_groups is not None and max_groups is not np.inf:
-        check_count("max_groups", max_groups)
+    how = How(
+        groups, missing, like, scores, pos_label, max_groups, texts, numbers, threshold, embedding
+    )
+    _check_options(how)
     if y_true is None:
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
     if sensitive_features is None:
@@ -288,9 +282,6 @@ def read_rows(
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    how = How(
-        groups, missing, like, scores, pos_label, max_groups, texts, numbers, threshold, embedding
-    )
     coded = _Reader(native, how).read()
     n_clusters = None
     if repeats is not None:
@@ -323,6 +314,20 @@ def read_rows(
         None if n_clusters is None else (of_rows["clusters"], n_clusters),
         sides.score_side(task),
     )
+
+
+def _check_options(how: How) -> None:
+    """Raise if an option is none of its values, or has no effect on what rows hold."""
+    check_option("groups", how.groups, GROUPS)
+    check_option("missing", how.missing, MISSING_POLICIES)
+    for name in ("scores", "texts", "numbers"):
+        check_option(name, getattr(how, name), (True, False))
+    check_threshold(how.threshold)
+    if how.threshold is not None and (how.texts or how.numbers):
+        text = "{threshold} turns scores into labels, and these rows hold {what}: leave it out."
+        raise InputError(text, what="texts" if how.texts else "numbers")
+    if how.max_groups is not None and how.max_groups is not np.inf:
+        check_count("max_groups", how.max_groups)
 
 
 def _counted(
