@@ -30,10 +30,12 @@ from sklearn.model_selection import (
     GroupKFold,
     HalvingGridSearchCV,
     KFold,
+    LearningCurveDisplay,
     LeaveOneGroupOut,
     ShuffleSplit,
     StratifiedKFold,
     TunedThresholdClassifierCV,
+    ValidationCurveDisplay,
     cross_val_predict,
     cross_validate,
 )
@@ -562,13 +564,36 @@ def test_a_threshold_is_tuned_with_an_auditor_that_knows_the_correlations(
     assert tuned.best_score_ == pytest.approx(-min(sizes), abs=1e-12)
 
 
+@pytest.mark.parametrize("sensitive", [None, "group"])
 @pytest.mark.parametrize("auditor", [None, QUIET, clone(QUIET).fit(Y, sensitive_features=GROUP)])
-def test_tuned_thresholds_without_signs_or_groups_say_how_to_choose_a_threshold(auditor):
+def test_tuned_thresholds_without_signs_or_groups_say_how_to_choose_a_threshold(auditor, sensitive):
     """A scorer that looked for model and rows in the frames of its callers found them there."""
     model = AuditedClassifier(tree(), auditor=QUIET, sensitive="group")
-    tuned = TunedThresholdClassifierCV(model, scoring=amplification_scorer(auditor), cv=[HALF])
-    with pytest.raises(InputError, match=r"GridSearchCV\(FixedThresholdClassifier\(model\), \{'th"):
+    scorer = amplification_scorer(auditor, sensitive=sensitive)
+    tuned = TunedThresholdClassifierCV(model, scoring=scorer, cv=[HALF])
+    with pytest.raises(InputError, match="passes a scorer labels without") as caught:
         tuned.fit(X, Y)
+    text = str(caught.value)
+    assert ("so sensitive='group' finds no column" in text) == (sensitive is not None)
+    # The line that the message shows runs as it is, if the column is called so.
+    line = text[text.index("GridSearchCV(") : text.index(". Or pass")]
+    known = {"model": tree(), **globals()}
+    search = eval(line, known).fit(X.rename(columns={"group": sensitive or "sex"}), Y)
+    assert search.best_params_["estimator__threshold"] in (0.3, 0.5, 0.7)
+
+
+@pytest.mark.parametrize("display", [LearningCurveDisplay, ValidationCurveDisplay])
+def test_displays_of_scikit_learn_name_the_score(display):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    grid = {"train_sizes": [0.5, 1.0]}
+    if display is ValidationCurveDisplay:
+        grid = {"param_name": "estimator__max_depth", "param_range": [1, 3]}
+    drawn = display.from_estimator(audited(), X, Y, scoring=amplification_scorer(), cv=2, **grid)
+    assert drawn.ax_.get_ylabel() == "Amplification score"
+    assert np.isfinite(drawn.test_scores).all()
+    assert type(amplification_scorer()).__name__ == "AmplificationScorer"
+    matplotlib.pyplot.close(drawn.figure_)
 
 
 def test_a_threshold_cannot_be_tuned_if_nothing_can_be_amplified(routing):

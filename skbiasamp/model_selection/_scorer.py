@@ -180,6 +180,11 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
     # Under this name scikit-learn finds what the scorer can be routed.
     score = __call__
 
+    @property
+    def __name__(self) -> str:
+        """Name of the score, on the axes of scikit-learn's displays."""
+        return "amplification_score"
+
     # TunedThresholdClassifierCV takes these three, and scores the labels of every threshold. The
     # model and its rows are not passed: what they would tell has to come with the auditor.
     _sign: ClassVar[int] = 1
@@ -188,13 +193,17 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
     def _score_func(
         self, y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> float:
-        auditor = self.auditor
-        if auditor is None or not _knows_signs(auditor) or sensitive_features is None:
+        auditor, named = self.auditor, self.sensitive is not None
+        if named or auditor is None or not _knows_signs(auditor) or sensitive_features is None:
             raise InputError(
-                "{auditor} has to be fitted, or to have reference='test', and {sensitive_features} "
-                "to be routed, for TunedThresholdClassifierCV: it passes a scorer labels without "
-                "model or rows. Any model works in GridSearchCV(FixedThresholdClassifier(model), "
-                "{{'threshold': [0.3, 0.5, 0.7]}}, scoring=amplification_scorer())."
+                "TunedThresholdClassifierCV passes a scorer labels without model or rows of X"
+                "{finds_none}. Search thresholds with GridSearchCV(AuditedClassifier("
+                "FixedThresholdClassifier(model), sensitive={column!r}), {{'estimator__threshold': "
+                "[0.3, 0.5, 0.7]}}, scoring=amplification_scorer()). Or pass "
+                "amplification_scorer(auditor), {auditor} fitted or with reference='test', and "
+                "route {sensitive_features}.",
+                finds_none=f", so sensitive={self.sensitive!r} finds no column" if named else "",
+                column=self.sensitive if named and not callable(self.sensitive) else "sex",
             )
         with speaking(of_auditor(auditor)):
             value = auditor.score(
