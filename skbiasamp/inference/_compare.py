@@ -190,7 +190,8 @@ def difference(
             draws = _moved(own, other, between)
             ends = pair_ends(draws, between, changed, unit=unit, **how)
             assert own.draws is not None and other.draws is not None
-            reach = ends.of_mean(own.draws - other.draws, value, confidence_level)
+            apart = own.draws - other.draws
+            reach = ends.of_mean(apart, value, confidence_level, own.sign * between.slopes)
             bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
         bounds = widen_degenerate(bounds, between, unit=unit, **how)
         if bounds.p_value is not None:  # the test of the draws

@@ -158,10 +158,18 @@ class PairEnds(NamedTuple):
     reach: Array
     wide: Array
 
-    def of_mean(self, draws: Array, value: float, level: float) -> tuple[float, float]:
-        """Return the interval of a mean of these pairs."""
+    def of_mean(
+        self, draws: Array, value: float, level: float, turn: Array | None = None
+    ) -> tuple[float, float]:
+        """Return the interval of a mean of these pairs.
+
+        `turn` is −1 for pairs that count in the other direction, and 0 for those that do not count.
+        """
         ends = _quantiles(draws, ((1 - level) / 2, (1 + level) / 2))
-        return _stretched(ends, value, self.reach, self.wide)
+        reach, wide = self.reach, self.wide
+        if turn is not None:
+            reach, wide = (_turned(one, np.sign(turn)) for one in (reach, wide))
+        return _stretched(ends, value, reach, wide)
 
 
 def pair_ends(
@@ -223,7 +231,7 @@ def percentiles(
     found = []
     for sign, draws in zip(choices, drawn.estimate.T, strict=True):
         value = float(estimate(pairs, sign))
-        low, high = ends.of_mean(draws, value, confidence_level)
+        low, high = ends.of_mean(draws, value, confidence_level, sign * pairs.slopes)
         known = draws[~np.isnan(draws)]
         error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
         statistics: dict[str, Any] = {"standard_error": error, **published}
@@ -358,7 +366,12 @@ def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_leve
         # Pairs that happen not to vary are as uncertain in the mean as they are alone.
         more = float((parts**2).sum()) ** 0.5
         ends = _further(value, ends, more)
-    return bounds._replace(low=low, high=high, estimate_low=ends[0], estimate_high=ends[1])
+    statistics = dict(bounds.statistics)
+    if pairs.size and statistics["value_high"] - statistics["value_low"] <= 1e-12:
+        statistics["value_high"] += float(np.nansum(reach * pairs.share))  # 0 is the least size
+    return bounds._replace(
+        low=low, high=high, estimate_low=ends[0], estimate_high=ends[1], statistics=statistics
+    )
 
 
 class BaseErrors(NamedTuple):

@@ -300,6 +300,7 @@ def result_of_runs(
         p_value = np.where(pairs.slopes == 0, np.nan, moved.p_value)
         columns |= {"low": low, "high": high, "p_value": p_value}
         columns["p_adjusted"] = adjust_p_values(p_value, auditor.adjust)
+        columns |= auditor._flags(train, test, pairs)
     result: AuditResult = auditor._made(
         test,
         value=float(np.mean([one.value for one in every])),

@@ -315,11 +315,7 @@ class CooccurrenceAuditor(BaseAuditor):
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
         statistics: dict[str, Any] = {}
-        certain, reliable = np.full(pairs.delta.shape, np.nan), None
         if self.interval is not None:
-            tested = self._tested_signs(train, pairs)
-            if tested is not None:
-                certain = tested < 1 - self.confidence_level
             sure = assess(
                 partial(self._measure, train, **fixed),
                 test,
@@ -335,15 +331,12 @@ class CooccurrenceAuditor(BaseAuditor):
                 n_jobs=self.n_jobs,
             )
             sign, statistics = sure.bounds.sign, dict(sure.bounds.statistics)
-            # Weights that add up to ten rows may miss it by the last digit.
-            reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
             columns |= {
                 "low": sure.bounds.low,
                 "high": sure.bounds.high,
                 "p_value": sure.p_value,
                 "p_adjusted": sure.p_adjusted,
-                "sign_certain": certain,
-                "reliable": reliable,
+                **self._flags(train, test, pairs),
             }
             if sure.bounds.all_low is not None and sure.bounds.all_high is not None:
                 columns |= {
@@ -357,7 +350,6 @@ class CooccurrenceAuditor(BaseAuditor):
             }
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
-            warn_uncertain(pairs, certain, reliable)
             if np.isnan(found["low"]) and not np.isnan(pairs.value) and test.summed == "tasks":
                 warn(_NO_INTERVAL, UncertaintyWarning)
         found["estimate"] = float(estimate(pairs, sign))
@@ -381,6 +373,16 @@ class CooccurrenceAuditor(BaseAuditor):
                 "{metric} declares none. Use {interval='bootstrap'}.",
                 metric=type(self).__name__,
             )
+
+    def _flags(self, train: Contingency, test: Contingency, pairs: Pairs) -> dict[str, Array]:
+        """Return which pairs have a certain sign, and rows enough, and warn of the others."""
+        tested, certain = self._tested_signs(train, pairs), np.full(pairs.delta.shape, np.nan)
+        if tested is not None:
+            certain = tested < 1 - self.confidence_level
+        # Weights that add up to ten rows may miss it by the last digit.
+        reliable = pairs.n * test.units_per_weight >= FEW - 1e-9
+        warn_uncertain(pairs, certain, reliable)
+        return {"sign_certain": certain, "reliable": reliable}
 
     def _tested_signs(self, train: Contingency, pairs: Pairs) -> Array | None:
         """Return the p-value of the correlation behind each sign, if there are any."""
