@@ -1246,3 +1246,27 @@ def test_a_curve_has_the_standard_error_of_the_auditor_at_every_threshold(weight
         )
     assert list(curve.to_frame()) == ["threshold", "amplification", "low", "high"]
     assert amplification_curve(y, score, **labels).low is None
+
+
+# ------------------------------------------------------------------ value or estimate
+
+
+def test_the_scorer_scores_the_estimate_if_asked():
+    """Three groups and a model that predicts 1 too often for all: value and estimate differ."""
+    rng = np.random.default_rng(4)
+    group = rng.integers(0, 3, 600)
+    labels = (rng.random(600) < np.array([0.2, 0.25, 0.6])[group]).astype(int)
+    model = AuditedClassifier(
+        DecisionTreeClassifier(max_depth=1, class_weight={0: 1, 1: 3}, random_state=0),
+        auditor=DirectionalAuditor(n_resamples=99, random_state=0),
+        sensitive=0,
+    )
+    features = np.column_stack([group, rng.normal(size=600) + labels])
+    result = model.fit(features, labels).audit(features, labels)
+    assert abs(result.value - result.estimate) > 0.01
+    for what in ("value", "estimate"):
+        scorer = amplification_scorer(what=what)
+        expected = -abs(getattr(result, what))
+        assert scorer(model, features, labels) == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="'what' parameter"):
+        amplification_scorer(what="gap")(model, features, labels)

@@ -49,6 +49,7 @@ def amplification_scorer(
     sensitive: Any = None,
     objective: str = "closest_to_zero",
     response_method: str = "predict",
+    what: str = "value",
 ) -> AmplificationScorer:
     """Make a scikit-learn scorer of bias amplification, for ``scoring=``.
 
@@ -76,6 +77,10 @@ def amplification_scorer(
     response_method : {"predict", "predict_proba", "decision_function"}, default="predict"
         Method of the estimator whose output is audited. "predict": labels. "predict_proba":
         probabilities. "decision_function": scores, for leakage.
+    what : {"value", "estimate"}, default="value"
+        The number that is scored. "value": the published formula. "estimate": what the verdict of
+        an audit is about, without the part of the value that predicts a task more often for
+        everybody (see `AuditResult`). Both are equal for two groups and group → task.
 
     Returns
     -------
@@ -105,7 +110,11 @@ def amplification_scorer(
     if auditor is not None:
         check_auditor(auditor)
     return AmplificationScorer(
-        auditor, sensitive=sensitive, objective=objective, response_method=response_method
+        auditor,
+        sensitive=sensitive,
+        objective=objective,
+        response_method=response_method,
+        what=what,
     )
 
 
@@ -118,6 +127,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         "sensitive": SENSITIVE,
         "objective": [StrOptions({"closest_to_zero", "lowest"})],
         "response_method": [StrOptions({"predict", "predict_proba", "decision_function"})],
+        "what": [StrOptions({"value", "estimate"})],
     }
 
     # The method takes the fitted model first, which is no metadata.
@@ -130,11 +140,13 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         sensitive: Any = None,
         objective: str = "closest_to_zero",
         response_method: str = "predict",
+        what: str = "value",
     ) -> None:
         self.auditor = auditor
         self.sensitive = sensitive
         self.objective = objective
         self.response_method = response_method
+        self.what = what
 
     def __call__(
         self,
@@ -206,13 +218,18 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
                 column=self.sensitive if named and not callable(self.sensitive) else "sex",
             )
         with speaking(of_auditor(auditor)):
-            value = auditor.score(
-                y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight
-            )
+            labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+            value = self._measured(auditor, y_true, y_pred, **labels)
         if cannot_amplify(auditor, value):
             text = "amplification_scorer cannot choose a threshold: {why} {advice}"
             raise InputError(text, why=BALANCED, advice=SAMPLER_INSIDE)
         return self._better_if_greater(value)
+
+    def _measured(self, auditor: Any, y_true: Any, y_pred: Any, **labels: Any) -> float:
+        if self.what == "value":
+            return float(auditor.score(y_true, y_pred, **labels))
+        quick = copy.copy(auditor).set_params(interval=None)
+        return float(quick.audit(y_true, y_pred, **labels).estimate)
 
     def _better_if_greater(self, value: float) -> float:
         return -abs(value) if self.objective == "closest_to_zero" else -value
@@ -227,7 +244,8 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         if why is not None:
             return float("nan"), why
         with speaking(of_auditor(auditor)):
-            value = auditor.score(
+            value = self._measured(
+                auditor,
                 y,
                 y_pred,
                 sensitive_features=self._attribute(found, X, attribute),
