@@ -76,15 +76,46 @@ def test_values_are_those_of_single_audits(auditor, rows):
 
 
 @BY_NAME
-def test_a_difference_is_that_of_the_values(auditor, rows):
+def test_estimates_and_intervals_are_those_of_single_audits(auditor, rows):
+    found = compared(auditor, rows).table.set_index("model")
+    for name, y_pred in models_of(rows).items():
+        alone = auditor.audit(rows["y"], y_pred, sensitive_features=rows["sex"])
+        seen = found.loc[name, ["estimate", "low", "high"]].to_numpy(float)
+        if auditor.interval == "analytic":
+            np.testing.assert_allclose(seen, [alone.estimate, alone.low, alone.high], atol=1e-12)
+        else:  # other folds, and other resamples
+            near = 0.25 * (alone.high - alone.low)
+            np.testing.assert_allclose(seen, [alone.estimate, alone.low, alone.high], atol=near)
+
+
+@BY_NAME
+def test_a_difference_is_that_of_the_estimates(auditor, rows):
     found = compared(auditor, rows, reference="new").table
     assert list(found["model"]) == ["new", "old", "bold"]
-    expected = found["value"] - found.loc[0, "value"]
+    expected = found["estimate"] - found.loc[0, "estimate"]
     np.testing.assert_allclose(found["difference"][1:], expected[1:], atol=1e-12)
     assert found.loc[0, ["difference", "p_value", "changed"]].isna().all()
     inside = found[1:]
     assert (inside["difference_low"] <= inside["difference"] + 1e-12).all()
     assert (inside["difference"] <= inside["difference_high"] + 1e-12).all()
+
+
+@BY_NAME
+def test_the_p_value_of_a_difference_is_that_of_its_interval(auditor, rows):
+    rng = np.random.default_rng(7)
+    models = {"old": rows["old"]}
+    for i, share in enumerate((0.02, 0.04, 0.06, 0.08, 0.1, 0.15)):
+        turned = np.where(rng.random(900) < share, (rows["sex"] == "m").astype(int), rows["old"])
+        models[f"new {i}"] = turned
+    auditor.fit(rows["y"], sensitive_features=rows["sex"])
+    result = auditor.compare(rows["y"], models, sensitive_features=rows["sex"])
+    table = result.table[1:]
+    excluded = (table["difference_low"] > 0) | (table["difference_high"] < 0)
+    assert ((table["p_value"] < 0.05) == excluded).all()
+    assert 0 < excluded.sum()
+    pairs = result.pairs[result.pairs["p_value"].notna()]
+    excluded = (pairs["low"] > 0) | (pairs["high"] < 0)
+    assert ((pairs["p_value"] < 0.05) == excluded).all()
 
 
 @BY_NAME
@@ -286,7 +317,7 @@ def test_several_labels_and_sets_of_them():
         auditor.fit(y, sensitive_features=group)
         result = auditor.compare(y, models, sensitive_features=group)
         row = result.table.iloc[1]
-        assert row["difference"] == pytest.approx(row["value"] - result.table["value"][0])
+        assert row["difference"] == pytest.approx(row["estimate"] - result.table["estimate"][0])
         assert row["changed"] == (models["a"] != models["b"]).any(axis=1).mean()
         low, high = result.judged("b")[1:]
         assert low < result.judged("b")[0] < high
@@ -304,11 +335,13 @@ def test_predicted_groups_of_several_models(rows):
     result = auditor.compare(
         rows["y"], sensitive_features=rows["sex"], sensitive_preds=guessed, reference="sound"
     )
-    values = [
-        auditor.score(rows["y"], sensitive_features=rows["sex"], sensitive_pred=one)
+    every = [
+        auditor.audit(rows["y"], sensitive_features=rows["sex"], sensitive_pred=one)
         for one in guessed.values()
     ]
-    assert result.difference("biased") == pytest.approx(values[1] - values[0], abs=1e-12)
+    assert result.table["value"].tolist() == pytest.approx([one.value for one in every], abs=1e-12)
+    expected = every[1].estimate - every[0].estimate
+    assert result.difference("biased") == pytest.approx(expected, abs=1e-12)
     assert result.verdicts == {"biased": "amplifies more"}
     assert "biased" in result.sentence("biased")
 
@@ -320,10 +353,9 @@ def test_many_classes():
     auditor = DirectionalAuditor(n_resamples=FEW, random_state=0).fit(y, sensitive_features=group)
     result = auditor.compare(y, models, sensitive_features=group)
     assert len(result.pairs) == 12
-    assert result.difference("q") == pytest.approx(
-        auditor.score(y, models["q"], sensitive_features=group)
-        - auditor.score(y, models["p"], sensitive_features=group)
-    )
+    every = [auditor.audit(y, models[name], sensitive_features=group) for name in "pq"]
+    assert result.difference("q") == pytest.approx(every[1].estimate - every[0].estimate)
+    assert result.table["value"].tolist() == pytest.approx([one.value for one in every])
 
 
 def test_a_metric_of_ones_own_compares_models(rows):
@@ -358,8 +390,9 @@ def test_results_are_stored_and_shown(auditor, rows):
     read = ComparisonResult.from_json(result.to_json())
     assert read.to_dict() == result.to_dict()
     assert read.verdicts == result.verdicts
-    assert list(result.to_frame().columns[:10]) == [
-        *("model", "value", "low", "high", "difference", "difference_low", "difference_high"),
+    assert list(result.to_frame().columns[:11]) == [
+        *("model", "value", "estimate", "low", "high"),
+        *("difference", "difference_low", "difference_high"),
         *("p_value", "p_adjusted", "changed"),
     ]
     assert "compared with 'old'" in repr(result)

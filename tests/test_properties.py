@@ -257,7 +257,9 @@ def test_the_unit_of_weights_does_not_matter_in_training(auditor, world, scale):
     auditor = clone(auditor)
     expected = auditor.fit(**training(world), sample_weight=weight).audit(**audited(world))
     result = auditor.fit(**training(world), sample_weight=weight * scale).audit(**audited(world))
-    assert_frame_equal(result.table, expected.table, rtol=0, atol=1e-12)
+    # Whole weights are more rows than fractional ones, and few rows leave more signs open.
+    tables = [one.table.drop(columns="sign_used", errors="ignore") for one in (result, expected)]
+    assert_frame_equal(*tables, rtol=0, atol=1e-12)
 
 
 @looked_at
@@ -471,7 +473,11 @@ def test_the_labels_own_rates_as_base_change_nothing(direction, ties, world):
     options = {"direction": direction, "ties": ties, "reference": "test"}
     expected = DirectionalAuditor(**options).audit(cells)
     result = DirectionalAuditor(base=own, **options).audit(cells)
-    assert_frame_equal(result.table, expected.table)
+    # Rates of the user's own vary with no row: their signs are taken as they are.
+    tables = [one.table.drop(columns="sign_used") for one in (result, expected)]
+    assert_frame_equal(*tables)
+    used, sign = result.table["sign_used"], result.table["sign"]
+    assert ((used == sign) | (used == 0)).all()  # 0 where a pair rests on few rows
     close(float(result), float(expected))
 
 
