@@ -39,6 +39,8 @@ from skbiasamp._input._checks import (
     require_groups,
     require_labels,
     require_task_pred,
+    unspaced,
+    visible,
 )
 from skbiasamp._input._coding import as_numbers, numbers_of, probabilities, read_weight
 from skbiasamp._input._containers import check_lengths, columns_of, is_tensor, to_native
@@ -151,5 +153,7 @@ __all__ = [
     "task_names",
     "to_native",
     "united",
+    "unspaced",
+    "visible",
     "whole_classes",
 ]

@@ -199,6 +199,7 @@ class Side:
     open : whether other data may have other names. Indicator columns are a closed list.
     columns : those whose values make intersection groups.
     pos_label : the positive class of a binary label if one was chosen; one of the names then.
+    floats : whether the labels came as the floats 0.0 and 1.0, which may be probabilities.
     """
 
     names: Names
@@ -207,6 +208,7 @@ class Side:
     open: bool = True
     columns: Names = ()
     pos_label: Hashable = None
+    floats: bool = False
 
     @property
     def soft(self) -> bool:

@@ -1,4 +1,4 @@
-"""Checks of numeric tasks: numbers that were read as classes, and predictions near the mean."""
+"""Checks of numbers: those that were read as classes or groups, and predictions near the mean."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 
 from skbiasamp._cells import labels_of
 from skbiasamp._input import Role, Said
-from skbiasamp._words import DIRECTION_OF, rate, task_of
+from skbiasamp._words import DIRECTION_OF, name_of, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.report.checks import Check, Found, Seen
 
 _MOST_CLASSES = 20
+_MOST_GROUPS = 30  # of numbers; there are as many codes of regions, and more ages
 _NARROW = 0.9  # of the labels' standard deviation
 
 
@@ -33,6 +34,29 @@ class NumbersAsClasses(Check):
                 numeric=Role("NumericAuditor"),
             ),
         )
+
+
+class NumbersAsGroups(Check):
+    """A sensitive feature is many whole numbers, each of which was read as a group."""
+
+    topic = "numbers as groups"
+    place = "next"
+    rank = 41
+    reads = ("labels", "texts", "numbers")
+
+    def found(self, seen: Seen) -> Found:
+        groups = [one if isinstance(one, tuple) else (one,) for one in seen.test.groups]
+        columns = seen.test.group_columns
+        for i, values in enumerate(zip(*groups, strict=False)):
+            n = len({one for one in values if isinstance(one, int | float)})
+            if n > _MOST_GROUPS:
+                name = f" '{name_of(columns[i])}'" if i < len(columns) else ""
+                return (
+                    f"The sensitive feature{name} has {n} numbers, and each was read as a group.",
+                    "If they are amounts (ages, incomes), put them into bins first (pandas.cut, "
+                    "KBinsDiscretizer). Codes may stay as they are.",
+                )
+        return None
 
 
 class NarrowPredictions(Check):
