@@ -10,18 +10,23 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from command_line import refused
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp import (
+    AuditedClassifier,
     Contingency,
     DirectionalAuditor,
     LeakageAuditor,
     LICAuditor,
     NumericAuditor,
+    amplification_scorer,
+    cross_audit,
 )
 from skbiasamp.metrics import directional_amplification
-from skbiasamp.monitoring import Store
+from skbiasamp.monitoring import Store, feedback_audit
+from skbiasamp.plotting import AmplificationDisplay
 from skbiasamp.text import WordListLabeler
 
 N = 120
@@ -220,6 +225,64 @@ def test_floats_are_read_as_the_training_labels_say():
         value = auditor.score(np.array([1, 2])[HIRED], predicted, sensitive_features=SEX)
         expected = directional_amplification(HIRED, predicted, sensitive_features=SEX)
         assert value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("hold", [list, np.array, pl.Series])
+@pytest.mark.parametrize(
+    ("classes", "value", "read"),
+    [
+        ([1, 2], 1.0, None),  # class 1, or P(2) = 1
+        ([-1, 0], 0.0, None),
+        ([5, 5], 1.0, None),  # of a class that the labels lack, or of 5
+        ([-1, 1], 1.0, [0, 1]),  # class 1 and P(1) = 1 are the same
+        ([0, 2], 0.0, [1, 0]),
+        ([1, 2], 0.0, [1, 0]),  # no class, and so P(2) = 0
+        ([-1, 0], 1.0, [0, 1]),
+        (["no", "yes"], 1.0, [0, 1]),
+    ],
+)
+def test_a_constant_prediction_is_a_class_or_a_probability(hold, classes, value, read):
+    y = [classes[one] for one in HIRED]
+    if read is None:
+        with pytest.raises(ValueError, match=rf"y_pred holds only the floats {value}, which may"):
+            counted(y, hold([value] * N))
+        return
+    cells = counted(y, hold([value] * N))
+    assert cells.classes == tuple(classes)
+    assert shares(cells)[0].tolist() == [read[1]]
+    assert cells == counted(y, [classes[read[1]]] * N) or cells.soft("task_pred")
+    groups = counted(sex=y, sensitive_pred=hold([value] * N))
+    assert shares(groups, "group_pred", "task")[:, 0].tolist() == read
+
+
+def test_what_a_classifier_predicts_is_a_class():
+    """Labels that are floats make classifiers predict floats."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    sex = np.where(X[:, 0] + rng.normal(size=300) > 0, "f", "m")
+    y = (X.sum(axis=1) + rng.normal(size=300) > 0).astype(int)
+    plain = DirectionalAuditor(pos_label=0, interval=None, reference="test")
+    of_rows = {"sensitive_features": sex}
+    found = []
+    for labels in (y, y.astype(float)):
+        model = LogisticRegression().fit(X, labels)
+        audited = AuditedClassifier(LogisticRegression(), auditor=plain).fit(X, labels, **of_rows)
+        drawn = AmplificationDisplay.from_estimator(model, X, labels, auditor=plain, **of_rows)
+        crossed = cross_audit(
+            LogisticRegression(), X, labels, **of_rows, auditor=plain, cv=2, random_state=0
+        )
+        how = {"generations": 2, "n_runs": 2, "cv": 2, "auditor": plain, "random_state": 0}
+        loops = feedback_audit(LogisticRegression(), X, labels, **of_rows, **how)
+        found.append(
+            [
+                audited.audit(X, labels, **of_rows).value,
+                amplification_scorer(plain)(model, X, labels, **of_rows),
+                crossed.value,
+                *loops.table["value"],
+                *drawn.table["amplification"],
+            ]
+        )
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
 
 
 def test_a_tree_that_is_certain_has_the_value_of_one_that_is_nearly_so():

@@ -42,7 +42,7 @@ from skbiasamp._input._checks import (
     unspaced,
     visible,
 )
-from skbiasamp._input._coding import as_numbers, numbers_of, probabilities, read_weight
+from skbiasamp._input._coding import as_classes, as_numbers, numbers_of, probabilities, read_weight
 from skbiasamp._input._containers import check_lengths, columns_of, is_tensor, to_native
 from skbiasamp._input._errors import (
     OPTION_OF,
@@ -105,6 +105,7 @@ __all__ = [
     "Side",
     "Spoken",
     "as_bytes",
+    "as_classes",
     "as_numbers",
     "check_auditor",
     "check_call",

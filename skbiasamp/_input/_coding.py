@@ -366,6 +366,14 @@ def _as_membership(value: Array) -> Array | None:
     return hard
 
 
+def as_classes(predicted: Any) -> Any:
+    """Return what a classifier predicts as classes: its floats 0.0 and 1.0 are no probabilities."""
+    column = isinstance(predicted, np.ndarray) and predicted.ndim == 1
+    if column and predicted.dtype.kind == "f" and np.isin(predicted, (0, 1)).all():
+        return predicted.astype(int)
+    return predicted
+
+
 def probabilities(
     value: Array, name: Name, of_numbers: Callable[[], bool] = lambda: False
 ) -> Array:

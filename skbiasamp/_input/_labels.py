@@ -199,7 +199,8 @@ class Side:
     open : whether other data may have other names. Indicator columns are a closed list.
     columns : those whose values make intersection groups.
     pos_label : the positive class of a binary label if one was chosen; one of the names then.
-    floats : whether the labels came as the floats 0.0 and 1.0, which may be probabilities.
+    floats : whether labels came as floats. Of predictions, whether all are 0.0 or 1.0: these may
+        be probabilities too.
     """
 
     names: Names

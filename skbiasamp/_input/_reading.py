@@ -159,22 +159,27 @@ def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
         )
 
 
-def are_probabilities(classes: Names, positive: Hashable, name: Name) -> bool:
-    """Return whether a column of nothing but the floats 0.0 and 1.0 holds probabilities.
+def are_probabilities(
+    values: Sequence[Any], classes: Names, positive: Hashable, name: Name
+) -> bool:
+    """Return whether a column of no other `values` than the floats 0.0 and 1.0 holds probabilities.
 
-    It may hold classes as well if these are 0 and 1. They are the same numbers if 1 is the
-    positive class, and an error if 0 is.
+    They are probabilities if they are no classes. If they are, it must make no difference: 1 is
+    then the positive class, or 0 the other.
     """
     known = whole_classes(classes)
-    if not {0, 1}.issubset(known):
+    constant = len(known) == 1 and kind_of_name(known[0]) == "numbers"
+    if not constant and not set(values) <= set(known):
         return True
-    if len(known) > 2 or positive in (None, 1):
+    positive = known[-1] if positive is None else positive
+    if len(known) > 2 or (not constant and all((v == 1) == (v == positive) for v in values)):
         return False
     raise InputError(
-        "{name} holds only the floats 0.0 and 1.0, which may be classes, or probabilities of "
-        "the positive class, {positive!r}. Pass classes as integers (astype(int)), and "
-        "probabilities as two columns, one for each class (predict_proba).",
+        "{name} holds only the floats {seen}, which may be classes, or probabilities of the "
+        "positive class, {positive!r}. Pass classes as integers (astype(int)), and probabilities "
+        "as two columns, one for each class (predict_proba).",
         name=name,
+        seen=quote(sorted(map(float, values))),
         positive=positive,
     )
 

@@ -160,16 +160,11 @@ class Sides:
         coded = {
             key: Codes(recode(codes, aligned, names), len(names)) for key, codes in recoded.items()
         }
-        floats = {name: self._of_floats(name, values) for name, (_, values) in found.items()}
-        task = Side(
-            names,
-            coded["y_true"],
-            one_label=True,
-            pos_label=pos_label,
-            floats=floats["y_true"],
-        )
+        floats = self._column("y_true").floats
+        task = Side(names, coded["y_true"], one_label=True, pos_label=pos_label, floats=floats)
         if "y_pred" in coded:
-            return task, Side(names, coded["y_pred"], one_label=True, floats=floats["y_pred"])
+            floats = self._of_floats("y_pred", found["y_pred"][1])
+            return task, Side(names, coded["y_pred"], one_label=True, floats=floats)
         matrix = self.coded.matrices.get("y_pred", soft)
         if matrix is None:
             return task, None
@@ -182,8 +177,11 @@ class Sides:
 
     def _of_floats(self, name: str, values: Names) -> bool:
         """Whether a column of one label has nothing but the floats 0.0 and 1.0."""
-        column = self.coded.columns.get(name) or self.coded.columns[f"{name} 0"]
-        return column.floats and {0, 1}.issuperset(values)
+        return self._column(name).floats and {0, 1}.issuperset(values)
+
+    def _column(self, name: str) -> Column:
+        """Return a column of labels, or the first of sensitive features."""
+        return self.coded.columns.get(name) or self.coded.columns[f"{name} 0"]
 
     def _certain(
         self, found: dict[str, tuple[Array, Names]], known: Names | None, label: str, name: str
@@ -196,9 +194,10 @@ class Sides:
             return None  # attackers know more classes by their numbers
         if label == "y_true":
             classes, positive = self._positive(classes, self.how.like and self.how.like[1])
-        if not are_probabilities(classes, positive, name):
+        codes, values = found[name]
+        if not are_probabilities(values, classes, positive, name):
             return None
-        codes, values = found.pop(name)
+        del found[name]
         return np.array(values, dtype=float)[codes, None]
 
     def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
@@ -322,15 +321,11 @@ class Sides:
         names, recoded = self._align(combined, known, "group")
         self._check_groups(names)
         coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
-        floats = {name: self._of_floats(name, values) for name, (_, values) in combined.items()}
-        group = Side(
-            names,
-            coded["sensitive_features"],
-            columns=titles,
-            floats=floats["sensitive_features"],
-        )
+        floats = self._column("sensitive_features").floats
+        group = Side(names, coded["sensitive_features"], columns=titles, floats=floats)
         if "sensitive_pred" in coded:
-            return group, Side(names, coded["sensitive_pred"], floats=floats["sensitive_pred"])
+            floats = self._of_floats("sensitive_pred", combined["sensitive_pred"][1])
+            return group, Side(names, coded["sensitive_pred"], floats=floats)
         matrix = self.coded.matrices.get("sensitive_pred", soft)
         if matrix is None:
             return group, None

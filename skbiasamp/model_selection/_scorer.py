@@ -23,6 +23,7 @@ from skbiasamp._compat import HasMethods, StrOptions, has_method
 from skbiasamp._input import (
     InputError,
     InputTypeError,
+    as_classes,
     check_auditor,
     check_instance,
     of_auditor,
@@ -198,7 +199,10 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
             )
         with speaking(of_auditor(auditor)):
             value = auditor.score(
-                y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight
+                y_true,
+                as_classes(y_pred),
+                sensitive_features=sensitive_features,
+                sample_weight=sample_weight,
             )
         if cannot_amplify(auditor, value):
             text = "amplification_scorer cannot choose a threshold: {why} {advice}"
@@ -301,7 +305,9 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
             kind = type(estimator).__name__
             raise InputTypeError(text, method=self.response_method, kind=kind)
         output = getattr(estimator, self.response_method)(X)
-        return task_scores(output, estimator.classes_) if isinstance(output, list) else output
+        if isinstance(output, list):
+            return task_scores(output, estimator.classes_)
+        return as_classes(output) if self.response_method == "predict" else output
 
 
 def _knows_signs(auditor: Any) -> bool:
