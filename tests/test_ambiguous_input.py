@@ -2,6 +2,7 @@
 
 import datetime
 import json
+from contextlib import suppress
 from decimal import Decimal
 
 import numpy as np
@@ -10,6 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from command_line import refused
+from hypothesis import given, reject
+from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -24,6 +27,7 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
+from skbiasamp._input import InputError
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.monitoring import Store, feedback_audit
 from skbiasamp.plotting import AmplificationDisplay
@@ -338,6 +342,30 @@ def test_certain_scores_of_text_labels_are_scores():
     assert np.isfinite(auditor.score(y, CERTAIN, sensitive_features=SEX))
 
 
+BITS = st.lists(st.integers(0, 1), min_size=8, max_size=8)
+PAIRS = [[0, 1], [False, True], [0.0, 1.0], ["no", "yes"], [1, 2], [-1, 1], [-1, 0], [0, 2]]
+
+
+@given(
+    st.sampled_from(PAIRS), BITS, BITS, st.sampled_from([None, 0, 1]), st.sampled_from([*FLOATS])
+)
+def test_floats_mean_what_numbers_near_them_mean(classes, y, bits, positive, hold):
+    """Whatever the classes are: the same rates as of 0.001 and 0.999, or an error."""
+    labels = classes + [classes[one] for one in y]
+    values = [0.0, 0.0, *map(float, bits)]
+    how = {"sex": ["f", "m"] * 5, "pos_label": None if positive is None else classes[positive]}
+    nearly = counted(labels, np.clip(values, 0.001, 0.999), **how)
+    with suppress(InputError):
+        certain = counted(labels, FLOATS[hold](values), **how)
+        assert certain.tasks == nearly.tasks
+        np.testing.assert_allclose(shares(certain), shares(nearly), atol=2e-3)
+        assert (certain + nearly).soft("task_pred")
+        return
+    # They are refused only if the reading makes a difference.
+    positive = classes[1 if positive is None else positive]
+    assert any(one in classes and (one == 1) != (one == positive) for one in set(values))
+
+
 # ------------------------------------------------------------------ days, chunks and stores
 
 
@@ -539,6 +567,31 @@ def test_rows_are_counted_by_weight_if_this_repeats_them():
     assert counted(sex=mixed, sample_weight=[0] * 60 + [1] * 60).groups == ("1", "2")
 
 
+def test_ids_of_clusters_that_are_numbers_and_text_are_refused():
+    with pytest.raises(ValueError, match=rf"^clusters {OF_BOTH.format(60, 60)}"):
+        counted(clusters=MIXED)
+    assert counted(clusters=list(range(N))).total == N
+
+
+def test_a_period_with_another_spelling_of_a_group_shows_it():
+    rows = pd.concat(
+        [
+            frame_of(p=HIRED, a=[name, "tea"] * 60, m=month)
+            for name, month in ((NFC, "1"), (NFD, "2"))
+        ]
+    )
+    timeline = skbiasamp.audit_over(rows, time="m", every=None, n_draws=19, **COLUMNS)
+    assert any(
+        r"the group 'cafe\u0301', which the reference lacks" in one["text"]
+        for one in timeline.notes
+    )
+
+
+def test_days_and_text_in_one_column_are_refused():
+    with pytest.raises(ValueError, match=r"text in 60 rows .*'2026-01-01'.* and date in 60 rows"):
+        counted(sex=["2026-01-01", datetime.date(2026, 1, 1)] * (N // 2))
+
+
 def test_bytes_and_text_in_one_column_are_refused():
     with pytest.raises(ValueError, match=r"text in 60 rows .* and bytes in 60 rows.*decode"):
         counted(sex=["f", b"f"] * (N // 2))
@@ -553,6 +606,34 @@ def test_intervals_may_have_a_word_beside_them():
     bins = pd.cut(pd.Series(range(N)), [0, 30, 200]).astype(object)
     groups = counted(sex=bins.where(bins.notna(), "unknown")).groups
     assert len(groups) == 3
+
+
+VALUES = [1, 2, "1", "2", 1.0, True, "True", None, b"1", np.int64(1), np.float32(2), Decimal(1)]
+VALUES += [datetime.date(2026, 1, 1), "2026-01-01", pd.Timestamp("2026-01-01"), np.nan, pd.NA]
+VALUES += [pd.Timestamp("2026-01-01", tz="UTC")]
+
+
+@given(
+    st.lists(st.sampled_from(VALUES), min_size=4, max_size=8),
+    st.sampled_from(["list", "Series of objects", "Categorical", "polars objects", "frame"]),
+)
+def test_no_two_groups_look_the_same(values, hold):
+    y = np.arange(len(values)) % 2
+    try:
+        held = pd.Series(values, dtype=object) if hold == "frame" else OBJECTS[hold](values)
+    except ValueError:  # pandas takes Decimal(1) and 1 for two categories that are equal
+        reject()
+    with suppress(InputError):
+        if hold == "frame":
+            frame = pd.DataFrame({"y": y, "a": held})
+            named = {"target": "y", "sensitive": "a"}
+            groups = Contingency.from_frame(frame, **named, missing="group").groups
+        else:
+            groups = counted(y, None, held, missing="group").groups
+        assert len(set(map(str, groups))) == len(groups)
+        return
+    present = [one for one in values if not pd.isna(one)]
+    assert len({(type(one), getattr(one, "tzinfo", None)) for one in present}) > 1
 
 
 AWARE = pd.Timestamp("2026-01-01", tz="UTC")
@@ -800,6 +881,22 @@ def test_ages_as_groups_are_found(hold, name):
         f"The sensitive feature{name} has 62 numbers, and each was read as a group."
     ]
     assert ages(30, hold=hold) == []
+
+
+def test_ages_as_marginal_groups_are_found():
+    age = np.arange(6000) % 62 + 18
+    people = pd.DataFrame({"sex": np.tile(["f", "m", "m"], 2000), "age": age})
+    y = np.arange(6000) % 2
+    how = {"sensitive_features": people, "groups": "marginal", "auditors": PLAIN}
+    (found,) = (
+        one.text
+        for one in skbiasamp.audit(y, 1 - y, **how).findings
+        if one.topic == "numbers as groups"
+    )
+    assert found.startswith("The sensitive feature 'age' has 62 numbers")
+    tags = pd.DataFrame({f"age={i}": np.arange(6000) % 40 == i for i in range(40)})
+    report = skbiasamp.audit(y, 1 - y, sensitive_features=tags, groups="indicator", auditors=PLAIN)
+    assert not [one for one in report.findings if one.topic == "numbers as groups"]
 
 
 def test_codes_and_bins_are_groups():

@@ -62,9 +62,9 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         if isinstance(column.dtype, pd.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
             categories = column.cat.categories
-            names = list(map(plain, categories))
-            if categories.dtype.kind == "f" and all(map(float.is_integer, names)):
-                names = list(map(int, names))  # of any size, and so apart from one another
+            names = list(map(_number_or_label, categories))
+            if all(one.is_integer() for one in names if isinstance(one, float)):
+                names = list(map(_whole, names))
             return Column(codes, -1, [None, *names])
         if not isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
             if column.isna().any():
@@ -101,7 +101,7 @@ def encode(column: Any, name: Name) -> Column | Continuous:
             kind=type(seen).__name__,
             seen=seen,
         ) from None
-    values = [float(v) if isinstance(v, Decimal) else plain(v) for v in uniques]
+    values = list(map(_number_or_label, uniques))
     if any(is_tensor(value) for value in values):
         text = "{name} must hold labels; it holds tensors. Pass one tensor, or tensor.item() a row."
         raise InputTypeError(text, name=name)
@@ -126,9 +126,16 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         text = "{name} mixes labels with numbers that are no classes, such as {seen!r}."
         raise InputError(text, name=name, seen=fractions[0])
     floats = any(isinstance(value, float) for value in values)
-    if floats:
-        values = [int(value) if isinstance(value, float) else value for value in values]
-    return Column(codes, -1, [None, *values], floats)
+    return Column(codes, -1, [None, *(map(_whole, values) if floats else values)], floats)
+
+
+def _number_or_label(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else plain(value)
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole float as an integer of any size, so that no two become one."""
+    return int(value) if isinstance(value, float) else value
 
 
 def _check_text(value: str, name: Name) -> None:

@@ -95,11 +95,9 @@ def task_names(classes: Names, pos_label: Hashable = None) -> tuple[Names, list[
 
 # --------------------------------------------------------------------------- what a column is
 
-# Kinds of values that look alike when they are printed: 1 and '1', a day and its midnight.
-_ALIKE = (
-    ("numbers", "text", "bytes"),
-    ("date", "times without a time zone", "times with a time zone"),
-)
+# Kinds of values of which some look alike: 1 and '1', a day and its midnight.
+_TIMES = ("date", "times without a time zone", "times with a time zone")
+_ALIKE = ("numbers", "text", "bytes", *_TIMES)
 _OF_ONE_KIND = ({int}, {str})  # most columns
 FEW_TEXTS = 10  # so few different texts are classes, however few rows there are
 _LONGEST = 60  # characters of a text that is shown
@@ -114,8 +112,8 @@ def kinds_alike(values: Sequence[Any]) -> list[str]:
     if types in _OF_ONE_KIND:
         return []
     kinds = {kind_of_name(value) for value in values}
-    mixed = ([kind for kind in alike if kind in kinds] for alike in _ALIKE)
-    return next((found for found in mixed if len(found) > 1), [])
+    mixed = [kind for kind in _ALIKE if kind in kinds]
+    return mixed if len(mixed) > 1 else []
 
 
 def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name) -> InputError:
@@ -128,7 +126,7 @@ def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name
     fix = "text (astype(str), or pandas.read_csv(..., dtype=str)), or numbers (pandas.to_numeric)"
     if "bytes" in kinds:
         fix = "text (decode the bytes)"
-    elif kinds[0] in _ALIKE[1]:
+    elif kinds[0] in _TIMES:
         fix = "times in one time zone (pandas.to_datetime(..., utc=True))"
     return InputError(
         "{name} must hold values of one type; got {seen}. Values that look the same would be two "

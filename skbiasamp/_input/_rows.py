@@ -43,6 +43,7 @@ from skbiasamp._input._containers import (
 )
 from skbiasamp._input._errors import InputError, Name, Role
 from skbiasamp._input._labels import Rows, Side
+from skbiasamp._input._reading import kinds_alike, mixed_kinds
 from skbiasamp._input._sides import Coded, How, Sides, columns_differ
 
 
@@ -345,6 +346,10 @@ def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
             "or leave them out.",
             missing=missing,
         )
+    if ids.dtype == object and pd.api.types.infer_dtype(ids).startswith("mixed"):
+        alike = kinds_alike(ids.tolist())
+        if alike:
+            raise mixed_kinds(ids.tolist(), alike, np.bincount(codes), "clusters")
     return codes.astype(np.int64), np.ones(len(ids))
 
 

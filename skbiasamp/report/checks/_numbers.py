@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from skbiasamp._cells import labels_of
@@ -45,18 +48,30 @@ class NumbersAsGroups(Check):
     reads = ("labels", "texts", "numbers")
 
     def found(self, seen: Seen) -> Found:
-        groups = [one if isinstance(one, tuple) else (one,) for one in seen.test.groups]
-        columns = seen.test.group_columns
-        for i, values in enumerate(zip(*groups, strict=False)):
+        for column, values in _values_of(seen.test):
             n = len({one for one in values if isinstance(one, int | float)})
             if n > _MOST_GROUPS:
-                name = f" '{name_of(columns[i])}'" if i < len(columns) else ""
+                name = "" if column is None else f" '{name_of(column)}'"
                 return (
                     f"The sensitive feature{name} has {n} numbers, and each was read as a group.",
                     "If they are amounts (ages, incomes), put them into bins first (pandas.cut, "
                     "KBinsDiscretizer). Codes may stay as they are.",
                 )
         return None
+
+
+def _values_of(test: Contingency) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each sensitive column, None if it has no name, and its values in the groups."""
+    if test.indicator:
+        if not test.declared:  # groups="marginal" names them column=value
+            parts = [str(one).rpartition("=") for one in test.groups]
+            for column in dict.fromkeys(title for title, _, _ in parts):
+                texts = [text for title, _, text in parts if title == column]
+                yield column, [int(one) if one.isdecimal() else one for one in texts]
+        return
+    groups = [one if isinstance(one, tuple) else (one,) for one in test.groups]
+    for i, values in enumerate(zip(*groups, strict=False)):
+        yield test.group_columns[i] if i < len(test.group_columns) else None, list(values)
 
 
 class NarrowPredictions(Check):
