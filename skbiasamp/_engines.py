@@ -244,7 +244,9 @@ def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.Data
     cells = _grouped(opened, others, made, how, also={"above": score >= 0.5})
     _check_known(cells, name)
     least, most = cells["least"].min(), cells["most"].max()
-    probabilities(np.array([least, most]), "y_pred")
+    many = cells["task 0"].nunique() > 2
+    numbers = many and all(opened.schema[one].is_numeric() for one in sides["task"])
+    probabilities(np.array([least, most]), "y_pred", lambda: numbers)
     above = cells["above"].to_numpy(dtype=bool)
     low = np.where(above, 0.5, 0.0)
     n, total = cells[COUNT], cells["sum"]

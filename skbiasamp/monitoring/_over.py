@@ -433,7 +433,8 @@ def _aligned(
                     what=what,
                     seen=name,
                 )
-            text = f"{rows_of(n)} of the {what} {name!r}, which the reference lacks, are left out."
+            lacking = f"the {what} {quote([name])}, which the reference lacks"
+            text = f"{rows_of(n)} of {lacking}, are left out."
             notes.append({"period": period, "text": text})
     if not cells.indicator and found.total:
         absent = [g for g, n in zip(found.groups, found.count("group"), strict=True) if not n]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp import _schema as schema
-from skbiasamp._cells import distinct, take
+from skbiasamp._cells import SideName, distinct, side_of, take
 from skbiasamp._input import InputError, InputTypeError, Said, check_count, rows_of
 from skbiasamp._merging import check_alike, merged
 from skbiasamp._order import ordered
@@ -273,8 +273,17 @@ def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:
     if not isinstance(period, str):
         raise InputTypeError("{period} must be text; got {kind}.", kind=type(period).__name__)
     check_count("min_cell", min_cell)
-    soft = cells.soft("task") or (cells.has("task_pred") and cells.soft("task_pred"))
-    soft |= cells.has("group_pred") and cells.soft("group_pred")
+    soft = cells.soft("task")
+    pairs: tuple[tuple[SideName, SideName], ...] = (("task", "task_pred"), ("group", "group_pred"))
+    for label, name in pairs:
+        if not cells.has(name):
+            continue
+        soft |= cells.soft(name)
+        if side_of(cells, name).floats and not side_of(cells, label).floats:
+            raise InputError(
+                "A store holds counts of labels, and the predictions are the floats 0.0 and 1.0, "
+                "which may be probabilities. Pass predicted labels as integers (astype(int))."
+            )
     if soft or not cells.whole or cells.summed is not None:
         raise InputError(
             "A store holds counts, and {what} belong to single rows. {fix}",
