@@ -23,7 +23,6 @@ from skbiasamp._input import (
     Members,
     Role,
     Rows,
-    Said,
     Side,
     Spoken,
     meant,
@@ -131,9 +130,8 @@ def of_the_model(model: str) -> Iterator[None]:
         with speaking(names):
             yield
     except InputError as error:
-        text = error.args[0]
-        if repr(model) not in text:
-            error.args = (Said.of((f"Predictions of {model!r}: ", *text.parts)),)
+        if repr(model) not in error.args[0]:
+            error.begin_with(f"Predictions of {model!r}: ")
         raise
 
 

@@ -144,7 +144,7 @@ def test_tasks_summed_by_themselves_have_the_pairs_of_memory(test, engine, weigh
 
 @pytest.mark.parametrize("engine", [duckdb, ibis])
 def test_many_tasks_need_no_deep_stack(engine):
-    """350 tasks raised RecursionError: flags of columns were nested as deep as there are columns."""
+    """350 tasks raised RecursionError: one expression was as deep as there are columns."""
     n_tasks = 150
     rng = np.random.default_rng(0)
     names = {"target": [f"t{i}" for i in range(n_tasks)]}

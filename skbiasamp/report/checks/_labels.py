@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from skbiasamp._cells import side_of, sides_of
 from skbiasamp._input import Role, Said, codes_of, quote, rows_of
-from skbiasamp._words import task_of
+from skbiasamp._words import listed, task_of
 from skbiasamp.contingency import Contingency
 from skbiasamp.report.checks import ALPHA, PAIRS, Check, Found, Seen
 from skbiasamp.text._labeler import NO_LABEL, REFUSAL
@@ -87,6 +87,40 @@ def _plainly(name: Any) -> Any:
     if isinstance(name, tuple):
         return tuple(map(_plainly, name))
     return " ".join(name.split()).casefold() if isinstance(name, str) else name
+
+
+class MissingNames(Check):
+    """Groups or classes have names that stand for missing values in many files."""
+
+    topic = "missing names"
+    place = "next"
+    rank = 43
+    reads = ("labels", "texts", "numbers")
+
+    def found(self, seen: Seen) -> Found:
+        classes = seen.test.classes if seen.reads == "labels" else None
+        named = {"group": seen.test.groups, "class": classes or ()}
+        said = []
+        for kind, names in named.items():
+            strange = [name for name in names if _stands_for_missing(name)]
+            if strange:
+                said.append(f"{kind} {quote(strange)}")
+        if not said:
+            return None
+        return (
+            f"The names of {listed(said)} stand for missing values in many files.",
+            "If they do here, make these cells empty, or leave the rows out.",
+        )
+
+
+# In small letters; readers of files know them as missing values too.
+_MISSING = {"", "#n/a", "<na>", "n/a", "na", "nan", "-nan", "nat", "none", "null"}
+
+
+def _stands_for_missing(name: Any) -> bool:
+    if isinstance(name, tuple):
+        return any(map(_stands_for_missing, name))
+    return isinstance(name, str) and name.strip().casefold() in _MISSING
 
 
 class PositiveClass(Check):
