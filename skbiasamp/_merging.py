@@ -76,7 +76,7 @@ def merged(every: list[C]) -> C:
     for one in every:
         one.require_single("A sum")
     # Before anything is stacked, so that an error is about what the user passed.
-    pos_label = _common_positive(every)
+    pos_label = common_positive(every)
     _check_parts(every)
     groups, tasks = _names_of_all(every, "group"), _names_of_all(every, "task")
     parts = [_onto(one, groups, tasks) for one in every]
@@ -110,7 +110,6 @@ def merged(every: list[C]) -> C:
 
 def check_alike(one: C, other: C) -> None:
     """Raise unless two data sets hold the same kinds of labels, whatever their names."""
-    _common_positive([one, other])
     _check_parts([one, other])
     for name in ("group", "task"):
         _names_of_all([one, other], name)
@@ -294,7 +293,7 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
     return united([side_of(one, name).names for one in every])
 
 
-def _common_positive(every: list[C]) -> Hashable:
+def common_positive(every: list[C]) -> Hashable:
     """Return the positive class that was chosen for some of them, which must be that of all."""
     chosen = [side_of(one, "task").pos_label for one in every]
     found = next((name for name in chosen if name is not None), None)

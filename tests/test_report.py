@@ -893,6 +893,36 @@ def test_two_spellings_of_a_group_are_found(groups, said):
     assert all(one.startswith(said) for one in found)
 
 
+@pytest.mark.parametrize(
+    ("groups", "labels", "said"),
+    [
+        (["f", "m", "NA"], [0, 1, 1], "The names of group 'NA' stand for missing values"),
+        (["f", " none", "nan"], [0, 1, 1], "The names of group ' none' and 'nan' stand for"),
+        (["f", "m", ""], ["no", "NULL", "yes"], "The names of group '' and class 'NULL' stand"),
+        ([("f", "US"), ("f", "n/a")] * 2, [0, 1, 1, 0], "The names of group ('f', 'n/a') stand"),
+        (["Nan", "Nana"], ["no", "yes"], "The names of group 'Nan' stand for missing values in"),
+        (["f", "(missing)"], ["unknown", "0"], None),
+        ([1, 2, 3], [0, 1, 1], None),
+    ],
+)
+def test_names_that_stand_for_missing_values_are_found(groups, labels, said):
+    """They were groups and classes as any others, and nothing said so."""
+    y = np.tile(labels, 60)
+    sensitive = pd.DataFrame([one for one in groups for _ in range(len(y) // len(groups))])
+    report = skbiasamp.audit(y, y[::-1], sensitive_features=sensitive, random_state=0)
+    found = [one.text for one in report.findings if one.topic == "missing names"]
+    assert len(found) == (said is not None)
+    assert all(one.startswith(said) for one in found)
+
+
+def test_missing_values_in_a_file_that_are_text_are_found(tmp_path):
+    rows = "\n".join(["sex,hired,predicted", *["f,1,1", "m,0,0", "NA,1,0", "m,1,1", "f,0,1"] * 20])
+    (tmp_path / "rows.csv").write_text(rows)
+    named = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}
+    report = skbiasamp.audit(tmp_path / "rows.csv", **named, random_state=0)
+    assert "missing names" in topics(report)
+
+
 def test_labels_in_another_spelling_are_an_error_and_strange_ones_are_said():
     y, predicted, group = counted(AMPLIFIED)
     names = np.array(["no", "yes"])

@@ -142,6 +142,10 @@ class InputError(ValueError):
         """Give names to the roles that have none yet."""
         self.args = (self.args[0].named(names),)
 
+    def begin_with(self, what: str) -> None:
+        """Say first what the error is about: a file, or a model."""
+        self.args = (Said.of((what, *self.args[0].parts)),)
+
 
 class InputTypeError(InputError, TypeError):
     """An `InputError` about the type of an input."""

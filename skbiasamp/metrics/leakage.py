@@ -14,7 +14,7 @@ from skbiasamp._input import Array, InputError, quote, speaking
 from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.attackers._attack import InputAndTarget
-from skbiasamp.attackers._run import AttackRun, make_pair, run_attacks
+from skbiasamp.attackers._run import AttackRun, make_pair, run_attack
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._functions import function_of
@@ -238,7 +238,7 @@ class LeakageAuditor(AttackAuditor):
                 InputAndTarget("task", "group"),
                 None,
             )
-        return {"dataset_leakage": float(run_attacks([pair], rng)[0].qualities.data.mean())}
+        return {"dataset_leakage": float(run_attack(pair, rng).qualities.data.mean())}
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:

@@ -137,6 +137,40 @@ class TaskSpelling(_Spelling):
         return cells.classes or cells.tasks
 
 
+class MissingNames(Check):
+    """Groups or classes have names that stand for missing values in many files."""
+
+    topic = "missing names"
+    place = "next"
+    rank = 44
+    reads = ("labels", "texts", "numbers")
+
+    def found(self, seen: Seen) -> Found:
+        classes = seen.test.classes if seen.reads == "labels" else None
+        named = {"group": seen.test.groups, "class": classes or ()}
+        said = []
+        for kind, names in named.items():
+            strange = [name for name in names if _stands_for_missing(name)]
+            if strange:
+                said.append(f"{kind} {quote(strange)}")
+        if not said:
+            return None
+        return (
+            f"The names of {listed(said)} stand for missing values in many files.",
+            "If they do here, make these cells empty, or leave the rows out.",
+        )
+
+
+# In small letters; readers of files know them as missing values too.
+_MISSING = {"", "#n/a", "<na>", "n/a", "na", "nan", "-nan", "nat", "none", "null"}
+
+
+def _stands_for_missing(name: Any) -> bool:
+    if isinstance(name, tuple):
+        return any(map(_stands_for_missing, name))
+    return isinstance(name, str) and name.strip().casefold() in _MISSING
+
+
 class PositiveClass(Check):
     """Scores are larger for the rows without the positive class."""
 
