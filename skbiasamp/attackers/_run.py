@@ -32,7 +32,7 @@ from skbiasamp.attackers._pair import (
     AttackPair,
     Qualities,
     drawn_qualities,
-    joined,
+    joined_draws,
     resampled_qualities,
 )
 from skbiasamp.attackers._trained import TrainedPair, rescored, train_attackers
@@ -253,7 +253,7 @@ def resampled_together(
                     continue
                 own = None if run.pair.data.training is None else learnt
                 found[i].append(run.pair.exact(weight, own, None, guesses=False))
-    return [joined(part) if part else before.resamples for part in found]
+    return [joined_draws(part) if part else before.resamples for part in found]
 
 
 def _attacker_of(pair: AttackPair) -> Any:

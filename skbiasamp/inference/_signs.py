@@ -57,7 +57,9 @@ def signs_of(
     counted = counted & ~np.isnan(pairs.delta)
     if not counted.any() or pairs.growth is not None or isinstance(test, TaskSums):
         counted = np.ones(pairs.delta.shape, dtype=bool)
-    found = None if pairs.given_sign else _moments(pairs, train, test)
+    # Labels that are balanced throughout have nothing to amplify.
+    known = pairs.given_sign or not pairs.sign.any()
+    found = None if known else _moments(pairs, train, test)
     if found is None or pairs.centre is None:
         return Signs(pairs.sign, pairs.sign, counted)
     association, change = pairs.base - pairs.centre[0], pairs.change

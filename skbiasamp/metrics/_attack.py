@@ -376,7 +376,8 @@ class AttackAuditor(BaseAuditor):
     def _runs(self, cells: Contingency) -> dict[str, tuple[AuditResult, Array]]:
         """Audit every run by itself, and all of them on the same resamples."""
         same = copy.copy(self)
-        same.random_state = int(own_generator(self.random_state).integers(2**31))
+        if not isinstance(same.random_state, Integral):
+            same.random_state = int(own_generator(self.random_state).integers(2**31))
         with np.errstate(invalid="ignore"):
             found = {
                 model: same._attacked(alone(cells, model, known=self._fitted))
