@@ -28,7 +28,7 @@ from skbiasamp._input import (
 )
 from skbiasamp._sums import everywhere, pair_sums
 
-SideName = Literal["group", "task", "task_pred", "group_pred"]
+SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
 SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
 # What an engine was asked for in place of rows, where it was.
 Summed = Literal["tasks", "scores", "weights"]
@@ -86,8 +86,13 @@ class Cells:
     def of_rows(cls, rows: Rows, *, summed: Summed | None = None) -> Self:
         """Return the cells of rows that were read."""
         read = zip(SIDES, rows[1:5], strict=True)
-        sides = {name: side for name, side in read if isinstance(side, Side)}
+        sides: dict[SideName, Side] = {name: side for name, side in read if isinstance(side, Side)}
         how: dict[str, Any] = {"n_dropped": rows.n_dropped, "repeats": rows.repeats}
+        if rows.task_score is not None:
+            # Attackers see the scores; predictions say how accurate the model is.
+            if rows.task_pred is not None:
+                sides["task_decision"] = rows.task_pred
+            sides["task_pred"] = rows.task_score
         clusters = None if rows.clusters is None else Clusters(*rows.clusters)
         made = cls(rows.weight, sides, summed=summed, clusters=clusters, **how)
         return made if clusters is None else made._distinct()

@@ -78,6 +78,23 @@ class Opened(NamedTuple):
         kind = self.schema[name]
         return bool(kind.is_float() or kind.is_decimal())
 
+    def decided(self, names: Iterable[Hashable], threshold: float) -> Opened:
+        """Return the frame with 0 and 1 for scores below a threshold, and for the others."""
+        made, schema = [], dict(self.schema)
+        for name in dict.fromkeys(names):
+            if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
+                text = "{y_pred} must hold numbers if there is a {threshold}; got type {kind}."
+                raise InputError(text, kind=schema[name])
+            score = self.column(name)
+            score = score if schema[name].is_float() else score.cast(nw.Float64)
+            # Of NaN some engines say that it is above any number.
+            above = nw.when(~score.is_nan()).then((score >= threshold).cast(nw.Int8))
+            made.append(above.alias(str(self.called.get(name, name))))
+            schema[name] = nw.Int8()
+        eager = None if self.eager is None else self.eager.with_columns(*made)
+        lazy = self.frame.with_columns(*made) if eager is None else eager.lazy()
+        return self._replace(frame=lazy, eager=eager, schema=schema)
+
     def fractional(self, names: Iterable[Hashable]) -> list[Hashable]:
         """Return which columns hold numbers that are not whole."""
         asked = [name for name in dict.fromkeys(names) if self.fractions(name)]
@@ -108,8 +125,12 @@ def open_frame(frame: Any, sides: Sides) -> Opened:
     schema = opened.lazy().collect_schema()
     for side, names in sides.items():
         for name in names:
+            option = OPTION_OF.get(side.partition(":")[0], side)
             if not isinstance(name, Hashable) or name not in schema:
-                raise no_column(name, schema, OPTION_OF.get(side.partition(":")[0], side))
+                raise no_column(name, schema, option)
+            if schema[name].is_nested():
+                text = "{name}: column {column!r} holds {kind}. Make a column of each value first."
+                raise InputTypeError(text, name=option, column=name, kind=schema[name])
     named = dict.fromkeys(name for names in sides.values() for name in names)
     free = (new for i in count() if (new := f"column {i}") not in schema)
     called = {name: new for name, new in zip(named, free, strict=False) if not is_plain(name)}

@@ -34,6 +34,7 @@ from skbiasamp._input import (
     Rows,
     check_names,
     check_option,
+    check_threshold,
     no_positive_class,
     numbers_of,
     read_rows,
@@ -106,6 +107,10 @@ def _read_frame(
     prediction = [
         one for side, names in sides.items() if side.startswith("task_pred") for one in names
     ]
+    check_threshold(how["threshold"])
+    if prediction and how["threshold"] is not None:
+        opened = opened.decided(prediction, how["threshold"])
+        how |= {"threshold": 0.5}  # between 0 and 1, which scores are now
     many = len(target + prediction) > MOST_JOINT
     in_memory = opened.eager is not None
     if several and not models and not (in_memory or not many if joint is None else joint):

@@ -31,6 +31,7 @@ from skbiasamp._input import (
     check_columns,
     check_kinds,
     check_known,
+    check_same_columns,
     no_positive_class,
     positive_class,
     quote,
@@ -326,6 +327,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
                 lacking=quote(lacking),
             )
     _check_group_columns(side_of(like, "group"), side_of(cells, "group"))
+    check_same_columns(side_of(cells, "group").columns, side_of(like, "group").columns)
     if like.indicator != cells.indicator:
         raise InputError(
             "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "

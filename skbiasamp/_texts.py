@@ -78,6 +78,9 @@ sensitive : str, int, list, tuple or callable, default=None
 verbose : int, default=0
     1 shows progress from the start, also in a log. 0 shows it after two seconds, and only on a
     terminal or in a notebook (not with the environment variable ``SKBIASAMP_PROGRESS=0``).
+threshold : float, default=None
+    Turns scores in the predictions into labels: a row gets the positive class, or the task of a
+    column, if its score is at least this. None: predictions are labels or probabilities.
 y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
     Labels of the audited rows: one column of classes, or a 0/1 column for each task. Or a
     `Contingency`, or a data frame or query whose columns are named (see `columns`).

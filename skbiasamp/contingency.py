@@ -93,6 +93,7 @@ class Contingency(Cells):
         max_groups: int | None = None,
         texts: bool = False,
         numbers: bool = False,
+        threshold: float | None = None,
     ) -> Contingency:
         """Count label rows.
 
@@ -138,6 +139,9 @@ class Contingency(Cells):
         numbers : bool, default=False
             Whether labels and predictions are numbers, such as prices, and no classes: for
             `NumericAuditor`.
+        threshold : float, optional
+            Turns scores in `y_pred` into predicted labels: the positive class, or the task of a
+            column, from this score on. By default `y_pred` holds labels or probabilities.
 
         Returns
         -------
@@ -147,7 +151,7 @@ class Contingency(Cells):
         labels["clusters"] = clusters
         how: dict[str, Any] = {"groups": groups, "missing": missing, "like": like}
         how |= {"scores": scores, "pos_label": pos_label, "max_groups": max_groups}
-        how |= {"texts": texts, "numbers": numbers}
+        how |= {"texts": texts, "numbers": numbers, "threshold": threshold}
         if not (y_preds is None and sensitive_preds is None):
             if not (y_pred is None and sensitive_pred is None):
                 raise InputTypeError(
@@ -235,6 +239,7 @@ class Contingency(Cells):
         max_groups: int | None = None,
         texts: bool = False,
         numbers: bool = False,
+        threshold: float | None = None,
     ) -> Contingency:
         """Count the rows of a data frame or query where they are.
 
@@ -261,7 +266,7 @@ class Contingency(Cells):
             Weights. Whole ones count as so many rows.
         cluster : column name, optional
             An id a row: rows of one person, image or family, as `clusters` of `from_labels`.
-        groups, missing, like, pos_label, max_groups, texts, numbers
+        groups, missing, like, pos_label, max_groups, texts, numbers, threshold
             As for `from_labels`. Text of `pos_label` names a number that is written so.
         joint : bool, optional
             Whether to keep rows apart that differ in which of several 0/1 columns they have, or
@@ -305,6 +310,7 @@ class Contingency(Cells):
             max_groups=max_groups,
             texts=texts,
             numbers=numbers,
+            threshold=threshold,
         )
         if isinstance(read, dict):
             return _models.merged_cells(cls(**_models.joined(read)))

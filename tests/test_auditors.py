@@ -319,16 +319,17 @@ def test_a_result_says_what_it_is(auditor):
     assert result.n_samples == 8
     assert result.direction == getattr(auditor, "direction", None)
     assert result.params.keys() == auditor.get_params().keys()
-    assert result.low <= float(result) <= result.high
+    assert result.low <= result.estimate <= result.high
     assert 0 < result.p_value <= 1
     assert result.confidence_level == 0.95
     assert result.table.columns.tolist() == [
         *("group", "task", "n", "base", "observed", "sign", "delta", "amplification"),
-        *("low", "high", "p_value", "p_adjusted", "sign_certain", "reliable"),
+        *("low", "high", "p_value", "p_adjusted", "sign_certain", "reliable", "sign_used"),
     ]
     text = repr(result)
     assert text.startswith(f"{result.metric}")
-    assert f"{float(result):+.4f} [{result.low:+.4f}, {result.high:+.4f}], p = " in text
+    assert text.startswith(f"{result.name}: {float(result):+.4f}")
+    assert f"{result.estimate:+.4f} [{result.low:+.4f}, {result.high:+.4f}], p = " in text
     assert "(8 rows, 2 groups x 1 " in text
 
 

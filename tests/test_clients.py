@@ -245,6 +245,35 @@ def test_fairlearn_mitigates_an_audited_model_and_agrees_on_rates():
     np.testing.assert_allclose(ours, frame.by_group, rtol=0, atol=1e-12)
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["a column", "passed"])
+@pytest.mark.parametrize("kind", ["ThresholdOptimizer", "ExponentiatedGradient", "GridSearch"])
+def test_mitigations_of_fairlearn_are_audited_without_routing(kind, named):
+    reductions = client("fairlearn.reductions")
+    if kind == "ThresholdOptimizer":
+        post = client("fairlearn.postprocessing")
+        model = post.ThresholdOptimizer(estimator=LogisticRegression(), predict_method="auto")
+    else:
+        sizes = {"ExponentiatedGradient": {"max_iter": 5}, "GridSearch": {"grid_size": 5}}
+        parity = reductions.DemographicParity()
+        model = getattr(reductions, kind)(LogisticRegression(), parity, **sizes[kind])
+    passed = {} if named else {"sensitive_features": X["sex"]}
+    audited = AuditedClassifier(model, auditor=quiet(), sensitive="sex" if named else None)
+    audited.fit(X, Y, **passed)
+    result = audited.audit(X, Y, **passed)
+    alone = clone(model).fit(X, Y, sensitive_features=X["sex"])
+    asked = passed or {"sensitive_features": X["sex"]} if kind == "ThresholdOptimizer" else {}
+    predicted = alone.predict(X, **asked)
+    # Two of the three draw some of their predictions at random.
+    expected = directional_amplification(Y, predicted, sensitive_features=SEX)
+    assert result.value == pytest.approx(expected, abs=0.03)
+    if named:
+        assert 0.6 < audited.score(X, Y) < 0.9
+        found = cross_validate(audited, X, Y, cv=2, scoring=BOTH, error_score="raise")
+        assert np.isfinite(found["test_amplification"]).all()
+    folds = cross_audit(model, X, Y, sensitive_features=X["sex"], cv=2, auditor=quiet())
+    assert np.isfinite(folds.value)
+
+
 def test_fairlearn_agrees_on_tables_by_each_column_and_by_all():
     metrics = client("fairlearn.metrics")
     groups = pd.DataFrame({"sex": SEX, "age": np.where(X["noise"] > 0, "old", "young")})

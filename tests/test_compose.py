@@ -11,7 +11,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from pandas.testing import assert_frame_equal
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier, StackingClassifier
 from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
@@ -168,6 +168,86 @@ def test_a_classifier_inside_that_needs_the_attribute_gets_it(inside, routed):
         accuracy = np.mean(expected == Y)
         assert by_column.score(coded, Y) == accuracy
         assert apart.score(NUMBERS, Y, sensitive_features=RACE) == accuracy
+
+
+class MajorityOfGroup(BaseEstimator):
+    """Predict a group's most frequent label, as Fairlearn's classifiers without any request."""
+
+    def fit(self, X, y, *, sensitive_features):
+        labels = pd.Series(np.asarray(y)).groupby(np.ravel(sensitive_features))
+        self.majority_ = labels.agg(lambda one: one.mode()[0])
+        return self
+
+    def predict(self, X, *, sensitive_features):
+        return self.majority_[np.ravel(sensitive_features)].to_numpy()
+
+
+class Constrained(ClassifierMixin, BaseEstimator):
+    """A classifier that passes anything on to its constraints, as Fairlearn's reductions do."""
+
+    def __init__(self, constraints):
+        self.constraints = constraints
+
+    def fit(self, X, y, **data):
+        self.constraints.load_data(X, y, **data)
+        self.label_ = max(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.label_)
+
+
+class Constraint:
+    def load_data(self, X, y, *, sensitive_features):
+        self.seen = np.asarray(sensitive_features)
+
+
+def test_a_classifier_that_takes_the_attribute_by_name_gets_it_without_a_request():
+    labels = np.where(RACE == "x", Y | (NUMBERS[:, 1] > 0), Y & (NUMBERS[:, 1] > 0))
+    expected = (RACE == "x").astype(int)  # the most frequent label of each
+    apart = AuditedClassifier(MajorityOfGroup(), auditor=QUIET)
+    apart.fit(NUMBERS, labels, sensitive_features=RACE)
+    inside = AuditedClassifier(MajorityOfGroup(), auditor=QUIET, sensitive="race").fit(X, labels)
+    value = directional_amplification(labels, expected, sensitive_features=RACE)
+    assert apart.audit(NUMBERS, labels, sensitive_features=RACE).value == pytest.approx(value)
+    assert inside.audit(X, labels).value == pytest.approx(value)
+    assert_array_equal(inside.predict(X), expected)
+    # It has no score of its own: accuracy is that of its predictions.
+    accuracy = np.mean(expected == labels)
+    assert inside.score(X, labels) == pytest.approx(accuracy)
+    assert apart.score(NUMBERS, labels, sensitive_features=RACE) == pytest.approx(accuracy)
+    weight = np.arange(N)
+    weighted = np.average(expected == labels, weights=weight)
+    assert inside.score(X, labels, sample_weight=weight) == pytest.approx(weighted)
+    found = cross_validate(inside, X, labels, cv=2, scoring=amplification_scorer())
+    assert np.isfinite(found["test_score"]).all()
+    folds = skbiasamp.cross_audit(
+        MajorityOfGroup(), X, labels, sensitive_features=RACE, cv=2, auditor=QUIET
+    )
+    assert np.isfinite(folds.value)
+    with pytest.raises(InputError, match=r"MajorityOfGroup.predict needs .*sensitive='sex'"):
+        apart.predict(NUMBERS)
+
+
+def test_constraints_inside_get_the_attribute():
+    model = AuditedClassifier(Constrained(Constraint()), auditor=QUIET, sensitive="race")
+    model.fit(X, Y)
+    assert_array_equal(np.ravel(model.estimator_.constraints.seen), RACE)
+
+
+def test_a_step_that_lacks_the_attribute_is_told_how_to_request_it():
+    pipeline = make_pipeline(FunctionTransformer(), MajorityOfGroup())
+    with pytest.raises(TypeError) as caught:
+        AuditedClassifier(pipeline, auditor=QUIET, sensitive="race").fit(X, Y)
+    (note,) = [one for one in caught.value.__notes__ if "pipeline" in one][:1]
+    assert "enable_metadata_routing=True" in note
+    assert ".set_predict_request(sensitive_features=True)" in note
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = MajorityOfGroup().set_fit_request(sensitive_features=True)
+        asked = asked.set_predict_request(sensitive_features=True)
+    pipeline = make_pipeline(FunctionTransformer(), asked)
+    model = AuditedClassifier(pipeline, auditor=QUIET, sensitive="race").fit(X, Y)
+    assert np.isfinite(model.audit(X, Y).value)
 
 
 # ------------------------------------------------------------------ where the attribute is

@@ -657,7 +657,16 @@ BINARY_SOFT = {
     "polars": pl.Series,
     "polars of both": lambda v: pl.DataFrame({"no": 1 - np.array(v), "yes": v}),
     "pyarrow": pa.array,
+    "polars arrays": lambda v: pl.Series(both_of(v), dtype=pl.Array(pl.Float64, 2)),
+    "a polars column of arrays": lambda v: pl.DataFrame(
+        {"p": both_of(v)}, schema={"p": pl.Array(pl.Float64, 2)}
+    ),
+    "pyarrow arrays": lambda v: pa.array(both_of(v), type=pa.list_(pa.float64(), 2)),
 }
+
+
+def both_of(values):
+    return [[1 - one, one] for one in values]
 
 
 @containers(BINARY_SOFT)
@@ -714,6 +723,25 @@ def test_probabilities_of_several_labels(hold):
     cells = counted(TAGS, hold(share))
     expected = pd.DataFrame(share).groupby(np.array(SEX)).mean().to_numpy()
     assert_allclose(cells.rate("task_pred", given="group"), expected)
+
+
+@pytest.mark.parametrize(
+    "hold", [list, pd.Series, lambda rows: np.array(rows, dtype=object), pl.Series, pa.array]
+)
+def test_the_dicts_of_onnx_are_refused_with_what_to_pass(hold):
+    rows = [{"0": 1 - one, "1": one} for one in PROBABILITY]
+    with pytest.raises(TypeError, match=r"a dict in each row.*: pd\.DataFrame\(y_pred\)\."):
+        counted(pred=hold(rows))
+    labels = np.array(HIRED).astype(str)
+    frame = pd.DataFrame(rows)
+    assert counted(labels, frame) == counted(labels, frame["1"])
+
+
+def test_a_column_of_arrays_is_no_column_of_a_frame():
+    """The engine asked whether an array is true."""
+    frame = pl.DataFrame({"y": HIRED, "sex": SEX, "p": both_of(PROBABILITY)})
+    with pytest.raises(TypeError, match=r"prediction: column 'p' holds List\("):
+        skbiasamp.audit(frame, target="y", prediction="p", sensitive="sex")
 
 
 def test_probabilities_of_the_attribute():

@@ -30,10 +30,12 @@ from sklearn.model_selection import (
     GroupKFold,
     HalvingGridSearchCV,
     KFold,
+    LearningCurveDisplay,
     LeaveOneGroupOut,
     ShuffleSplit,
     StratifiedKFold,
     TunedThresholdClassifierCV,
+    ValidationCurveDisplay,
     cross_val_predict,
     cross_validate,
 )
@@ -56,7 +58,6 @@ from skbiasamp import (
 )
 from skbiasamp._input import InputError
 from skbiasamp.datasets import load_compas
-from skbiasamp.inference._intervals import across_runs
 from skbiasamp.metrics import directional_amplification, mals_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier, GroupOverSampler
 from skbiasamp.results import MODEL_COLUMNS
@@ -563,13 +564,36 @@ def test_a_threshold_is_tuned_with_an_auditor_that_knows_the_correlations(
     assert tuned.best_score_ == pytest.approx(-min(sizes), abs=1e-12)
 
 
+@pytest.mark.parametrize("sensitive", [None, "group"])
 @pytest.mark.parametrize("auditor", [None, QUIET, clone(QUIET).fit(Y, sensitive_features=GROUP)])
-def test_tuned_thresholds_without_signs_or_groups_say_how_to_choose_a_threshold(auditor):
+def test_tuned_thresholds_without_signs_or_groups_say_how_to_choose_a_threshold(auditor, sensitive):
     """A scorer that looked for model and rows in the frames of its callers found them there."""
     model = AuditedClassifier(tree(), auditor=QUIET, sensitive="group")
-    tuned = TunedThresholdClassifierCV(model, scoring=amplification_scorer(auditor), cv=[HALF])
-    with pytest.raises(InputError, match=r"GridSearchCV\(FixedThresholdClassifier\(model\), \{'th"):
+    scorer = amplification_scorer(auditor, sensitive=sensitive)
+    tuned = TunedThresholdClassifierCV(model, scoring=scorer, cv=[HALF])
+    with pytest.raises(InputError, match="passes a scorer labels without") as caught:
         tuned.fit(X, Y)
+    text = str(caught.value)
+    assert ("so sensitive='group' finds no column" in text) == (sensitive is not None)
+    # The line that the message shows runs as it is, if the column is called so.
+    line = text[text.index("GridSearchCV(") : text.index(". Or pass")]
+    known = {"model": tree(), **globals()}
+    search = eval(line, known).fit(X.rename(columns={"group": sensitive or "sex"}), Y)
+    assert search.best_params_["estimator__threshold"] in (0.3, 0.5, 0.7)
+
+
+@pytest.mark.parametrize("display", [LearningCurveDisplay, ValidationCurveDisplay])
+def test_displays_of_scikit_learn_name_the_score(display):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    grid = {"train_sizes": [0.5, 1.0]}
+    if display is ValidationCurveDisplay:
+        grid = {"param_name": "estimator__max_depth", "param_range": [1, 3]}
+    drawn = display.from_estimator(audited(), X, Y, scoring=amplification_scorer(), cv=2, **grid)
+    assert drawn.ax_.get_ylabel() == "Amplification score"
+    assert np.isfinite(drawn.test_scores).all()
+    assert type(amplification_scorer()).__name__ == "AmplificationScorer"
+    matplotlib.pyplot.close(drawn.figure_)
 
 
 def test_a_threshold_cannot_be_tuned_if_nothing_can_be_amplified(routing):
@@ -625,9 +649,11 @@ def test_every_fold_is_audited_against_its_own_training_rows():
         predicted[test] = model.predict(X.iloc[test])
     assert_allclose([float(fold) for fold in result.folds], values)
     assert_array_equal(result.table["value"], [fold.value for fold in result.folds])
-    assert_allclose(
-        (result.value, result.low, result.high), across_runs(np.array(values), 0.95, method="t")
-    )
+    # Two groups and A→T: value and estimate are equal.
+    reach = stats.t.isf(0.025, len(values) - 1) * stats.sem(values)
+    expected = np.mean(values), np.mean(values) - reach, np.mean(values) + reach
+    assert_allclose((result.estimate, result.low, result.high), expected)
+    assert_allclose(result.value, np.mean(values))
     expected = clone(QUIET).fit(Y, sensitive_features=GROUP)
     expected = expected.audit(Y, predicted, sensitive_features=GROUP)
     assert result.pooled.n_samples == N
@@ -1220,3 +1246,27 @@ def test_a_curve_has_the_standard_error_of_the_auditor_at_every_threshold(weight
         )
     assert list(curve.to_frame()) == ["threshold", "amplification", "low", "high"]
     assert amplification_curve(y, score, **labels).low is None
+
+
+# ------------------------------------------------------------------ value or estimate
+
+
+def test_the_scorer_scores_the_estimate_if_asked():
+    """Three groups and a model that predicts 1 too often for all: value and estimate differ."""
+    rng = np.random.default_rng(4)
+    group = rng.integers(0, 3, 600)
+    labels = (rng.random(600) < np.array([0.2, 0.25, 0.6])[group]).astype(int)
+    model = AuditedClassifier(
+        DecisionTreeClassifier(max_depth=1, class_weight={0: 1, 1: 3}, random_state=0),
+        auditor=DirectionalAuditor(n_resamples=99, random_state=0),
+        sensitive=0,
+    )
+    features = np.column_stack([group, rng.normal(size=600) + labels])
+    result = model.fit(features, labels).audit(features, labels)
+    assert abs(result.value - result.estimate) > 0.01
+    for what in ("value", "estimate"):
+        scorer = amplification_scorer(what=what)
+        expected = -abs(getattr(result, what))
+        assert scorer(model, features, labels) == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="'what' parameter"):
+        amplification_scorer(what="gap")(model, features, labels)

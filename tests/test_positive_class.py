@@ -308,6 +308,23 @@ def test_scores_of_the_other_class_are_a_finding(kind):
     assert not found("positive class", *labelled, **how, **more, pos_label=0)
 
 
+def test_probabilities_of_the_class_that_sorts_first_are_what_a_report_says_first():
+    """P(default) of "default" and "no default": every number is about the other class."""
+    labels, score, sex = reversed_scores()
+    named = np.where(labels == 1, "default", "no default")
+    report = skbiasamp.audit(named, score, sensitive_features=list(sex), random_state=0)
+    first = report.findings[0]
+    assert (first.topic, first.place) == ("positive class", "verdict")
+    assert "pass pos_label='default'" in str(first)
+    assert len(report.findings) > 3
+    shown = str(report)
+    assert shown.index("pos_label='default'") < shown.index("Before you use these numbers")
+    read = skbiasamp.audit(
+        named, score, sensitive_features=list(sex), random_state=0, pos_label="default"
+    )
+    assert "positive class" not in [one.topic for one in read.findings]
+
+
 def test_scores_that_say_nothing_and_constant_labels_are_no_scores_of_the_other_class():
     labels, _, sex = reversed_scores()
     rng = np.random.default_rng(1)

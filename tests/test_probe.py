@@ -172,3 +172,37 @@ def test_a_missing_column_is_named(people):
         LeakageProbe(sensitive="sex").fit(people[["age"]].to_numpy())
     with pytest.raises(ValueError, match="10 rows but X has 600"):
         LeakageProbe().fit(people, sensitive_features=["f"] * 10)
+
+
+class Flattened(LogisticRegression):
+    """A classifier of images, as a skorch net is."""
+
+    def fit(self, X, y, sample_weight=None):
+        assert X.ndim == 4
+        return super().fit(X.reshape(len(X), -1), y, sample_weight)
+
+    def predict(self, X):
+        return super().predict(X.reshape(len(X), -1))
+
+
+@pytest.mark.parametrize("hold", [np.array, np.ndarray.tolist, "tensor"])
+def test_images_go_to_attackers_that_take_them(hold):
+    """The probe refused what has more than two dimensions."""
+    rng = np.random.default_rng(0)
+    sex = rng.choice(["f", "m"], 200)
+    images = rng.normal(size=(200, 1, 3, 3))
+    images[:, 0, 1, 1] += 2 * (sex == "m")
+    if hold == "tensor":
+        hold = pytest.importorskip("torch").tensor
+    held = hold(images)
+    how = {"random_state": 0, "n_resamples": 2}
+    probe = LeakageProbe(attacker=Flattened(), **how).fit(held, sensitive_features=sex)
+    flat = LeakageProbe(attacker=LogisticRegression(), **how)
+    flat.fit(images.reshape(200, -1), sensitive_features=sex)
+    assert probe.leakage_ == flat.leakage_ > 0.7
+    assert_array_equal(np.asarray(probe.transform(held)), images)
+    for attacker in ("auto", "mlp"):
+        with pytest.raises(ValueError, match=rf"X has 4 dimensions, and attacker='{attacker}'"):
+            LeakageProbe(attacker=attacker).fit(held, sensitive_features=sex)
+    with pytest.raises(ValueError, match="X has missing or infinite values in 200 rows"):
+        probe.fit(images * np.nan, sensitive_features=sex)

@@ -134,20 +134,22 @@ def test_an_attack_reveals_more_only_if_it_beats_a_guess(fields, statistics, ver
 
 
 @pytest.mark.parametrize(
-    ("signed", "verdict"),
+    ("fields", "verdict"),
     [
-        ({"": 0.02, "_low": 0.01, "_high": 0.03}, "amplifies"),
-        ({"": -0.02, "_low": -0.03, "_high": -0.01}, "reduces"),
-        ({"": 0.02, "_low": -0.01, "_high": 0.03}, "no clear effect"),
-        ({"": 0.02}, "not measured"),
+        ({"estimate": 0.02, "low": 0.01, "high": 0.03}, "amplifies"),
+        ({"estimate": -0.02, "low": -0.03, "high": -0.01}, "reduces"),
+        ({"estimate": 0.02, "low": -0.01, "high": 0.03}, "no clear effect"),
+        ({"estimate": 0.02, "low": np.nan, "high": np.nan}, "not measured"),
     ],
 )
-def test_a_size_is_judged_by_its_signed_mean(signed, verdict):
-    statistics = {f"signed_mean{end}": value for end, value in signed.items()}
-    result = a_result(MultiAttributeAuditor(reference="test"), statistics=statistics, value=0.071)
+def test_a_size_is_judged_by_its_estimate_which_has_a_direction(fields, verdict):
+    result = a_result(MultiAttributeAuditor(reference="test"), value=0.071, **fields)
     assert result.verdict == verdict
-    assert f"{signed['']:+.4f}" in result.sentence
-    assert "signed mean" in result.sentence
+    assert f"{fields['estimate']:+.4f}" in result.sentence
+    assert "mean change" in result.sentence
+    assert ("published value of the metric is +0.0710" in result.sentence) == (
+        verdict != "not measured"
+    )
     assert "change by 7.1 percentage points on average; this is a size" in result.sentence
 
 
@@ -270,7 +272,8 @@ def test_a_model_that_changes_nothing_is_said_to():
     )
     assert a_result(pairs=still, **zero | {"low": -0.1, "high": 0.2}).sentence.startswith(
         "No clear effect: +0.0000, on average 0.0 percentage points along the association "
-        "(the 95 % confidence interval -0.1000 to +0.2000 includes 0). No"
+        "(the 95 % confidence interval -0.1000 to +0.2000 includes 0). An effect of "
+        "21.4 percentage points would be found with a probability of 80 %. No"
     )
 
 
@@ -279,15 +282,16 @@ def test_a_model_that_changes_nothing_is_said_to():
     [
         ({}, "The model amplifies the association: +0.1000, on average 10.0 percentage points "
          "along the association (95 % confidence interval +0.0500 to +0.1500)."),
-        ({"p_value": 0.07}, "No clear effect: +0.1000, on average 10.0 percentage points along "
-         "the association (95 % confidence interval +0.0500 to "
-         "+0.1500), but by this metric predictions do not differ clearly from the labels of the "
-         "same rows (p = 0.07)."),
+        ({"value": 0.3, "estimate": 0.1, "statistics": {"shift": 0.2}},
+         "+0.1500). Some tasks are predicted more, or less, often for everybody; this shift adds "
+         "+0.2000 to the published value and is no amplification. The published value of the "
+         "metric is +0.3000."),
+        ({**BELOW, "statistics": {"association_labels": 0.1, "association_predictions_high": -0.1}},
+         "The model reverses the association: -0.1000, on average 10.0 percentage points"),
         (BELOW, "The model reduces the association: -0.1000, on average 10.0 percentage points "
          "against the association (95 % confidence interval -0.1500 to -0.0500)."),
-        ({**AROUND, "p_value": 0.002},
-         "The predictions differ from the labels (p = 0.002); whether this amplifies is not "
-         "clear."),
+        (AROUND, "An effect of 14.3 percentage points would be found with a probability of "
+         "80 %."),
         ({"low": np.nan, "high": np.nan, "confidence_level": None},
          "Not measured: the value is +0.1000, and no interval was requested."),
         ({"low": np.nan, "high": np.nan},
@@ -687,13 +691,13 @@ def test_a_model_worse_than_chance_is_said(monkeypatch):
 
 
 def test_the_summary_shows_values_first(amplified):
-    assert list(amplified.summary) == ["value", "low", "high", "p_value", "verdict"]
+    assert list(amplified.summary) == ["value", "estimate", "low", "high", "p_value", "verdict"]
     assert "..." not in str(amplified.summary)
 
 
 def test_pairs_that_do_not_count_print_a_dash(amplified):
     mals = amplified["MALS"]
-    assert mals.table["p_value"].tolist()[1] < 0.05
+    assert np.isnan(mals.table["p_value"].tolist()[1])  # nothing of it is tested
     printed = repr(mals).splitlines()
     assert printed[3].split()[-4:] == ["-"] * 4
     assert "-" not in printed[2].split()
@@ -1289,7 +1293,7 @@ def test_the_schema_page_lists_every_field_and_no_other(everything):
     rows = [row for result in results for row in result["table"]]
     assert documented("Each row of `table`") == {field for row in rows for field in row}
     assert f"`{content['schema']}`" in SCHEMA_PAGE.read_text()
-    assert {f"`{result['schema']}`" for result in results} == {"`skbiasamp.AuditResult/2`"}
+    assert {f"`{result['schema']}`" for result in results} == {"`skbiasamp.AuditResult/3`"}
 
 
 def test_the_schema_page_lists_every_topic():

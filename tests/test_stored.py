@@ -182,7 +182,7 @@ RESULT = "results", "directional A->T"
         ([*RESULT, "kind"], None, "kind must be .* got None"),
         ([*RESULT, "metric"], 3, "metric must be text; got 3"),
         ([*RESULT, "n_samples"], -3, "n_samples must be a number of 0 or more"),
-        ([*RESULT, "schema"], "x", "schema must be 'skbiasamp.AuditResult/2'"),
+        ([*RESULT, "schema"], "x", "schema must be 'skbiasamp.AuditResult/3'"),
         ([*RESULT, "columns"], {"base": 1}, r"columns\['base'\] must be text; got 1"),
         ([*RESULT, "statistics", "row_weighted"], "x", "row_weighted must be a number; got 'x'"),
         ([*RESULT, "table"], [1], r"table\[0\] must be an object"),

@@ -30,8 +30,10 @@ from skbiasamp._input._checks import (
     check_names,
     check_option,
     check_runs,
+    check_same_columns,
     check_selection,
     check_table,
+    check_threshold,
     check_train,
     is_one,
     no_column,
@@ -40,7 +42,7 @@ from skbiasamp._input._checks import (
     require_labels,
     require_task_pred,
 )
-from skbiasamp._input._coding import as_numbers, numbers_of, probabilities, read_weight
+from skbiasamp._input._coding import as_numbers, finite, numbers_of, probabilities, read_weight
 from skbiasamp._input._containers import check_lengths, columns_of, is_tensor, to_native
 from skbiasamp._input._errors import (
     OPTION_OF,
@@ -116,14 +118,17 @@ __all__ = [
     "check_names",
     "check_option",
     "check_runs",
+    "check_same_columns",
     "check_selection",
     "check_table",
+    "check_threshold",
     "check_train",
     "codes_of",
     "column_of_name",
     "columns_named",
     "columns_of",
     "common",
+    "finite",
     "is_one",
     "is_tensor",
     "meant",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,14 @@ def check_count(name: Name, value: object, least: int = 1) -> None:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         text = "{name} must be a whole number of {least} or more. Got {seen!r} instead."
         raise InputError(text, name=name, least=least, seen=value)
+
+
+def check_threshold(threshold: object) -> None:
+    """Raise if a threshold of scores is neither None nor a finite number."""
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if threshold is not None and not (number and np.isfinite(threshold)):  # type: ignore[call-overload]
+        text = "{threshold} must be a finite number; got {seen!r}."
+        raise InputError(text, seen=threshold)
 
 
 def check_call(name: Name, function: Any, *args: Any, **kwargs: Any) -> None:
@@ -341,6 +349,20 @@ def check_columns(names: Names, expected: Names, argument: Name, other: Name) ->
             a=a,
             b=b,
         )
+
+
+def check_same_columns(names: Names, trained: Names) -> None:
+    """Raise if the audited groups are of other columns than those of the training labels."""
+    unnamed = tuple(range(len(names)))
+    if len(names) != len(trained) or unnamed in (names, trained) or set(names) == set(trained):
+        return
+    raise InputError(
+        "{sensitive_features} has the name{s} {seen}, and the training labels had {trained}. Pass "
+        "the same sensitive feature to both. If it is the same, rename it in one of them.",
+        s="s" * (len(names) > 1),
+        seen=quote(names),
+        trained=quote(trained),
+    )
 
 
 def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:

@@ -22,7 +22,7 @@ _TABLE = 1 << 21
 # Rows counted at a time: the codes of one block stay in the processor's second-level cache.
 _BLOCK = 1 << 16
 _LARGEST = 1e50
-_HOLES = "{name} has missing values in {where}. Leave these rows out."
+HOLES = "{name} has missing values in {where}. Leave these rows out."
 # What pandas calls the contents of a column that can be weights.
 NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
 
@@ -83,6 +83,12 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         codes, uniques = pd.factorize(column)
     except TypeError:  # unhashable
         seen = next(v for v in column if type(v).__hash__ is None)
+        if isinstance(seen, dict):
+            raise InputTypeError(
+                "{name} must hold one label a row; got a dict in each row, as ONNX gives the "
+                "probabilities of classes. Pass a column for each class: pd.DataFrame({name}).",
+                name=name,
+            ) from None
         raise InputTypeError(
             "{name} must hold one label a row; got {kind}s such as {seen!r}. For several labels a "
             "row pass a 0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes "
@@ -260,7 +266,7 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
         return hard
     if value.dtype.kind == "f":
         also = Said(" ({missing} is for columns of labels.)" if is_sensitive(name) else "")
-        refuse(np.isnan(value), _HOLES + "{also}", name, also=also)
+        refuse(np.isnan(value), HOLES + "{also}", name, also=also)
     if not soft:
         bad = value[(value != 0) & (value != 1)].flat[0]
         raise _no_indicator(name, value.shape[1], f"{bad:.6g}")
@@ -355,7 +361,7 @@ def probabilities(value: Array, name: Name) -> Array:
     value = np.asarray(value, dtype=float)
     outside = np.asarray(~((value >= -1e-6) & (value <= 1 + 1e-6)))
     if outside.any():
-        refuse(np.isnan(value), _HOLES, name)
+        refuse(np.isnan(value), HOLES, name)
         raise InputError(
             "{name} must hold labels or probabilities in [0, 1]; got {seen:.6g}. For logits or "
             "margins apply a sigmoid or softmax first, or pass the labels.",

@@ -125,10 +125,16 @@ def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Ar
         if isinstance(value, pa.Array):
             value = pa.chunked_array([value])
     wrapped = nw.from_native(value, allow_series=True, pass_through=True)
+    columns = [wrapped] if isinstance(wrapped, nw.Series) else []
+    if isinstance(wrapped, nw.DataFrame):
+        columns = [wrapped[one] for one in wrapped.columns]
+    if len(columns) == 1 and isinstance(columns[0].dtype, nw.Array):
+        rows = columns[0].to_numpy()  # of polars an array of more dimensions
+        return rows if rows.ndim > 1 else _from_sequence(columns[0].to_list(), name)
     if isinstance(wrapped, nw.Series):
         return _from_narwhals(wrapped)
     if isinstance(wrapped, nw.DataFrame):
-        return pd.DataFrame({one: _from_narwhals(wrapped[one]) for one in wrapped.columns})
+        return pd.DataFrame({one.name: _from_narwhals(one) for one in columns})
     if isinstance(wrapped, nw.LazyFrame):
         text = "{name} is a lazy frame: collect() the label columns before passing them."
         raise InputTypeError(text, name=name)

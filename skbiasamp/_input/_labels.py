@@ -237,7 +237,8 @@ class Rows(NamedTuple):
     """Label rows, distinct where they can be, with their weights.
 
     `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
-    are the cluster of each row, and how many clusters are like it.
+    are the cluster of each row, and how many clusters are like it. `task_score` are scores beside
+    predictions, or in place of them if they are not those of the classes.
     """
 
     weight: Array
@@ -248,6 +249,7 @@ class Rows(NamedTuple):
     n_dropped: float
     repeats: Array | None = None
     clusters: tuple[Array, Array] | None = None
+    task_score: Side | None = None
 
 
 def as_bytes(rows: Array) -> Array:

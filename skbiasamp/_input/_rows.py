@@ -16,8 +16,10 @@ from skbiasamp._input._checks import (
     check_count,
     check_option,
     check_pair_limit,
+    check_threshold,
 )
 from skbiasamp._input._coding import (
+    HOLES,
     Column,
     Continuous,
     as_numbers,
@@ -27,8 +29,10 @@ from skbiasamp._input._coding import (
     measured,
     need_classes,
     no_missing,
+    numbers_of,
     probabilities,
     read_weight,
+    refuse,
     tally,
     text_column,
 )
@@ -80,6 +84,11 @@ class _Reader:
             self._read_labels("y_true", y_true, advice)
         if "y_pred" in self.given:
             self._read_prediction("y_pred", "y_true")
+        if "y_score" in self.given:
+            titles, columns = zip(*columns_of(as_column(self.given["y_score"])), strict=True)
+            numbers = [finite(numbers_of(one, "y_score"), "y_score") for one in columns]
+            self.matrices["y_score"] = np.column_stack(numbers)
+            self.titles["y_score"] = list(titles)
 
     def _read_labels(
         self, name: Name, value: Any, advice: str, *, key: str = "y_true", alone: bool = True
@@ -114,6 +123,9 @@ class _Reader:
 
     def _read_prediction(self, name: str, truth: str) -> None:
         value = as_column(self.given[name])
+        if self.how.threshold is not None and name == "y_pred":
+            self._read_decisions(value, self.how.threshold)
+            return
         if is_table(value):
             self.matrices[name] = indicator(value, name, soft=True, scores=self.how.scores)
             self.titles[name] = [column for column, _ in columns_of(value)]
@@ -138,6 +150,27 @@ class _Reader:
             self._read_numbers(name, column.numbers)
         else:
             self.matrices[name] = probabilities(column.numbers, name)[:, None]
+
+    def _read_decisions(self, value: Any, threshold: float) -> None:
+        """Read scores as decisions: those of at least the threshold are positive."""
+        titles, columns = zip(*columns_of(value), strict=True)
+        found = []
+        for column in columns:
+            numbers, kind = numbers_of(column, "y_pred"), np.asarray(column).dtype
+            refuse(np.isnan(numbers), HOLES, "y_pred")
+            # 0.7 of single precision is at 0.7, as it is in NumPy.
+            found.append(numbers >= (kind.type(threshold) if kind.kind == "f" else threshold))
+        above = np.column_stack(found)
+        if "y_true" in self.matrices:
+            self.matrices["y_pred"], self.titles["y_pred"] = above, list(titles)
+        elif len(titles) == 1:
+            self.columns["y_pred"] = Column(above[:, 0].astype(np.uint8), 0, [False, True])
+        else:
+            raise InputError(
+                "{y_pred} has {n} columns, and {threshold} is for one score a row. Pass the column "
+                "of the positive class.",
+                n=len(titles),
+            )
 
     def _continuous(self, truth: str) -> bool:
         return truth in self.matrices and self.matrices[truth].dtype.kind == "f"
@@ -211,6 +244,9 @@ def read_rows(
     max_groups: float | None = np.inf,
     texts: bool = False,
     numbers: bool = False,
+    threshold: float | None = None,
+    y_score: Any = None,
+    embedding: bool = False,
 ) -> Rows:
     """Read label rows; `like` holds the group and task sides of the training labels.
 
@@ -219,14 +255,14 @@ def read_rows(
     `repeats`, the weight of a row is that of so many rows. `clusters` holds an id a row. Rows stay
     in their order if they are to be `apart`. `pos_label` is the positive class of a
     binary label; by default that of `like`, or the class that sorts last. `max_groups`
-    is how many groups may be found: None for what people mean.
+    is how many groups may be found: None for what people mean. With a `threshold`, predictions are
+    scores, and those of at least it are the positive class. `y_score` are scores beside
+    predictions; as an `embedding`, they or the predictions may have any columns.
     """
-    check_option("groups", groups, GROUPS)
-    check_option("missing", missing, MISSING_POLICIES)
-    for name, one in (("scores", scores), ("texts", texts), ("numbers", numbers)):
-        check_option(name, one, (True, False))
-    if max_groups is not None and max_groups is not np.inf:
-        check_count("max_groups", max_groups)
+    how = How(
+        groups, missing, like, scores, pos_label, max_groups, texts, numbers, threshold, embedding
+    )
+    _check_options(how)
     if y_true is None:
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
     if sensitive_features is None:
@@ -239,13 +275,13 @@ def read_rows(
         "y_pred": y_pred,
         "sensitive_features": sensitive_features,
         "sensitive_pred": sensitive_pred,
+        "y_score": y_score,
     }
     native = {k: to_native(value, k) for k, value in given.items() if value is not None}
     n = check_lengths(native)
     check_shapes(native)
     check_index({**given, "sample_weight": sample_weight, "clusters": clusters})
     weight = None if sample_weight is None else read_weight(sample_weight, n)
-    how = How(groups, missing, like, scores, pos_label, max_groups, texts, numbers)
     coded = _Reader(native, how).read()
     n_clusters = None
     if repeats is not None:
@@ -276,7 +312,22 @@ def read_rows(
         n_dropped,
         of_rows.get("repeats"),
         None if n_clusters is None else (of_rows["clusters"], n_clusters),
+        sides.score_side(task),
     )
+
+
+def _check_options(how: How) -> None:
+    """Raise if an option is none of its values, or has no effect on what rows hold."""
+    check_option("groups", how.groups, GROUPS)
+    check_option("missing", how.missing, MISSING_POLICIES)
+    for name in ("scores", "texts", "numbers"):
+        check_option(name, getattr(how, name), (True, False))
+    check_threshold(how.threshold)
+    if how.threshold is not None and (how.texts or how.numbers):
+        text = "{threshold} turns scores into labels, and these rows hold {what}: leave it out."
+        raise InputError(text, what="texts" if how.texts else "numbers")
+    if how.max_groups is not None and how.max_groups is not np.inf:
+        check_count("max_groups", how.max_groups)
 
 
 def _counted(

@@ -18,6 +18,7 @@ from skbiasamp._input._checks import (
     check_group_limit,
     check_kinds,
     check_known,
+    check_same_columns,
     check_spelling,
 )
 from skbiasamp._input._coding import Column
@@ -45,6 +46,8 @@ class How:
     max_groups: float | None
     texts: bool
     numbers: bool
+    threshold: float | None = None
+    embedding: bool = False
 
 
 @dataclass(eq=False)
@@ -128,6 +131,10 @@ class Sides:
             name: labels[name] for name in ("y_true", "y_pred") if name in labels
         }
         trained = None if known is None else whole_classes(known.names)
+        if self.how.threshold is not None and "y_pred" in found:
+            above, decisions = found["y_pred"]
+            named = self._decided(trained or found["y_true"][1], known)
+            found["y_pred"] = above, tuple(named[one] for one in decisions)
         aligned, recoded = self._align(found, trained, "task", weight)
         names, pos_label = self._positive(aligned, known)  # with the positive class, if it is new
         coded = {
@@ -143,8 +150,46 @@ class Sides:
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names)
             task = task.onto(names)
+        if self._is_embedding("y_pred", task):
+            return task, None
         matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
         return task, Side(names, Members(matrix), one_label=True)
+
+    def _decided(self, classes: Names, known: Side | None) -> dict[Hashable, Hashable]:
+        """Return the class of scores below the threshold, and that of the others."""
+        names, chosen = self._positive(sort_names(classes), known)
+        whole = whole_classes(names)
+        if len(whole) != 2:
+            raise InputError(
+                "{threshold} turns scores into two classes, and {y_true} has {n} ({classes}). Pass "
+                "predicted labels.",
+                n=len(whole),
+                classes=quote(whole),
+            )
+        negative, positive = whole if chosen in (None, whole[1]) else whole[::-1]
+        return {False: negative, True: positive}
+
+    def _is_embedding(self, name: str, task: Side) -> bool:
+        """Whether predictions are other numbers than scores of the classes, and may be."""
+        allowed = self.how.embedding and name == "y_pred" and "y_score" not in self.coded.matrices
+        return allowed and name in self.coded.matrices and not self._fits(name, task)
+
+    def _fits(self, name: str, task: Side) -> bool:
+        """Whether numbers have a column for each class or task, or one for two classes."""
+        width, n = self.coded.matrices[name].shape[1], len(task.names)
+        return width == n or (task.one_label and (width, n) == (1, 2))
+
+    def score_side(self, task: Side) -> Side | None:
+        """Return scores that stand beside predictions, or in place of them as an embedding does."""
+        name = "y_pred" if self._is_embedding("y_pred", task) else "y_score"
+        matrix = self.coded.matrices.get(name)
+        if matrix is None:
+            return None
+        if not self._fits(name, task):
+            return Side(tuple(self.coded.titles[name]), Members(matrix), open=False)
+        if task.one_label:
+            matrix = self._class_matrix(matrix, task.names, name, "classes", task.pos_label)
+        return Side(task.names, Members(matrix), one_label=task.one_label, open=task.open)
 
     def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
@@ -229,6 +274,8 @@ class Sides:
         if other not in self.coded.matrices:
             return side, None
         matrix = self.coded.matrices[other]
+        if self._is_embedding(other, side):
+            return side, None
         if matrix.shape[1] != n:
             raise columns_differ(name, other, n, matrix.shape[1])
         check_columns(tuple(self.coded.titles[other]), names, other, name)
@@ -262,9 +309,9 @@ class Sides:
         # Of two 0/1 columns in another order the combinations look the same.
         titles = tuple(self.coded.titles["sensitive_features"])
         if self.how.like and len(titles) == len(self.how.like[0].columns):
-            check_columns(
-                titles, self.how.like[0].columns, "sensitive_features", "the training data"
-            )
+            trained = self.how.like[0].columns
+            check_same_columns(titles, trained)
+            check_columns(titles, trained, "sensitive_features", "the training data")
         names, recoded = self._align(combined, known, "group", weight)
         self._check_groups(names, weight)
         coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}

@@ -9,7 +9,17 @@ import pandas as pd
 from scipy import sparse
 
 from skbiasamp._cells import side_of
-from skbiasamp._input import Array, check_lengths, codes_of, columns_of, to_native
+from skbiasamp._input import (
+    Array,
+    InputError,
+    check_lengths,
+    codes_of,
+    columns_of,
+    finite,
+    is_tensor,
+    numbers_of,
+    to_native,
+)
 from skbiasamp.attackers._attack import InputAndTarget, Settings, make_attack
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair
@@ -36,6 +46,13 @@ def attack_features(
 ) -> FeatureLeakage:
     """Cross-fit attackers that predict the sensitive feature from the rows of X."""
     features = as_matrix(X)
+    if features.ndim > 2 and isinstance(settings.attacker, str) and settings.attacker != "exact":
+        raise InputError(
+            "X has {n} dimensions, and attacker={attacker!r} takes two. Pass an estimator that "
+            "takes all of them, such as a skorch net, or flatten the rows: X.reshape(len(X), -1).",
+            n=features.ndim,
+            attacker=settings.attacker,
+        )
     check_lengths({"X": features, "sensitive_features": to_native(sensitive_features, "sensitive")})
     # Every row is a class of its own, so that cells stay rows, in their order.
     cells = Contingency.from_labels(
@@ -62,7 +79,7 @@ def attack_features(
 
 
 def as_matrix(X: Any) -> Array:
-    """Return features as numbers.
+    """Return features as numbers; those of more than two dimensions keep these.
 
     Columns of text or categories become indicators of their values, missing numbers the mean and
     an indicator.
@@ -70,6 +87,9 @@ def as_matrix(X: Any) -> Array:
     if sparse.issparse(X):
         held: Any = X
         return np.asarray(held.toarray(), dtype=float)
+    if np.ndim(X) > 2:
+        held = X.detach().cpu().numpy() if is_tensor(X) else np.asarray(X)
+        return finite(numbers_of(held, "X"), "X")
     columns = []
     for _, column in columns_of(to_native(X, "X")):
         values = np.asarray(column)

@@ -110,7 +110,7 @@ def _names_of(named: list[Named]) -> dict[str, Spoken]:
                 whole = one.said(*one.columns)
                 names[role if one.model is None else f"{role}[{one.model!r}]"] = whole
                 names |= {f"{role} column {each!r}": one.said(each) for each in one.columns}
-    roles = ("missing", "groups", "delimiter", "encoding", "max_groups", "reference")
+    roles = ("missing", "groups", "delimiter", "encoding", "max_groups", "reference", "threshold")
     flags = {role: f"--{role.replace('_', '-')}" for role in roles} | {"pos_label": "--positive"}
     for role, flag in flags.items():
         names[role] = partial(_option_named, flag)
@@ -203,7 +203,8 @@ def _compared(
         # What an engine could only sum is read; one column of labels a model is counted.
         types = rows.collect_schema()
         predicted = [types[name] for one in named if one.model for name in one.columns]
-        soft = any(kind.is_float() or kind.is_decimal() for kind in predicted)
+        soft = options.threshold is None
+        soft &= any(kind.is_float() or kind.is_decimal() for kind in predicted)
         held = rows.collect() if several or soft else rows
         return {"y_true": count_rows(held, {}, label_columns(named), train, True, **_how(options))}
 
@@ -220,6 +221,7 @@ def _how(options: argparse.Namespace) -> dict[str, Any]:
         "missing": options.missing,
         "pos_label": options.positive,
         "max_groups": options.max_groups,
+        "threshold": options.threshold,
     }
 
 

@@ -13,6 +13,7 @@ from skbiasamp._engines import open_frame
 from skbiasamp._input import PARAMETER_OF, InputError
 from skbiasamp._writing import check_path
 
+THRESHOLD = "turn scores in --prediction into labels: positive from this score on, such as 0.5"
 _ADVICE = {
     "sensitive": "--missing drop leaves these rows out, --missing group makes them a group",
     "target": "only labelled rows can be audited, leave these out of the file",

@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 import skbiasamp
+from skbiasamp.cli._files import THRESHOLD
 from skbiasamp.cli._rates import add_rates
 from skbiasamp.cli._watch import add_watch
 from skbiasamp.metrics._base import BaseAuditor
@@ -82,6 +83,8 @@ examples:
   skbiasamp audit test.csv --target hired --prediction predicted --sensitive sex
   skbiasamp audit test.csv --train train.csv --target hired \\
       --prediction predicted --sensitive sex race --html report.html
+  skbiasamp audit test.csv --target hired --prediction score --threshold 0.4 \\
+      --sensitive sex
   skbiasamp audit 'part-*.parquet' --target cook drive \\
       --prediction cook_hat drive_hat --sensitive sex --missing drop
 
@@ -116,6 +119,17 @@ def _limit(text: str) -> float:
     if not (math.isfinite(limit) and limit >= 0):
         raise argparse.ArgumentTypeError(f"must be a finite number of 0 or more; got {text!r}")
     return limit
+
+
+def _threshold(text: str) -> float:
+    """Return a threshold of scores."""
+    try:
+        threshold = float(text)
+    except ValueError:
+        threshold = math.nan
+    if not math.isfinite(threshold):
+        raise argparse.ArgumentTypeError(f"must be a finite number; got {text!r}")
+    return threshold
 
 
 def _seed(text: str) -> int:
@@ -212,6 +226,7 @@ def parser() -> argparse.ArgumentParser:
         **plain,
     )
     types = {"auditor": _auditor, "delimiter": _delimiter, "encoding": _encoding, "seed": _seed}
+    types["threshold"] = _threshold
     add_rates(commands, plain, types)
     add_watch(commands, plain, types)
     demo = commands.add_parser(
@@ -294,6 +309,7 @@ def _add_options(
         metavar="NAME",
         help="which of two classes is the positive one (default: the one that sorts last)",
     )
+    columns("--threshold", type=_threshold, metavar="X", help=THRESHOLD)
     several = of_models["metavar"] != "NAME"
     texts(
         "--text",

@@ -10,7 +10,7 @@ from typing import Any
 
 from skbiasamp._files import find, opened
 from skbiasamp._input import InputError, speaking
-from skbiasamp.cli._files import check_gaps, check_outputs, label_columns, named_columns
+from skbiasamp.cli._files import THRESHOLD, check_gaps, check_outputs, label_columns, named_columns
 from skbiasamp.cli._terminal import say, say_files
 from skbiasamp.report import described_files, selection_rates
 
@@ -23,6 +23,7 @@ table describes the rows of the files: it is not a statement that a law is met."
 _EXAMPLES = """\
 examples:
   skbiasamp rates applicants.csv --prediction selected --sensitive sex race
+  skbiasamp rates applicants.csv --prediction score --threshold 0.4 --sensitive sex
   skbiasamp rates applicants.csv --prediction score --scores \\
       --sensitive sex race --min-share 0.02 --html rates.html"""
 
@@ -57,6 +58,7 @@ def add_rates(
         action="store_true",
         help="the prediction is a score: selected are rows above the median score",
     )
+    add("--threshold", type=types["threshold"], metavar="X", help=THRESHOLD)
     add(
         "--min-share",
         type=float,
@@ -83,7 +85,8 @@ def rates(
     named = named_columns(options)
     needed = [column for one in named for column in one.columns]
     written = {"delimiter": options.delimiter, "encoding": options.encoding}
-    said = names(named) | {"min_share": "--min-share", "scores": "--scores"}
+    said = names(named) | {"min_share": "--min-share", "threshold": "--threshold"}
+    said["scores"] = lambda _: "--scores"
     with speaking(said), opened(options.test, needed, **written) as (rows, files):
         check_gaps(rows, named, files, "group")
         found = selection_rates(
@@ -92,6 +95,7 @@ def rates(
             scores=options.scores,
             min_share=options.min_share,
             pos_label=options.positive,
+            threshold=options.threshold,
             max_groups=options.max_groups,
             model_name=options.model_name,
             data_name=options.data_name or ", ".join(options.test),

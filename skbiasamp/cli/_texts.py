@@ -58,6 +58,8 @@ class Texts:
             raise InputError(text, example=_EXAMPLE)
         if options.prediction is not None:
             raise InputError("--text takes the place of --prediction: pass one of them.")
+        if options.threshold is not None:
+            raise InputError("--threshold is for scores in --prediction, not for --text.")
         if options.target is not None and options.target_text is not None:
             raise InputError("--target-text takes the place of --target: pass one of them.")
         labels = read_word_lists(options.labels)

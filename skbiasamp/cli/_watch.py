@@ -10,7 +10,7 @@ from typing import Any
 
 from skbiasamp._files import opened
 from skbiasamp._input import InputError, speaking
-from skbiasamp.cli._files import check_gaps, check_outputs, label_columns, named_columns
+from skbiasamp.cli._files import THRESHOLD, check_gaps, check_outputs, label_columns, named_columns
 from skbiasamp.cli._terminal import in_lines, say, say_files
 from skbiasamp.contingency import Contingency
 from skbiasamp.monitoring import Store
@@ -61,7 +61,7 @@ def add_watch(
     )
     for option, needed, text in (
         ("target", True, "the label, or 0/1 columns"),
-        ("prediction", True, "its prediction: labels, not probabilities"),
+        ("prediction", True, "its prediction: labels, or scores with --threshold"),
         ("sensitive", True, "the sensitive feature"),
         ("sensitive-prediction", False, "the feature as predicted by the model"),
     ):
@@ -69,6 +69,7 @@ def add_watch(
             f"--{option}", nargs="+", required=needed, metavar="NAME", help=f"columns: {text}"
         )
     add.add_argument("--positive", metavar="NAME", help="which of two classes is the positive one")
+    add.add_argument("--threshold", type=types["threshold"], metavar="X", help=THRESHOLD)
     add.add_argument(
         "--groups",
         choices=("intersection", "marginal", "indicator"),
@@ -146,6 +147,7 @@ def _add(options: argparse.Namespace, names_of: Callable[..., dict[str, Any]]) -
                 groups=options.groups,
                 missing=options.missing,
                 pos_label=options.positive,
+                threshold=options.threshold,
             )
         with speaking(source=", ".join(options.files)):
             added = store.add(

@@ -10,6 +10,7 @@ import pandas as pd
 import sklearn
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import accuracy_score
 from sklearn.utils.metadata_routing import (
     UNUSED,
     MetadataRouter,
@@ -18,14 +19,16 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import HasMethods
+from skbiasamp._compat import HasMethods, has_method
 from skbiasamp._input import Array, InputError, check_auditor, of_auditor, speaking, to_native
 from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import (
     SENSITIVE,
     how_to_pass,
     own_request,
+    parameter_of,
     requests,
+    routes,
     routing,
     without,
 )
@@ -100,8 +103,9 @@ class AuditedClassifier(SensitiveWrapper):
     Notes
     -----
     A classifier inside that needs the sensitive feature itself, such as
-    `CorpusConstraintClassifier`, gets it in `fit`, `audit` and `score`, and in `predict` if
-    `sensitive` finds it in `X`.
+    `CorpusConstraintClassifier` or Fairlearn's `ThresholdOptimizer`, gets it in `fit`, `audit` and
+    `score`, and in `predict` if `sensitive` finds it in `X`. In a pipeline, the step must request
+    it (``set_fit_request``, ``set_predict_request``).
 
     With metadata routing, the classifier inside requests ``sample_weight``
     (``LogisticRegression().set_fit_request(sample_weight=True)``). The auditor uses the same
@@ -189,7 +193,7 @@ class AuditedClassifier(SensitiveWrapper):
             self._fit_sensitive(X, attribute, routed["sensitive_estimator"])
         if attribute is not None and requests(self.estimator, "fit"):
             inner = {"sensitive_features": attribute, **inner}
-        with self._noting_text(X), _passing(inner):
+        with self._noting(X), _passing(self.estimator, "fit", inner):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
 
     def predict(self, X: Any) -> Any:
@@ -254,7 +258,7 @@ class AuditedClassifier(SensitiveWrapper):
         return next(iter(results.values()))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
-        """Return the classifier's own score, usually its accuracy.
+        """Return the classifier's own score, usually its accuracy; accuracy if it has none.
 
         Parameters
         ----------
@@ -276,6 +280,9 @@ class AuditedClassifier(SensitiveWrapper):
             params["sample_weight"] = sample_weight
         if sklearn.get_config()["enable_metadata_routing"]:
             params = process_routing(self, "score", **params).estimator.score
+        if not has_method(self.estimator_, "score"):  # as classifiers of Fairlearn
+            weight = params.pop("sample_weight", None)
+            return accuracy_score(y, self._ask("predict", X, **params), sample_weight=weight)
         return self._ask("score", X, y, **params)
 
     @property
@@ -309,8 +316,21 @@ class AuditedClassifier(SensitiveWrapper):
         if "sensitive_features" not in params and requests(self.estimator_, method):
             attribute = self._sensitive(X, None, method, required=False)
             params |= {} if attribute is None else {"sensitive_features": attribute}
-        with _passing(params):
+            self._require_passed(params, method)
+        with _passing(self.estimator_, method, params):
             return getattr(self.estimator_, method)(self._features(X), *args, **params)
+
+    def _require_passed(self, params: dict[str, Any], method: str) -> None:
+        """Raise if the classifier inside cannot do without a sensitive feature that X lacks."""
+        asked = parameter_of(self.estimator_, method)
+        if "sensitive_features" not in params and asked and asked.default is asked.empty:
+            raise InputError(
+                "{kind}.{method} needs the sensitive feature: name its column of X, "
+                "AuditedClassifier(..., sensitive='sex'). If it is no column of X, only audit and "
+                "score pass it on.",
+                kind=type(self.estimator_).__name__,
+                method=method,
+            )
 
     def _auditors(self) -> dict[str, Any]:
         """Return the auditors by name."""
@@ -374,9 +394,11 @@ class AuditedClassifier(SensitiveWrapper):
         }
 
 
-def _passing(params: dict[str, Any]) -> Any:
+def _passing(estimator: Any, method: str, params: dict[str, Any]) -> Any:
     """Return a context in which a pipeline passes the sensitive feature on to the step that asks.
 
-    Not with weights: without routing, nothing has requested these.
+    Not with weights: without routing, nothing has requested these. Nor to a method that takes the
+    feature without a request: what is inside may not know of routing.
     """
-    return routing(enable="sensitive_features" in params and "sample_weight" not in params)
+    given = "sensitive_features" in params and "sample_weight" not in params
+    return routing(enable=given and routes(estimator, method))

@@ -19,8 +19,9 @@ from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pas
 from skbiasamp.inference._intervals import of_draws
 
 _MEASURED = ("leakage_", "chance_", "interval_", "attacker_")
-# Missing numbers and sparse matrices pass, as everything does.
+# Missing numbers, sparse matrices and images pass, as everything does.
 _PASS: dict[str, Any] = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False}
+_PASS["allow_nd"] = True
 
 
 @filling
@@ -142,7 +143,8 @@ callable, default="accuracy"
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Features. For the attackers, text and categories are one-hot encoded, and missing
-            numbers are marked.
+            numbers are marked. Arrays of more dimensions, such as images, if `attacker` is an
+            estimator that takes them.
         y : Ignored
             Here for pipelines.
         sensitive_features : array-like of shape (n_samples,), optional

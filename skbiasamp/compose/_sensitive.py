@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
@@ -37,9 +38,28 @@ def how_to_pass(who: str) -> str:
 
 
 def requests(estimator: Any, method: str) -> bool:
-    """Return whether a method requests the sensitive feature and does not find it in a column."""
+    """Return whether a method gets the sensitive feature and does not find it in a column."""
     if finds(estimator):
         return False
+    return routes(estimator, method) or parameter_of(estimator, method) is not None
+
+
+def parameter_of(estimator: Any, method: str) -> inspect.Parameter | None:
+    """Return the parameter for the sensitive feature, which no metadata request need mention.
+
+    Fairlearn's classifiers request nothing, and its reductions pass it to their constraints.
+    """
+    called = getattr(estimator, method, None)
+    if method == "fit":
+        called = getattr(getattr(estimator, "constraints", None), "load_data", called)
+    try:
+        return inspect.signature(called).parameters.get("sensitive_features") if called else None
+    except ValueError:  # of what is written in C nothing is known
+        return None
+
+
+def routes(estimator: Any, method: str) -> bool:
+    """Return whether a method requests the sensitive feature as metadata."""
     with routing(enable=True):
         try:
             found = get_routing_for_object(estimator)
@@ -153,11 +173,18 @@ class SensitiveColumns:
         return X if self._hidden is None else without(X, self._hidden)
 
     @contextmanager
-    def _noting_text(self, X: Any) -> Iterator[None]:
-        """Note beside an error that the sensitive feature is text which the classifier sees."""
+    def _noting(self, X: Any) -> Iterator[None]:
+        """Note beside an error that the sensitive feature is text, or that a step lacks it."""
         try:
             yield
         except (TypeError, ValueError) as error:
+            if isinstance(error, TypeError) and "'sensitive_features'" in str(error):
+                error.add_note(
+                    "A pipeline passes the sensitive feature to a step that requests it: enable "
+                    f"metadata routing, {ROUTING}, and call the step's "
+                    ".set_fit_request(sensitive_features=True) and "
+                    ".set_predict_request(sensitive_features=True)."
+                )
             named = self.sensitive is not None and not callable(self.sensitive)
             if named and not self.drop_sensitive:
                 columns = pd.DataFrame(to_native(_columns(X, self.sensitive), "sensitive"))

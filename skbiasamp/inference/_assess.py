@@ -23,6 +23,7 @@ from skbiasamp.inference._intervals import (
     measure_resamples,
     of_sizes,
     percentiles,
+    predicted_interval,
     widen_degenerate,
     with_errors_of_base,
 )
@@ -30,9 +31,9 @@ from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._signs import Signs, estimate
 from skbiasamp.inference._tests import (
     adjust_p_values,
+    bounds_and_tests,
     changed_clusters,
     changed_rows,
-    tested_pairs,
 )
 
 
@@ -87,7 +88,8 @@ def assess(
         every = resampled_bounds(
             drawn, cells, pairs, choices, simultaneous=simultaneous, level=confidence_level
         )
-    return settled(every, cells, train, pairs, confidence_level, adjust)
+    drawn_from = None if interval == "analytic" or test.summed == "tasks" else n_resamples
+    return judged(every, cells, train, pairs, confidence_level, adjust, drawn_from)
 
 
 def resampled_bounds(
@@ -113,13 +115,14 @@ def resampled_bounds(
     )
 
 
-def settled(
+def judged(
     every: list[Bounds],
     cells: Contingency,
     train: Contingency,
     pairs: Pairs,
     level: float,
     adjust: str | None,
+    n_resamples: int | None = None,
 ) -> Uncertainty:
     """Return the bounds that the verdict is about, as wide as few rows need, with their tests."""
     changed = changed_rows(cells, pairs)
@@ -131,17 +134,20 @@ def settled(
         for one, error in zip(every, errors, strict=True)
     ]
     bounds = every[chosen(every)]
+    if bounds.estimate_high < 0:  # does it reduce, or reverse?
+        known = predicted_interval(cells, pairs, bounds.sign, level)
+        bounds = bounds._replace(statistics=bounds.statistics | known)
     if bounds.p_value is not None:  # the test of the draws
         adjusted = adjust_p_values(bounds.p_value, adjust)
         return Uncertainty(bounds, bounds.p_value, adjusted, bounds.estimate_p_value)
     counted = None
     if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
         counted = *changed, pairs.n
-    low, high, tests = tested_pairs(
-        pairs.moved, (bounds.low, bounds.high), pairs.slopes, counted, confidence_level=level
-    )
+    how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples}
+    ends_of_pairs = bounds.low, bounds.high
+    low, high, tests = bounds_and_tests(pairs.moved, ends_of_pairs, pairs.slopes, counted, **how)
     ends = bounds.estimate_low, bounds.estimate_high
-    p_value = interval_p_value(bounds.estimate, *ends, level)
+    p_value = interval_p_value(bounds.estimate, *ends, **how)
     if pairs.size:
         # The size of a change that may go either way may be 0.
         low, high = of_sizes(low, high)

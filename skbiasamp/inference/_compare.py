@@ -15,7 +15,7 @@ from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp._order import ordered
 from skbiasamp._sums import generator, pair_sums
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._assess import Uncertainty, resampled_bounds, settled
+from skbiasamp.inference._assess import Uncertainty, judged, resampled_bounds
 from skbiasamp.inference._clustered import Changes, changes, units
 from skbiasamp.inference._influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference._intervals import (
@@ -31,7 +31,7 @@ from skbiasamp.inference._intervals import (
 )
 from skbiasamp.inference._pairs import Pairs
 from skbiasamp.inference._signs import Signs, estimate, gradient, signs_of
-from skbiasamp.inference._tests import tested_pairs
+from skbiasamp.inference._tests import bounds_and_tests
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,8 @@ def measure_models(
             bounds = resampled_bounds(drawn[model], seen, own, signs, level=confidence_level)
         else:
             bounds = analytic(seen, own, signs, confidence_level=confidence_level)
-        sure = settled(bounds, seen, reference[model], own, confidence_level, adjust)
+        drawn_from = n_resamples if model in drawn else None
+        sure = judged(bounds, seen, reference[model], own, confidence_level, adjust, drawn_from)
         sign = sure.bounds.sign
         known: dict[str, Any] = {"drawn": drawn.get(model)}
         if model in drawn:
@@ -200,13 +201,13 @@ def difference(
             if whole and own.cells.clusters is None and not _moves(own.pairs):
                 counted = gained, lost, own.pairs.n
             ends_of_pairs = bounds.low, bounds.high
-            low, high, pair_p = tested_pairs(
+            how["n_resamples"] = None if own.draws is None else len(own.draws)
+            low, high, pair_p = bounds_and_tests(
                 between.moved, ends_of_pairs, between.slopes, counted, **how
             )
             bounds = bounds._replace(low=low, high=high)
-            p_value = float(
-                interval_p_value(value, bounds.estimate_low, bounds.estimate_high, confidence_level)
-            )
+            low_end, high_end = bounds.estimate_low, bounds.estimate_high
+            p_value = float(interval_p_value(value, low_end, high_end, **how))
     return Difference(
         value,
         bounds.estimate_low,
@@ -249,9 +250,8 @@ def _between(own: Pairs, other: Pairs) -> Pairs:
 def _of_growth(own: Drawn, other: Drawn) -> Drawn:
     """Return draws of how much further one model's rates are from equal shares."""
     value = own.value - other.value
-    nothing = np.full((len(value), 1), np.nan)
     moved = own.moved - other.moved
-    return Drawn(moved, value, value[:, None], nothing, other.observed, own.observed)
+    return Drawn(moved, value, value[:, None], other.observed, own.observed)
 
 
 def _moved(own: Measured, other: Measured, between: Pairs) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._cells import Cells, SideName, column, labels_of
+from skbiasamp._cells import SIDES, Cells, SideName, column, labels_of, shared
 from skbiasamp._input import Array
 from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
@@ -87,7 +87,8 @@ def _terms(
         (pairs.rates.base, pairs.base, -1.0),
     ):
         if sides is not None:
-            yield sides, rates[:, tasks], factor, _times_counted(cells, pairs, sides[0])
+            times = _times_counted(cells, pairs, sides[0])
+            yield sides, rates[:, tasks], factor, times
 
 
 def _times_counted(cells: Cells, pairs: Pairs, side: Any) -> Any:
@@ -140,7 +141,8 @@ def _by_own_centre(cells: Cells, pairs: Pairs, gradient: Array) -> Array:
     The rates are fixed, and the sizes of groups, by which they are averaged, are not.
     """
     assert pairs.rates is not None
-    groups, size = labels_of(cells, "group"), 1.0
+    groups = labels_of(cells, "group")
+    size: Any = 1.0
     if pairs.rates.observed[1] == "group":
         every = pairs.base @ gradient.sum(axis=0)
         size = groups.scores(np.ones(len(pairs.groups)))
@@ -157,7 +159,7 @@ def has_centre(pairs: Pairs) -> bool:
     return pairs.centre is not None and np.ndim(pairs.centre[1]) > 0
 
 
-class Moments(NamedTuple):
+class Covariances(NamedTuple):
     """Variances of each pair's association in labels and in predictions, and their covariance."""
 
     labels: Array
@@ -165,21 +167,26 @@ class Moments(NamedTuple):
     predictions: Array
 
 
-def association_moments(cells: Contingency, pairs: Pairs, rates: Rates) -> Moments:
+def association_moments(cells: Contingency, pairs: Pairs, rates: Rates) -> Covariances:
     """Return how the associations of pairs vary with the rows, in labels and in predictions.
 
     Where `rates` has no base, only the predictions vary.
     """
     if isinstance(cells, TaskSums):
         every = [_moments(cells.of_task(task), pairs, rates) for task in range(len(pairs.tasks))]
-        return Moments(*np.concatenate(every, axis=-1))
-    return Moments(*_moments(cells, pairs, rates))
+        return Covariances(*np.concatenate(every, axis=-1))
+    return Covariances(*_moments(cells, pairs, rates))
 
 
 def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
     """Return `association_moments` stacked, as (3, groups, tasks)."""
     by_group = rates.observed[1].startswith("group")
     sides = [one for one in (rates.base, rates.observed) if one is not None]
+    same = len({given for _, given in sides}) == 1
+    plain = cells.whole and cells.clusters is None and not any(map(cells.soft, SIDES))
+    if plain and same and (pairs.onto is None or not pairs.above_only):
+        found = _moments_of_counts(cells, has_centre(pairs), rates)
+        return found if by_group else np.swapaxes(found, 1, 2)
     labels = [labels_of(cells, side) for side, _ in sides]
     conditions = [labels_of(cells, given) for _, given in sides]
     times = [_times_counted(cells, pairs, side) for side, _ in sides]
@@ -194,19 +201,41 @@ def _moments(cells: Cells, pairs: Pairs, rates: Rates) -> Array:
             overall = [(cells.weight @ one / cells.total - one) / cells.total for one in values]
         for condition in range(found.shape[1]):
             parts = []
-            for one, given, n_times, shared in zip(values, conditions, times, overall, strict=True):
+            for one, given, n_times, common in zip(values, conditions, times, overall, strict=True):
                 inside = given.column(condition)
                 whole = inside * n_times
                 n = cells.weight @ whole
                 with np.errstate(invalid="ignore", divide="ignore"):
                     rate = (cells.weight * inside) @ one / n
-                    parts.append((inside[:, None] * one - whole[:, None] * rate) / n + shared)
+                    parts.append((inside[:, None] * one - whole[:, None] * rate) / n + common)
             before, after = parts[0], parts[-1]
             found[2, condition, block] = squares.of(after, after)
             if rates.base is not None:
                 found[0, condition, block] = squares.of(before, before)
                 found[1, condition, block] = squares.of(before, after)
     return found if by_group else np.swapaxes(found, 1, 2)
+
+
+def _moments_of_counts(cells: Cells, centred: bool, rates: Rates) -> Array:
+    """Return `_moments`, as (3, conditions, labels), of what was counted: labels are 0 or 1."""
+    (after, given), total = rates.observed, cells.total
+    n = cells.count(given)[:, None]
+    part = n / total
+    found = np.zeros((3, *cells.joint(given, after).shape))
+    before = after if rates.base is None else rates.base[0]
+    for i, (one, other) in enumerate([(before, before), (before, after), (after, after)]):
+        if rates.base is None and i < 2:
+            continue
+        held = cells if one == other else shared(cells, after.partition("_")[0])
+        both = held.joint(given, other)
+        first, second = cells.joint(given, one), cells.joint(given, other)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            inside = both - first * second / n
+            found[i] = inside / part**2
+            if centred:
+                alone = held.count(other) - cells.count(one) * cells.count(other) / total
+                found[i] += alone - 2 * inside / part
+    return found / total**2
 
 
 class _SumsOfSquares:

@@ -71,11 +71,6 @@ def analytic(
         slopes, value = gradient(pairs, sign), float(estimate(pairs, sign))
         error = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
         statistics: dict[str, Any] = {"standard_error": error, **published}
-        if pairs.centre is not None and not isinstance(cells, TaskSums):
-            influence = row_influence(cells, pairs, slopes, centred=True, labels=False)
-            reach = z * variance_of(cells, influence) ** 0.5
-            middle = float(predicted_association(pairs, sign))
-            statistics |= _named("association_predictions", middle - reach, middle + reach)
         found.append(
             Bounds(low, high, value, value - z * error, value + z * error, statistics, sign)
         )
@@ -89,14 +84,12 @@ def _named(name: str, low: float, high: float) -> dict[str, float]:
 class Drawn(NamedTuple):
     """What a metric says about resamples: each pair's amplification, value and estimate.
 
-    `estimate` and `predicted` (the association in the predictions) have a column for each choice
-    of signs.
+    `estimate` has a column for each choice of signs.
     """
 
     moved: Array
     value: Array
     estimate: Array
-    predicted: Array
     # What sizes are of.
     base: Array | None = None
     observed: Array | None = None
@@ -106,12 +99,8 @@ class Drawn(NamedTuple):
         """Return what is needed of the pairs of resamples."""
         sides = () if pairs.growth is None else pairs.distances
         estimates = np.stack([np.asarray(estimate(pairs, sign)) for sign in choices], axis=-1)
-        predicted = np.full(estimates.shape, np.nan)
-        if pairs.centre is not None:
-            every = [np.asarray(predicted_association(pairs, sign)) for sign in choices]
-            predicted = np.stack(every, axis=-1)
         value = np.asarray(pairs.value) if pairs.apart else estimates[..., 0]
-        return cls(pairs.moved, value, estimates, predicted, *sides)
+        return cls(pairs.moved, value, estimates, *sides)
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -240,15 +229,12 @@ def percentiles(
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
         published = _named("value", min(low, value), max(high, value))
     found = []
-    for sign, draws, predicted in zip(choices, drawn.estimate.T, drawn.predicted.T, strict=True):
+    for sign, draws in zip(choices, drawn.estimate.T, strict=True):
         value = float(estimate(pairs, sign))
         low, high = ends.of_mean(draws, value, confidence_level, sign * pairs.slopes)
         known = draws[~np.isnan(draws)]
         error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
         statistics: dict[str, Any] = {"standard_error": error, **published}
-        if pairs.centre is not None:
-            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-            statistics |= _named("association_predictions", *_quantiles(predicted, tails))
         one = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
         found.append(one if pairs.growth is None else _of_growth(one, drawn, pairs))
     return found
@@ -443,6 +429,20 @@ def _further(value: float, ends: tuple[float, float], reach: float) -> tuple[flo
     )
 
 
+def predicted_interval(
+    cells: Contingency, pairs: Pairs, sign: Array, confidence_level: float
+) -> dict[str, float]:
+    """Return the interval of the mean association in the predictions, by the delta method."""
+    if pairs.centre is None or pairs.rates is None or isinstance(cells, TaskSums):
+        return {}
+    slopes = gradient(pairs, sign)
+    influence = row_influence(cells, pairs, slopes, centred=True, labels=False)
+    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    reach = z * variance_of(cells, influence) ** 0.5
+    middle = float(predicted_association(pairs, sign))
+    return _named("association_predictions", middle - reach, middle + reach)
+
+
 def chosen(every: Sequence[Bounds]) -> int:
     """Return the position of the bounds that the verdict is about.
 
@@ -452,16 +452,22 @@ def chosen(every: Sequence[Bounds]) -> int:
     return 1 if len(every) > 1 and every[0].estimate_low > 0 >= every[1].estimate_low else 0
 
 
-def interval_p_value(value: Any, low: Any, high: Any, confidence_level: float) -> Any:
+def interval_p_value(
+    value: Any, low: Any, high: Any, confidence_level: float, n_resamples: int | None = None
+) -> Any:
     """Return the p-value that a number is 0, which is below α where its interval excludes 0.
 
-    It is that of the normal distribution whose quantiles are the ends of the interval.
+    It is that of the normal distribution whose quantiles are the ends of the interval. Resamples
+    do not know of smaller chances than one in their number.
     """
     value, low, high = (np.asarray(one, dtype=float) for one in (value, low, high))
     z = float(stats.norm.isf((1 - confidence_level) / 2))
     reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
     with np.errstate(divide="ignore", invalid="ignore"):
         p_values = 2 * stats.norm.sf(z * np.abs(value) / reach)
+    least = 0.0 if n_resamples is None else 1 / (1 + n_resamples)
+    if least < round(1 - confidence_level, 12):
+        p_values = np.maximum(p_values, least)
     p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
     return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
 

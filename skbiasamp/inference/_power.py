@@ -80,9 +80,13 @@ def required_rows(
     if result is not None:
         if not hasattr(result, "judged"):
             raise InputError("{result} must be an AuditResult; got {seen!r}.", seen=result)
-        found = smallest_effect(
-            *result.judged[1:], power=power, confidence_level=result.confidence_level
-        )
+        level = result.confidence_level
+        found = smallest_effect(*result.judged[1:], power=power, confidence_level=level)
+        error = result.statistics.get("standard_error", math.nan)
+        if error > 0:
+            # The ends of resamples are noisier than their standard deviation, and too short.
+            tail = float(stats.norm.isf((1 - level) / 2))
+            found = max(error * (tail + float(stats.norm.ppf(power))), found)
         if not found > 0:
             raise InputError("{result} has no confidence interval: audit with an interval.")
         return math.ceil(result.n_samples * (found / effect) ** 2)

@@ -17,7 +17,7 @@ from scipy import stats
 from skbiasamp._input import Array
 from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._influence import Moments, association_moments
+from skbiasamp.inference._influence import Covariances, association_moments
 from skbiasamp.inference._pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
@@ -74,7 +74,7 @@ def signs_of(
     return Signs(used, np.where(size > _CLEAR, own, used), counted)
 
 
-def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Moments | None:
+def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances | None:
     """Return how associations vary in labels and predictions; None if they share no rows."""
     rates = pairs.association or pairs.rates
     if rates is None or pairs.growth is not None or (rates.base is not None and train is not test):
@@ -86,9 +86,9 @@ def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Moments | N
     else:
         labels = association_moments(pairs.seen_in(train), pairs, _of_labels(rates)).predictions
         predictions = association_moments(pairs.seen_in(test), pairs, rates).predictions
-        found = Moments(labels, np.zeros(labels.shape), predictions)
+        found = Covariances(labels, np.zeros(labels.shape), predictions)
     before, after = pairs.unit
-    return Moments(
+    return Covariances(
         before**2 * found.labels, before * after * found.both, after**2 * found.predictions
     )
 

@@ -166,13 +166,14 @@ class Tested(NamedTuple):
     p_value: Array
 
 
-def tested_pairs(
+def bounds_and_tests(
     moved: Array,
     ends: tuple[Array, Array],
     slopes: Array,
     changed: tuple[Array, Array, Array] | None,
     *,
     confidence_level: float,
+    n_resamples: int | None = None,
 ) -> Tested:
     """Test every pair, and let bounds and test agree.
 
@@ -184,7 +185,7 @@ def tested_pairs(
     """
     low, high = ends
     if changed is None:
-        p_value = interval_p_value(moved, low, high, confidence_level)
+        p_value = interval_p_value(moved, low, high, confidence_level, n_resamples)
         return Tested(low, high, np.where(slopes == 0, np.nan, p_value))
     gained, lost, n = changed
     p_value = np.where(np.isnan(moved) | (slopes == 0), np.nan, paired_p_values(gained, lost))

@@ -80,6 +80,7 @@ class BaseAuditor(ABC, BaseEstimator):
     estimand: ClassVar[str] = "The value in the population that the audited rows are a sample of."
     null: ClassVar[str] = "The value is 0 in this population."
     _uses_groups: ClassVar[bool] = True
+    _of_scores: ClassVar[tuple[str, ...]] = ()  # what `audit` takes besides: y_score
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
     # What labels and predictions are: "labels", "texts" or "numbers".
     reads: ClassVar[Literal["labels", "texts", "numbers"]] = "labels"
@@ -354,7 +355,8 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return the audited rows as a contingency; `given` are labels and names of columns."""
         self._validate_params()
         self._check_fitted()
-        others = ("sensitive_features", "sensitive_pred", "sample_weight", "clusters")
+        rows = ("sensitive_features", "sensitive_pred", "sample_weight", "clusters")
+        others = (*rows, *self._of_scores)
         labels = {"y_pred": y_pred} | {name: given.pop(name, None) for name in others}
         like = self.contingency_ if self._fitted else None
         test = self._count(y_true, labels, columns=given, like=like)

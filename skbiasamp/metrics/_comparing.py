@@ -279,8 +279,10 @@ def result_of_runs(
         "sign_used": np.sign(np.sum([run.sign for run in found], axis=0)),
     }
     numbers = [_numbers_of(run) for run in found]
+    # What only some runs have is not of their mean.
+    shared = [name for name in numbers[0] if all(name in one for one in numbers)]
     statistics: dict[str, Any] = {
-        name: float(np.mean([one[name] for one in numbers])) for name in numbers[0]
+        name: float(np.mean([one[name] for one in numbers])) for name in shared
     }
     values = np.array([run.estimate for run in found])
     statistics |= {"n_runs": len(found), "between_run_sd": float(values.std(ddof=1))}

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from skbiasamp._engines import names_of
 from skbiasamp._files import are_files, as_patterns, opened
+from skbiasamp._frames import read_labels
 from skbiasamp._input import (
     InputError,
     InputTypeError,
@@ -80,11 +81,25 @@ def count_labels(
         asked = {**named, "like": like, **how, **(engine or {})}
         with opened_rows(y_true, named) as (frame, _):
             return Contingency.from_frame(frame, **asked)
+    if not is_contingency(y_true) and "y_score" in labels:
+        # Leakage of scores: without predictions they are these, whatever columns they have.
+        alone = labels["y_pred"] is None
+        given = {"y_pred": labels["y_score"], "y_score": None} if alone else {}
+        with speaking({"y_pred": "y_score"} if alone and labels["y_score"] is not None else {}):
+            read = read_labels(
+                y_true, **labels | given, like=like, scores=scores, embedding=True, **how
+            )
+        return Contingency.of_rows(read)
     if not is_contingency(y_true):
         return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
     if any(other is not None for other in labels.values()):
         raise InputTypeError(
             "A Contingency already holds labels, predictions, groups and weights: pass it alone."
+        )
+    if how.get("threshold") is not None:
+        raise InputError(
+            "{threshold} is for scores, and a Contingency holds rows that were read. Pass it to "
+            "Contingency.from_labels or Contingency.from_frame."
         )
     cells = y_true.with_positive(how["pos_label"])
     return cells if like is None else cells.conform(like)

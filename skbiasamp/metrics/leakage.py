@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -10,12 +11,15 @@ import numpy as np
 from skbiasamp._cells import side_of, with_sides
 from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array, InputError, quote, speaking
+from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.attackers._attack import InputAndTarget
 from skbiasamp.attackers._run import AttackRun, make_pair, run_attacks
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics._reading import rest_by_name
+from skbiasamp.results import AuditResult
 
 _MANY_TASKS = 12  # above this, a report takes fewer draws
 
@@ -36,7 +40,8 @@ class LeakageAuditor(AttackAuditor):
         %(quality)s
     equalize : {"auto", "f1", "accuracy", None}, default="auto"
         Labels get random errors until this score of theirs equals the predictions'. "auto":
-        "accuracy" for one label a row, "f1" for several, as in the paper. "f1": F1, averaged over
+        "accuracy" for one label a row, "f1" for several, as in the paper; None if the model's
+        accuracy is unknown, since only an embedding was passed. "f1": F1, averaged over
         tasks; for a binary label it depends on `pos_label`. "accuracy": share of correct labels.
         %(capped)s
     %(groups)s
@@ -91,6 +96,7 @@ class LeakageAuditor(AttackAuditor):
     """
 
     metric = "leakage"
+    _of_scores = ("y_score",)
     definition = (
         "Leakage amplification (Wang et al., 2019): how much better an attacker guesses the "
         "group from the predictions than from equally accurate random labels."
@@ -145,10 +151,58 @@ class LeakageAuditor(AttackAuditor):
         self.balanced = balanced
         self.fold = fold
 
+    @rest_by_name
+    @filling
+    def audit(
+        self, y_true: Any, y_pred: Any = None, *, y_score: Any = None, **labels: Any
+    ) -> AuditResult:
+        """Measure the audited rows, with a table, confidence intervals and tests.
+
+        Parameters
+        ----------
+        %(y_true)s
+        y_pred : array-like, default=None
+            Predicted labels, probabilities, or any scores such as logits.
+        y_score : array-like of shape (n_samples,) or (n_samples, n_columns), default=None
+            What the attacker sees in place of `y_pred`: scores, logits, or an embedding. Labels
+            then become as accurate as `y_pred`. If only an embedding is passed, its accuracy is
+            unknown, and ``equalize="auto"`` leaves labels as they are.
+        **labels
+            `sensitive_features`, `sensitive_pred`, `sample_weight`, `clusters` and names of
+            columns, as for `DirectionalAuditor.audit`.
+
+        Returns
+        -------
+        result : AuditResult
+        """
+        return super().audit(y_true, y_pred, y_score=y_score, **labels)
+
     # ------------------------------------------------------------------ the formula
 
     def _attacks(self) -> Any:
         return ("task", "group"), ("task_pred", "group")
+
+    def _value(self, test: Contingency) -> float:
+        return AttackAuditor._value(self._able(test), test)
+
+    def _result(self, test: Contingency) -> AuditResult:
+        return AttackAuditor._result(self._able(test), test)
+
+    def _able(self, test: Contingency) -> Self:
+        """Return the auditor that rows allow: an embedding alone has no accuracy to equalize."""
+        truth = side_of(test, "task")
+        known = not test.has("task_pred") or test.has("task_decision")
+        if known or self.equalize is None or side_of(test, "task_pred").names == truth.names:
+            return self
+        if self.equalize != "auto":
+            raise InputError(
+                "equalize={equalize!r} makes labels as accurate as predictions, and scores that "
+                "are not those of the {n} classes or tasks have no accuracy. Pass predictions as "
+                "{y_pred} and the scores as {y_score}, or equalize=None.",
+                equalize=self.equalize,
+                n=len(truth.names),
+            )
+        return copy.copy(self).set_params(equalize=None)
 
     def _amplification(self, data: Array, model: Array) -> Array:
         """Return Q(f(T̂), A) − Q(f(T'), A)."""

@@ -274,7 +274,7 @@ class AdversarialClassifier(
         check_frame(X)
         require_y(self, y)
         features = self._hide(X)
-        with self._noting_text(X):
+        with self._noting(X):
             inputs, y = checked_data(
                 self,
                 features,

@@ -168,7 +168,7 @@ class CorpusConstraintClassifier(SensitiveWrapper):
         require_y(self, y)
         attribute = self._sensitive(X, sensitive_features, "fit")
         features = self._hide(X)
-        with self._noting_text(X):
+        with self._noting(X):
             self.estimator_ = clone(self.estimator).fit(features, y, **inner)
         pairs = read_pairs(y, attribute)
         pairs.require_classes()

@@ -9,7 +9,7 @@ import pandas as pd
 
 from skbiasamp._input import Array
 from skbiasamp._words import printable
-from skbiasamp.results import AuditResult, ComparisonResult
+from skbiasamp.results import AuditResult, ComparisonResult, without_equal_values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,12 +55,12 @@ class CrossAuditResult:
     ... )
     >>> result
     directional A->T: +0.0828 [-0.0131, +0.1788] over 5 folds
-     repeat  fold  n_train  n_test   value     low   high  p_value  score
-          0     0      480     120  0.0547 -0.0434 0.1499   0.2830 0.7000
-          0     1      480     120  0.1490  0.0643 0.2311   0.0020 0.7750
-          0     2      480     120  0.1629  0.0575 0.2639   0.0050 0.6667
-          0     3      480     120  0.0755 -0.0136 0.1638   0.1060 0.7667
-          0     4      480     120 -0.0279 -0.1156 0.0541   0.4660 0.7917
+     repeat  fold  n_train  n_test  estimate     low   high  p_value  score
+          0     0      480     120    0.0547 -0.0434 0.1499   0.2747 0.7000
+          0     1      480     120    0.1490  0.0643 0.2311   0.0010 0.7750
+          0     2      480     120    0.1629  0.0575 0.2639   0.0025 0.6667
+          0     3      480     120    0.0755 -0.0136 0.1638   0.0966 0.7667
+          0     4      480     120   -0.0279 -0.1156 0.0541   0.5047 0.7917
     pooled directional A->T: +0.0820 [+0.0413, +0.1239], p = 0.001 (600 rows, 2 groups x 1 task)
     """
 
@@ -82,7 +82,7 @@ class CrossAuditResult:
         title = (
             f"{name}: {self.estimate:+.4f} [{self.low:+.4f}, {self.high:+.4f}] over {self._over}"
         )
-        shown = self.table.head(10)
+        shown = without_equal_values(self.table).head(10)
         lines = [title, shown.to_string(index=False, float_format="{:.4f}".format)]
         if len(shown) < len(self.table):
             lines.append(f"(the first {len(shown)} of {len(self.table)} folds)")
@@ -148,13 +148,13 @@ class CrossComparisonResult:
     ... )
     >>> result
     directional A->T over 5 folds, compared with 'tree'
-     model   value     low   high  difference  difference_low  difference_high  p_value  changed
-      tree -0.0227 -0.0454 0.0000           -               -                -        -        -
-    linear  0.0411  0.0033 0.0789      0.0638          0.0284           0.0992   0.0075   0.2417
+     model  estimate     low   high  difference  difference_low  difference_high  p_value  changed
+      tree   -0.0227 -0.0454 0.0000           -               -                -        -        -
+    linear    0.0411  0.0033 0.0789      0.0638          0.0284           0.0992   0.0075   0.2417
     pooled directional A->T, compared with 'tree' (600 rows)
-     model   value     low   high  difference  difference_low  difference_high p_value  changed
-      tree -0.0229 -0.0642 0.0217           -               -                -       -        -
-    linear  0.0411  0.0011 0.0758      0.0640          0.0230           0.1003   0.004   0.2417
+     model  estimate     low   high  difference  difference_low  difference_high p_value  changed
+      tree   -0.0229 -0.0642 0.0217           -               -                -       -        -
+    linear    0.0411  0.0011 0.0758      0.0640          0.0230           0.1003  0.0022   0.2417
     The model 'linear' amplifies more than 'tree': +0.0640 (95 % confidence interval +0.0230 to ...
     """
 
@@ -168,7 +168,8 @@ class CrossComparisonResult:
     def __repr__(self) -> str:
         audit = self.audits[self.reference]
         title = f"{self.pooled.name} over {audit._over}, compared with {self.reference!r}"
-        shown = self.table.drop(columns=["p_adjusted"] if len(self.table) < 3 else [])
+        shown = without_equal_values(self.table)
+        shown = shown.drop(columns=["p_adjusted"] if len(self.table) < 3 else [])
         options: dict[str, Any] = {"float_format": "{:.4f}".format, "na_rep": "-"}
         lines = [title, shown.to_string(index=False, **options), f"pooled {self.pooled}"]
         return printable("\n".join(lines))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from skbiasamp._compat import take_rows
+from skbiasamp._compat import has_method, take_rows
 from skbiasamp._input import Array
 from skbiasamp.compose._sensitive import finds, requests, routing
 from skbiasamp.compose._wrapper import ClassifierWrapper
@@ -73,6 +73,8 @@ class RowClassifier(ClassifierWrapper):
 
     def score(self, X: Any, y: Any, **params: Any) -> Any:
         """Return the score of the classifier inside."""
+        if not has_method(self.estimator_, "score"):
+            return super().score(X, y, **params)
         return self._ask("score", X, y, **params)
 
     def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:

@@ -49,6 +49,7 @@ def amplification_scorer(
     sensitive: Any = None,
     objective: str = "closest_to_zero",
     response_method: str = "predict",
+    what: str = "value",
 ) -> AmplificationScorer:
     """Make a scikit-learn scorer of bias amplification, for ``scoring=``.
 
@@ -76,6 +77,10 @@ def amplification_scorer(
     response_method : {"predict", "predict_proba", "decision_function"}, default="predict"
         Method of the estimator whose output is audited. "predict": labels. "predict_proba":
         probabilities. "decision_function": scores, for leakage.
+    what : {"value", "estimate"}, default="value"
+        The number that is scored. "value": the published formula. "estimate": what the verdict of
+        an audit is about, without the part of the value that predicts a task more often for
+        everybody (see `AuditResult`). Both are equal for two groups and group → task.
 
     Returns
     -------
@@ -105,7 +110,11 @@ def amplification_scorer(
     if auditor is not None:
         check_auditor(auditor)
     return AmplificationScorer(
-        auditor, sensitive=sensitive, objective=objective, response_method=response_method
+        auditor,
+        sensitive=sensitive,
+        objective=objective,
+        response_method=response_method,
+        what=what,
     )
 
 
@@ -118,6 +127,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         "sensitive": SENSITIVE,
         "objective": [StrOptions({"closest_to_zero", "lowest"})],
         "response_method": [StrOptions({"predict", "predict_proba", "decision_function"})],
+        "what": [StrOptions({"value", "estimate"})],
     }
 
     # The method takes the fitted model first, which is no metadata.
@@ -130,11 +140,13 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         sensitive: Any = None,
         objective: str = "closest_to_zero",
         response_method: str = "predict",
+        what: str = "value",
     ) -> None:
         self.auditor = auditor
         self.sensitive = sensitive
         self.objective = objective
         self.response_method = response_method
+        self.what = what
 
     def __call__(
         self,
@@ -180,6 +192,11 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
     # Under this name scikit-learn finds what the scorer can be routed.
     score = __call__
 
+    @property
+    def __name__(self) -> str:
+        """Name of the score, on the axes of scikit-learn's displays."""
+        return "amplification_score"
+
     # TunedThresholdClassifierCV takes these three, and scores the labels of every threshold. The
     # model and its rows are not passed: what they would tell has to come with the auditor.
     _sign: ClassVar[int] = 1
@@ -188,22 +205,31 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
     def _score_func(
         self, y_true: Any, y_pred: Any, *, sensitive_features: Any = None, sample_weight: Any = None
     ) -> float:
-        auditor = self.auditor
-        if auditor is None or not _knows_signs(auditor) or sensitive_features is None:
+        auditor, named = self.auditor, self.sensitive is not None
+        if named or auditor is None or not _knows_signs(auditor) or sensitive_features is None:
             raise InputError(
-                "{auditor} has to be fitted, or to have reference='test', and {sensitive_features} "
-                "to be routed, for TunedThresholdClassifierCV: it passes a scorer labels without "
-                "model or rows. Any model works in GridSearchCV(FixedThresholdClassifier(model), "
-                "{{'threshold': [0.3, 0.5, 0.7]}}, scoring=amplification_scorer())."
+                "TunedThresholdClassifierCV passes a scorer labels without model or rows of X"
+                "{finds_none}. Search thresholds with GridSearchCV(AuditedClassifier("
+                "FixedThresholdClassifier(model), sensitive={column!r}), {{'estimator__threshold': "
+                "[0.3, 0.5, 0.7]}}, scoring=amplification_scorer()). Or pass "
+                "amplification_scorer(auditor), {auditor} fitted or with reference='test', and "
+                "route {sensitive_features}.",
+                finds_none=f", so sensitive={self.sensitive!r} finds no column" if named else "",
+                column=self.sensitive if named and not callable(self.sensitive) else "sex",
             )
         with speaking(of_auditor(auditor)):
-            value = auditor.score(
-                y_true, y_pred, sensitive_features=sensitive_features, sample_weight=sample_weight
-            )
+            labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+            value = self._measured(auditor, y_true, y_pred, **labels)
         if cannot_amplify(auditor, value):
             text = "amplification_scorer cannot choose a threshold: {why} {advice}"
             raise InputError(text, why=BALANCED, advice=SAMPLER_INSIDE)
         return self._better_if_greater(value)
+
+    def _measured(self, auditor: Any, y_true: Any, y_pred: Any, **labels: Any) -> float:
+        if self.what == "value":
+            return float(auditor.score(y_true, y_pred, **labels))
+        quick = copy.copy(auditor).set_params(interval=None)
+        return float(quick.audit(y_true, y_pred, **labels).estimate)
 
     def _better_if_greater(self, value: float) -> float:
         return -abs(value) if self.objective == "closest_to_zero" else -value
@@ -218,7 +244,8 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
         if why is not None:
             return float("nan"), why
         with speaking(of_auditor(auditor)):
-            value = auditor.score(
+            value = self._measured(
+                auditor,
                 y,
                 y_pred,
                 sensitive_features=self._attribute(found, X, attribute),

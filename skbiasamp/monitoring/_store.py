@@ -15,7 +15,7 @@ import numpy as np
 
 from skbiasamp import _schema as schema
 from skbiasamp._cells import distinct, take
-from skbiasamp._input import InputError, InputTypeError, check_count, rows_of
+from skbiasamp._input import InputError, InputTypeError, Said, check_count, rows_of
 from skbiasamp._merging import check_alike, merged
 from skbiasamp._order import ordered
 from skbiasamp._writing import written
@@ -279,7 +279,7 @@ def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:
         raise InputError(
             "A store holds counts, and {what} belong to single rows. {fix}",
             what="probabilities" if soft else "fractional weights",
-            fix="Turn them into predicted labels first."
+            fix=Said("Count with {threshold=0.5}, or pass predicted labels.")
             if soft
             else "Leave the weights out, or round them to whole numbers.",
         )

@@ -258,7 +258,7 @@ def title_of(result: AuditResult, model_name: str | None) -> str:
     check_text("model_name", model_name)
     model = None if model_name is None else literal(_cut(model_name, 40))
     names = ", ".join(filter(None, (model, result.metric, directions.get(result.direction or ""))))
-    value = "undefined" if math.isnan(result.estimate) else f"{result.estimate:+.4f}"
+    value = "undefined" if math.isnan(result.value) else f"{result.estimate:+.4f}"
     if not math.isnan(result.low):
         value += f" [{result.low:+.4f}, {result.high:+.4f}]"
     value = value.replace("-", "−") + f" {result.unit}" * bool(result.unit)

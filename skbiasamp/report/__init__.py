@@ -46,6 +46,7 @@ def audit(
     missing: str = "error",
     pos_label: Any = None,
     max_groups: int | None = None,
+    threshold: float | None = None,
     random_state: Any = None,
     target: str | list[str] | None = None,
     prediction: str | list[str] | None = None,
@@ -76,7 +77,7 @@ def audit(
         The sensitive feature as predicted by the model. Adds direction T->A (task → group: does
         the task shift the predicted group?).
     y_score : array-like, default=None
-        Scores behind the predictions, such as logits. Adds leakage of the scores.
+        Scores behind the predictions, such as logits or an embedding. Adds leakage of the scores.
     y_train : array-like, Contingency, frame or path, default=None
         Labels of the training rows; they give the training correlations. None: the audited labels
         give them.
@@ -98,6 +99,7 @@ def audit(
         Largest number of groups allowed; more groups raise an error. None: 100, or 20 if groups
         have fewer than 20 rows on average. More look like an identifier or a number that was not
         binned.
+    %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
     target, prediction, sensitive, sensitive_prediction, weight, cluster : column name or list
@@ -135,6 +137,7 @@ def audit(
         "missing": missing,
         "pos_label": pos_label,
         "max_groups": max_groups,
+        "threshold": threshold,
     }
     own = None if auditors is None else checked(auditors)
     reads = read_as(own)
@@ -172,11 +175,12 @@ def audit(
             "column: prediction=), the predicted sensitive feature as {sensitive_pred}, or scores "
             "as {y_score}."
         )
+    if threshold is not None and not test.has("task_pred"):
+        raise InputError("{threshold} turns scores into predicted labels: pass them as {y_pred}.")
     scored = None
     if y_score is not None:
-        given = labels | {"y_pred": y_score}
-        with speaking(y_pred="y_score"):
-            scored = count_labels(y_true, given, {}, scores=True, **how | {"pos_label": None})
+        given = labels | {"y_pred": y_pred, "y_score": y_score}
+        scored = count_labels(y_true, given, {}, scores=True, **how)
     if own is None:
         chosen = [(at_once(one), train, test, "") for one in allowed(test)]
         if scored is not None:

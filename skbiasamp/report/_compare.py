@@ -37,6 +37,7 @@ def compare(
     groups: str = "intersection",
     missing: str = "error",
     pos_label: Any = None,
+    threshold: float | None = None,
     random_state: Any = None,
     target: str | list[str] | None = None,
     prediction: dict[str, Any] | None = None,
@@ -79,6 +80,7 @@ def compare(
     %(groups)s
     %(missing)s
     %(pos_label)s
+    %(threshold)s
     random_state : int, RandomState, Generator or None, default=None
         Seed or generator for auditors that have no `random_state` of their own.
     target, sensitive, weight, cluster : column name or list of names
@@ -116,6 +118,7 @@ def compare(
     """
     call = call_of(compare, locals())
     how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
+    how["threshold"] = threshold
     own = None if auditors is None else checked(auditors)
     reads = read_as(own)
     how |= {} if reads == "labels" else {reads: True}

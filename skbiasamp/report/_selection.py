@@ -17,8 +17,10 @@ from skbiasamp._input import (
     Array,
     InputError,
     NamedMissing,
+    Role,
     check_frame_columns,
     check_option,
+    check_threshold,
     quote,
     read_weight,
     speaking,
@@ -162,6 +164,7 @@ def selection_rates(
     min_share: float = 0.0,
     pos_label: Any = None,
     max_groups: int | None = None,
+    threshold: float | None = None,
     prediction: str | None = None,
     sensitive: str | list[str] | None = None,
     target: str | None = None,
@@ -199,6 +202,8 @@ def selection_rates(
     max_groups : int, default=None
         Largest number of combined categories allowed. None: 100, or 20 if they have fewer than 20
         rows on average.
+    threshold : float, default=None
+        Turns scores in `y_pred` into labels: a row is selected if its score is at least this.
     prediction, sensitive, target, weight : column name or list
         Columns of predictions or scores, sensitive features, labels and weights, if `y_pred` is a
         frame or a path.
@@ -237,13 +242,21 @@ def selection_rates(
         "sensitive_features": sensitive_features,
         "sample_weight": sample_weight,
     }
-    how = {"missing": "group", "pos_label": pos_label, "max_groups": max_groups}
+    check_threshold(threshold)
+    if scores and threshold is not None:
+        raise InputError("Pass {scores=True} or {threshold}, not both: each says who is selected.")
+    how: dict[str, Any] = {"missing": "group", "pos_label": pos_label, "max_groups": max_groups}
     labels = not (y_true is None and target is None)
-    if scores and columns:
-        check_frame_columns(columns, (y_true, sensitive_features, sample_weight))
+    if labels:
+        how["threshold"] = threshold
+    # Without labels, scores are not read as predictions of these.
+    scored = scores or (threshold is not None and not labels)
+    if scored and columns:
+        named = {"target": columns.get("prediction"), **columns}  # which scores alone lack
+        check_frame_columns(named, (y_true, sensitive_features, sample_weight))
         given, columns = _read(y_pred, columns), {}
-    if scores:
-        given["y_pred"] = _above_median(given["y_pred"], given["sample_weight"])
+    if scored:
+        given["y_pred"] = _selected(given["y_pred"], given["sample_weight"], threshold)
     first, rest = given.pop("y_pred"), given
     if labels:
         first, rest["y_pred"] = (first, None) if columns else (rest.pop("y_true"), first)
@@ -276,19 +289,26 @@ def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
         for name, column_s in columns.items():
             names = names_of(column_s)
             read = held.select(*names).collect()
-            one = read if name == "sensitive" and len(names) > 1 else read[names[0]]
+            one = read if name == "sensitive" else read[names[0]]  # a frame keeps its name
             found[roles.get(name, "sensitive_features")] = one.to_native()
     return found
 
 
-def _above_median(scores: Any, weight: Any) -> Array:
-    """Return which rows have a score above the median; a weight counts as so many rows."""
+def _selected(scores: Any, weight: Any, threshold: float | None) -> Array:
+    """Return which rows have a score of at least the threshold, or above the median.
+
+    A weight counts as so many rows.
+    """
+    asked = Role("scores", "=True") if threshold is None else Role("threshold")
     try:
         held = np.asarray(scores, dtype=float)
     except (TypeError, ValueError) as error:
-        raise InputError("{y_pred} must hold numbers if {scores=True}.") from error
+        raise InputError("{y_pred} must hold numbers with {asked}.", asked=asked) from error
     if held.ndim != 1 or not np.isfinite(held).all():
-        raise InputError("{y_pred} must be one column of finite scores if {scores=True}.")
+        text = "{y_pred} must be one column of finite scores with {asked}."
+        raise InputError(text, asked=asked)
+    if threshold is not None:
+        return (held >= threshold).astype(int)
     if weight is None:
         return (held > np.median(held)).astype(int)
     order = np.argsort(held, kind="stable")

@@ -6,7 +6,14 @@ from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection import SelectionRates, rate_differences
 from skbiasamp.results._sentences import conclusion, reference_labels
-from skbiasamp.results._tables import COLUMNS, label_index, pair_names, pair_table, uncounted
+from skbiasamp.results._tables import (
+    COLUMNS,
+    label_index,
+    pair_names,
+    pair_table,
+    uncounted,
+    without_equal_values,
+)
 from skbiasamp.results._timeline import Timeline
 
 __all__ = [
@@ -26,4 +33,5 @@ __all__ = [
     "rate_differences",
     "reference_labels",
     "uncounted",
+    "without_equal_values",
 ]

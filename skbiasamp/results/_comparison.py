@@ -28,7 +28,7 @@ from skbiasamp._words import (
     task_of,
 )
 from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
-from skbiasamp.results._tables import FORMATS, html_table, row_of
+from skbiasamp.results._tables import FORMATS, html_table, row_of, without_equal_values
 
 COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/2"
 # Of these intervals and differences were those of values.
@@ -281,7 +281,7 @@ class ComparisonResult(OfMetric):
         return printable("\n".join([*lines, *map(self.sentence, self.models)]))
 
     def _shown(self) -> pd.DataFrame:
-        shown = self.table.dropna(axis="columns", how="all")
+        shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
         shown = shown.assign(model=[name_of(one) for one in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")

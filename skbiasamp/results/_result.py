@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,7 @@ class AuditResult(OfMetric):
     >>> float(result)
     0.1125
     >>> result
-    directional A->T: +0.1125 [+0.0925, +0.1342], p = 1.1e-25 (800 rows, 2 groups x 1 task)
+    directional A->T: +0.1125 [+0.0925, +0.1342], p = 0.001 (800 rows, 2 groups x 1 task)
     group  task   n   base  observed  sign   delta  amplification    low   high p_value
         f     1 400 0.2500    0.1500    -1 -0.1000         0.1000 0.0721 0.1309 1.8e-12
         m     1 400 0.5000    0.6250     1  0.1250         0.1250 0.0945 0.1570 1.8e-15
@@ -181,14 +182,18 @@ class AuditResult(OfMetric):
     about: str = "the group"
     baseline: str = "equally accurate random labels"
     words: pd.DataFrame | None = None
-    estimate: float = math.nan
+    estimate: Any = None  # the value
     estimand: str = ""
     null: str = ""
+
+    def __post_init__(self) -> None:
+        if self.estimate is None:
+            object.__setattr__(self, "estimate", self.value)
 
     def __float__(self) -> float:
         return float(self.value)
 
-    @property
+    @cached_property
     def verdict(self) -> str:
         """What the interval of the estimate says, in a fixed vocabulary.
 
@@ -244,7 +249,7 @@ class AuditResult(OfMetric):
         """The estimate with its interval, which the verdict is about."""
         return self.estimate, self.low, self.high
 
-    @property
+    @cached_property
     def affected(self) -> dict[str, Any] | None:
         """The pair of group and task that is affected most: a row of ``table``, or None.
 
@@ -267,8 +272,8 @@ class AuditResult(OfMetric):
         # Numeric tasks have units of their own, in which changes cannot be compared.
         size = np.abs(delta if self.percent else amplification)[pairs]
         at = int(pairs[size.argmax()])
-        row = row_of(self.table, at)
-        pair = {name: row.get(name, math.nan) for name in _OF_PAIR}
+        columns = {name: self.table[name] for name in _OF_PAIR if name in self.table}
+        pair = {name: columns[name].iloc[at] if name in columns else math.nan for name in _OF_PAIR}
         return {**pair, "significant": bool(sure.any())}
 
     def worst(self) -> dict[str, Any]:
@@ -391,7 +396,8 @@ class AuditResult(OfMetric):
         counted = table[~apart]
         lowered = [flag for flag in flags if flag in table and counted[flag].all()]
         again = ["p_adjusted", *_SIMULTANEOUS]
-        if "sign_used" in table and (counted["sign_used"] == counted["sign"]).all():
+        alike = "sign_used" in table and (counted["sign_used"] == counted["sign"]).all()
+        if alike or math.isnan(self.low):
             again.append("sign_used")
         return table.drop(columns=[*again, *lowered], errors="ignore")
 

@@ -84,6 +84,14 @@ def uncounted(table: pd.DataFrame) -> Array:
     return np.asarray((table["sign"] == 0) & (table["amplification"] == 0))
 
 
+def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without the published values, if each is the estimate to four digits."""
+    if "value" not in table or "estimate" not in table:
+        return table
+    gap = np.asarray(table["value"] - table["estimate"], dtype=float)
+    return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="value")
+
+
 def html_table(title: str, lines: Iterable[str], table: pd.DataFrame) -> str:
     """Return a table for a notebook, with text above it; labels of the data are escaped."""
     shown = table.to_html(index=False, border=0, escape=True, **FORMATS)

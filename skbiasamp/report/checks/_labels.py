@@ -93,8 +93,8 @@ class PositiveClass(Check):
     """Scores are larger for the rows without the positive class."""
 
     topic = "positive class"
-    place = "next"
-    rank = 50
+    place = "verdict"  # which is about the other class
+    rank = 5
 
     def found(self, seen: Seen) -> Found:
         test = seen.test
@@ -107,6 +107,8 @@ def _of_other_class(cells: Contingency, pos_label: Any) -> Found:
     truth, given = side_of(cells, "task"), sides_of(cells).get("task_pred")
     if pos_label is None or given is None or truth.is_matrix:
         return None
+    if given.is_matrix and given.names != truth.names:
+        return None  # an embedding
     if given.is_matrix:
         # One column is of the positive class; of more, one is.
         width = given.labels.width

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array
+from skbiasamp._input import Array, Said
 from skbiasamp._words import (
     NO_EFFECT,
     REVEALS_LESS,
@@ -241,7 +241,7 @@ class Probabilities(Check):
         return (
             "The predictions are probabilities. Metrics of rates use their mean in each group. "
             "Accuracy and error rates count 0.5 or more as the label.",
-            "To audit decisions, pass predicted labels.",
+            Said("To audit decisions, pass predicted labels, or {threshold=0.5}."),
         )
 
 

@@ -1,0 +1,290 @@
+"""Scores and a threshold in place of predicted labels, wherever predictions go in."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, selection_rates
+from skbiasamp._input import InputError
+from skbiasamp.cli import main
+from skbiasamp.monitoring import Store
+
+RNG = np.random.default_rng(0)
+N = 300
+SEX = RNG.choice(["f", "m"], N)
+HIRED = np.where(RNG.random(N) < np.where(SEX == "m", 0.6, 0.4), "yes", "no")
+SCORE = np.round(
+    np.clip(0.3 * (HIRED == "yes") + 0.1 * (SEX == "m") + 0.6 * RNG.random(N), 0, 1), 2
+)
+SCORE[:3], SCORE[3:6] = 0.4, 0.7  # exactly at the thresholds
+FRAME = pd.DataFrame({"sex": SEX, "hired": HIRED, "score": SCORE, "other": 1 - SCORE})
+FRAME["tenths"] = (10 * SCORE).astype(int)
+QUIET = DirectionalAuditor(interval=None, reference="test")
+
+
+def decided(score=SCORE, threshold=0.4, classes=("no", "yes")):
+    """The labels by hand: from the threshold on, the positive class."""
+    return np.array(classes)[(score >= threshold).astype(int)]
+
+
+def counted(labels=HIRED, predicted=SCORE, **how):
+    return Contingency.from_labels(labels, predicted, sensitive_features=SEX, **how)
+
+
+LABELLED = counted(predicted=decided())
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [np.array, list, pd.Series, pl.Series, lambda v: np.array(v, "f4"), lambda v: v[:, None]],
+)
+def test_scores_of_at_least_the_threshold_are_the_positive_class(hold):
+    for threshold in (0.4, 0.7, np.float64(0.7)):
+        expected = counted(predicted=decided(threshold=threshold))
+        assert counted(predicted=hold(SCORE), threshold=threshold) == expected
+    assert (decided() == "yes")[:3].all()
+
+
+def test_the_chosen_class_is_that_of_high_scores():
+    swapped = decided(1 - SCORE, 0.7, ("yes", "no"))
+    expected = counted(predicted=swapped, pos_label="no")
+    assert counted(predicted=1 - SCORE, pos_label="no", threshold=0.7) == expected
+    train = counted(predicted=None, pos_label="no")
+    assert counted(predicted=1 - SCORE, like=train, threshold=0.7) == expected
+
+
+def test_scores_are_any_numbers_and_no_classes():
+    """Whole numbers would be read as classes without a threshold."""
+    tenths = (10 * SCORE).astype(int)
+    assert counted(predicted=tenths, threshold=4) == LABELLED
+    logits = np.log((SCORE + 1e-9) / (1 - SCORE + 1e-9))
+    expected = counted(predicted=decided(logits, 0))
+    assert counted(predicted=logits, threshold=0) == expected
+    numbers = (HIRED == "yes").astype(int)
+    assert counted(numbers, SCORE, threshold=0.4) == counted(numbers, (SCORE >= 0.4).astype(int))
+
+
+def test_every_task_has_the_threshold():
+    labels = RNG.integers(0, 2, (N, 3))
+    scores = RNG.random((N, 3))
+    expected = counted(labels, (scores >= 0.3).astype(int))
+    assert counted(labels, scores, threshold=0.3) == expected
+    names = ["a", "b", "c"]
+    frames = pd.DataFrame(labels, columns=names), pd.DataFrame(scores, columns=names)
+    assert counted(*frames, threshold=0.3) == counted(frames[0], (frames[1] >= 0.3).astype(int))
+
+
+def test_one_class_of_a_chunk_is_known_from_training_or_by_name():
+    train = counted(predicted=None)
+    alone = {"labels": ["no"] * N, "threshold": 0.4}
+    expected = counted(["no"] * N, decided(), like=train)
+    assert counted(**alone, like=train) == expected
+    assert counted(**alone, pos_label="yes").tasks == ("yes",)
+    with pytest.raises(InputError, match=r"threshold turns scores .* y_true has 1 \('no'\)"):
+        counted(**alone)
+
+
+ENGINES = {
+    "pandas": lambda frame: frame,
+    "polars": pl.from_pandas,
+    "lazy": lambda frame: pl.from_pandas(frame).lazy(),
+    "duckdb": lambda frame: pytest.importorskip("duckdb").from_df(frame),
+}
+
+
+@pytest.mark.parametrize("joint", [None, True])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_columns_of_a_frame_are_decided_where_they_are(engine, joint):
+    frame = ENGINES[engine](FRAME)
+    how = {"target": "hired", "sensitive": "sex", "joint": joint}
+    read = Contingency.from_frame(frame, prediction="score", threshold=0.4, **how)
+    assert (read, read.summed) == (LABELLED, None)
+    tenths = Contingency.from_frame(frame, prediction="tenths", threshold=4, **how)
+    assert tenths == LABELLED
+    both = {"old": "score", "new": "other"}
+    models = Contingency.from_frame(frame, prediction=both, threshold=0.4, **how)
+    assert models.model("old") == LABELLED
+    assert models.model("new") == counted(predicted=decided(1 - SCORE))
+    training = Contingency.from_frame(frame, threshold=0.4, **how)
+    assert training == counted(predicted=None)
+
+
+@pytest.mark.parametrize("n_tasks", [3, 20])
+def test_tasks_that_an_engine_sums_are_decided_first(n_tasks):
+    labels, scores = RNG.integers(0, 2, (N, n_tasks)), RNG.random((N, n_tasks))
+    names = [f"t{i}" for i in range(n_tasks)]
+    frame = pd.DataFrame(np.c_[labels, scores], columns=names + [f"p{i}" for i in range(n_tasks)])
+    frame = ENGINES["duckdb"](frame.assign(sex=SEX))
+    read = Contingency.from_frame(
+        frame, target=names, prediction=[f"p{i}" for i in range(n_tasks)], sensitive="sex",
+        threshold=0.3, joint=False,
+    )  # fmt: skip
+    labelled = counted(labels, (scores >= 0.3).astype(int))
+    np.testing.assert_allclose(
+        read.rate("task_pred", given="group"), labelled.rate("task_pred", given="group")
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_missing_score_is_no_decision(engine):
+    """Some engines say that NaN is above any number, others that it is not."""
+    frame = FRAME.copy()
+    frame.loc[7, "score"] = np.nan
+    named = {"target": "hired", "prediction": "score", "sensitive": "sex"}
+    with pytest.raises(InputError, match=r"has missing values in 1 row"):
+        Contingency.from_frame(ENGINES[engine](frame), threshold=0.4, **named)
+
+
+@pytest.mark.parametrize(
+    ("predicted", "how", "message"),
+    [
+        (SCORE, {"threshold": "0.4"}, "threshold must be a finite number; got '0.4'"),
+        (SCORE, {"threshold": np.nan}, "threshold must be a finite number; got nan"),
+        (SCORE, {"threshold": True}, "threshold must be a finite number; got True"),
+        (decided(), {}, "y_pred must hold numbers; got 'yes'"),
+        (np.c_[1 - SCORE, SCORE], {}, "y_pred has 2 columns, .* column of the positive class"),
+        (
+            SCORE,
+            {"labels": np.arange(N) % 3},
+            r"y_true has 3 \(0, 1 and 2\). Pass predicted labels",
+        ),
+        (SCORE, {"labels": SCORE, "numbers": True}, "these rows hold numbers: leave it out"),
+        (np.where(SCORE > 0.5, np.nan, SCORE), {}, "y_pred has missing values in"),
+        (SCORE, {"labels": np.eye(2, dtype=int)[np.arange(N) % 2]}, "y_true has 2 columns"),
+    ],
+)
+def test_what_no_threshold_can_decide(predicted, how, message):
+    with pytest.raises(InputError, match=message):
+        counted(predicted=predicted, **{"threshold": 0.4, **how})
+
+
+def test_reports_take_a_threshold():
+    given = {"sensitive_features": SEX, "auditors": [QUIET]}
+    value = QUIET.score(HIRED, decided(), sensitive_features=SEX)
+    assert skbiasamp.audit(HIRED, SCORE, threshold=0.4, **given)["directional A->T"].value == value
+    named = {"target": "hired", "prediction": "score", "sensitive": "sex", "auditors": [QUIET]}
+    report = skbiasamp.audit(FRAME, threshold=0.4, **named)
+    assert report["directional A->T"].value == value
+    assert "threshold=0.4" in report.context["call"]
+    both = {"old": SCORE, "new": 1 - SCORE}
+    for read in ({"y_preds": both}, {}):
+        columns = named | {"prediction": {"old": "score", "new": "other"}}
+        args = (HIRED, both) if read else (FRAME,)
+        compared = skbiasamp.compare(*args, threshold=0.4, **(given if read else columns))
+        table = compared["directional A->T"].table.set_index("model")["value"]
+        other = QUIET.score(HIRED, decided(1 - SCORE), sensitive_features=SEX)
+        assert table.to_dict() == pytest.approx({"old": value, "new": other}, abs=1e-12)
+    with pytest.raises(InputError, match="threshold is for scores, and a Contingency holds rows"):
+        skbiasamp.audit(LABELLED, threshold=0.4)
+
+
+def test_a_threshold_without_predictions_decides_nothing():
+    labels = (HIRED == "yes").astype(int)
+    with pytest.raises(InputError, match=r"threshold turns scores .* pass them as y_pred"):
+        skbiasamp.audit(labels, y_score=SCORE, threshold=0.4, sensitive_features=SEX)
+
+
+def test_scores_beside_decisions_are_attacked_as_they_are():
+    labels = (HIRED == "yes").astype(int)
+    given = {"sensitive_features": SEX, "random_state": 0}
+    found = skbiasamp.audit(labels, SCORE, y_score=SCORE, threshold=0.4, **given)
+    assert found["leakage of scores"].statistics["input"] == "scores"
+    assert found["leakage"].statistics["input"] == "predictions"
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_selected_are_scores_of_at_least_the_threshold(labelled):
+    truth = {"y_true": HIRED} if labelled else {}
+    expected = selection_rates(decided(), sensitive_features=FRAME["sex"], **truth).table
+    given = selection_rates(SCORE, sensitive_features=FRAME["sex"], threshold=0.4, **truth).table
+    columns = {"prediction": "score", "sensitive": "sex"} | (
+        {"target": "hired"} if labelled else {}
+    )
+    read = selection_rates(FRAME, threshold=0.4, **columns).table
+    for found in (given, read):
+        pd.testing.assert_frame_equal(found.drop(columns="task"), expected.drop(columns="task"))
+    with pytest.raises(InputError, match="scores=True or threshold, not both"):
+        selection_rates(SCORE, sensitive_features=SEX, threshold=0.4, scores=True)
+    with pytest.raises(InputError, match="y_pred must"):
+        selection_rates(decided(), sensitive_features=SEX, threshold=0.4, **truth)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "rows.csv"
+    FRAME.assign(decided=decided(), undecided=decided(1 - SCORE)).to_csv(path, index=False)
+    return str(path)
+
+
+COLUMNS = ["--target", "hired", "--sensitive", "sex"]
+
+
+def run(*arguments):
+    return main([*map(str, arguments)])
+
+
+def test_the_commands_take_a_threshold(file, tmp_path, capsys):
+    out, known = tmp_path / "scores.json", tmp_path / "labels.json"
+    for command, scores, labels in (
+        ("audit", ["score"], ["decided"]),
+        ("compare", ["a=score", "b=other"], ["a=decided", "b=undecided"]),
+    ):
+        at = ["--threshold", "0.4"]
+        assert run(command, file, *COLUMNS, "--prediction", *scores, *at, "--json", out) == 0
+        assert run(command, file, *COLUMNS, "--prediction", *labels, "--json", known) == 0
+        if command == "audit":
+            values = [
+                {
+                    name: one["value"]
+                    for name, one in json.loads(path.read_text())["results"].items()
+                }
+                for path in (out, known)
+            ]
+            assert values[0] == values[1]
+    capsys.readouterr()
+    rates = []
+    for options in (["--prediction", "score", "--threshold", "0.4"], ["--prediction", "decided"]):
+        assert run("rates", file, "--sensitive", "sex", *options) == 0
+        rates.append([line for line in capsys.readouterr().out.split("\n") if line[:3] == "sex"])
+    assert rates[0] == rates[1] != []
+    store = tmp_path / "store"
+    options = [*COLUMNS, "--prediction", "score", "--threshold", "0.4", "--period", "2026-11"]
+    assert run("watch", "add", store, file, *options) == 0
+    assert Store(store).held().cells["2026-11"] == LABELLED
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--threshold", "high"], "--threshold: must be a finite number; got 'high'"),
+        (["--threshold", "inf"], "--threshold: must be a finite number; got 'inf'"),
+        (["--threshold", "1", "--numeric"], "--threshold turns scores into labels"),
+        (["--threshold", "1", "--prediction", "decided"], "--prediction decided must hold numbers"),
+    ],
+)
+def test_the_command_says_what_a_threshold_is_for(options, message, file, capsys):
+    try:
+        code = run("audit", file, *COLUMNS, "--prediction", "score", *options)
+    except SystemExit as error:
+        code = error.code
+    assert code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_scores_without_labels_are_read_from_files(file, capsys):
+    """The command asked for --target, which its own example does without."""
+    assert run("rates", file, "--prediction", "score", "--scores", "--sensitive", "sex") == 0
+    assert "\nsex " in capsys.readouterr().out
+    assert run("rates", file, *["--prediction", "score", "--sensitive", "sex", "--scores"],
+               "--threshold", "1") == 2  # fmt: skip
+    assert "--scores or --threshold, not both" in capsys.readouterr().err
+
+
+def test_a_store_of_counts_says_how_to_decide(file, tmp_path, capsys):
+    options = [*COLUMNS, "--prediction", "score", "--period", "2026-11"]
+    assert run("watch", "add", tmp_path / "store", file, *options) == 2
+    assert "Count with --threshold 0.5, or pass predicted labels" in capsys.readouterr().err
