@@ -112,7 +112,7 @@ def test_the_p_value_of_a_difference_is_that_of_its_interval(auditor, rows):
     table = result.table[1:]
     excluded = (table["difference_low"] > 0) | (table["difference_high"] < 0)
     assert ((table["p_value"] < 0.05) == excluded).all()
-    assert 0 < excluded.sum()
+    assert excluded.any()
     pairs = result.pairs[result.pairs["p_value"].notna()]
     excluded = (pairs["low"] > 0) | (pairs["high"] < 0)
     assert ((pairs["p_value"] < 0.05) == excluded).all()

@@ -167,8 +167,40 @@ def test_the_analytic_interval_is_that_of_a_mean_of_paired_differences():
         )
         z = change.mean() / errors[-1]
         assert result.table.loc[i, "p_value"] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=1e-8)
-    expected = stats.norm.interval(0.95, result.value, np.hypot(*errors) / 2)
+    # Of two groups the mean of all rows takes no part in the estimate.
+    assert result.estimate == pytest.approx(result.value, rel=1e-12)
+    error = np.hypot(*errors) / 2
+    expected = stats.norm.interval(0.95, result.value, error)
     np.testing.assert_allclose([result.low, result.high], expected, rtol=1e-9)
+    assert result.p_value == pytest.approx(2 * stats.norm.sf(abs(result.value) / error), rel=1e-8)
+
+
+def test_of_three_groups_the_estimate_is_the_change_of_differences_from_the_mean():
+    """A model that predicts higher prices for everybody amplifies no difference."""
+    trained, _, sex = (np.asarray(one) for one in world(1, 900))
+    price, predicted, group = (np.asarray(one) for one in world(2, 900))
+    rng = np.random.default_rng(3)
+    sex, group = (np.where(rng.random(900) < 0.3, "x", one) for one in (sex, group))
+    predicted = predicted + 300
+    auditor = NumericAuditor(interval="analytic").fit(trained, sensitive_features=sex)
+    result = auditor.audit(price, predicted, sensitive_features=group)
+    change = (predicted - price) / trained.std()
+    signs = [np.sign(trained[sex == a].mean() - trained.mean()) for a in "fmx"]
+    assert abs(sum(signs)) == 1
+    value, estimate, influence = 0.0, 0.0, np.zeros(900)
+    for a, sign in zip("fmx", signs, strict=True):
+        mine = group == a
+        value += sign * change[mine].mean() / 3
+        estimate += sign * (change[mine].mean() - change.mean()) / 3
+        influence += sign * mine * (change - change[mine].mean()) / mine.sum() / 3
+        influence -= sign * (change - change.mean()) / 900 / 3
+    assert result.value == pytest.approx(value, rel=1e-9)
+    assert result.estimate == pytest.approx(estimate, rel=1e-9)
+    assert abs(result.statistics["shift"]) == pytest.approx(change.mean() / 3, rel=1e-9)
+    error = np.sqrt((influence**2).sum())
+    expected = stats.norm.interval(0.95, estimate, error)
+    np.testing.assert_allclose([result.low, result.high], expected, rtol=1e-8)
+    assert abs(result.statistics["shift"]) > 3 * abs(estimate)
 
 
 def test_it_agrees_with_a_t_interval_of_many_rows():
