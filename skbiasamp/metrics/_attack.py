@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from numbers import Integral
 from typing import Any, ClassVar
@@ -15,13 +16,20 @@ from skbiasamp._cells import side_of
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp._input import Array, InputError
 from skbiasamp._merging import renamed_onto
-from skbiasamp._models import of_model
+from skbiasamp._models import alone, together
 from skbiasamp._words import rate
 from skbiasamp.attackers._attack import InputAndTarget, Settings
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair, Qualities
-from skbiasamp.attackers._qualities import ADDITIVE, QUALITIES
-from skbiasamp.attackers._run import AttackRun, Redrawn, make_pair, redrawn, run_attacks
+from skbiasamp.attackers._qualities import ADDITIVE, QUALITIES, divide
+from skbiasamp.attackers._run import (
+    AttackRun,
+    Redrawn,
+    make_pair,
+    redrawn,
+    resampled_together,
+    run_attack,
+)
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._compare import n_changed
 from skbiasamp.inference._intervals import of_draws
@@ -239,7 +247,7 @@ class AttackAuditor(BaseAuditor):
         """With one group there is nothing to predict: a warning says so when it is audited."""
 
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
-        return run_attacks([self._pair(test)], rng)[0]
+        return run_attack(self._pair(test), rng)
 
     def _pair(self, test: Contingency) -> AttackPair:
         """Return the attacks on labels and on predictions."""
@@ -276,55 +284,65 @@ class AttackAuditor(BaseAuditor):
         return float(self._amplified(done.qualities).mean())
 
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
-        # Every model gets the same folds, perturbations and resamples: only predictions differ.
-        seeds = own_generator(self.random_state).integers(2**63, size=2)
-        pairs = [self._pair(of_model(cells, model)) for model in cells.models]
-        runs = run_attacks(pairs, np.random.default_rng(seeds[0]))
-        done = dict(zip(cells.models, runs, strict=True))
-        amplified = {model: [self._amplified(one.qualities)] for model, one in done.items()}
-        if self.interval is not None:
-            rng = np.random.default_rng(seeds[1])
-            again = redrawn(list(done.values()), self.n_resamples, rng, guesses=False)
-            for model, both in zip(done, again, strict=True):
-                amplified[model] += self._varied(self._amplified, both)
-        rows: list[dict[str, Any]] = []
-        for model, values in amplified.items():
-            nothing = dict.fromkeys(MODEL_COLUMNS[2:], np.nan)
-            rows.append({"model": model, "value": float(values[0].mean()), **nothing})
+        # Every model is audited by itself, with the random numbers of its own audit.
+        models = [reference, *(model for model in cells.models if model != reference)]
+        rng = own_generator(self.random_state)
+        generators = [rng, *(copy.deepcopy(rng) for _ in models[1:])]
+        parts = {model: alone(cells, model, known=self._fitted) for model in models}
+        runs, varied, again = {}, {}, {}
+        for model, own in zip(models, generators, strict=True):
+            runs[model] = self._run(parts[model], own)
+            varied[model] = [self._amplified(runs[model].qualities)]
             if self.interval is not None:
-                rows[-1]["low"], rows[-1]["high"], *_ = self._interval_of_mean(*values)
-        tables, clusters = [], cells.clusters
-        for row in rows:
-            model = row["model"]
+                again[model] = redrawn(runs[model], self.n_resamples, own, guesses=False)
+                varied[model] += self._varied(self._amplified, again[model])
+        rows: list[dict[str, Any]] = []
+        tables: list[pd.DataFrame] = []
+        nothing = dict.fromkeys(MODEL_COLUMNS[2:], np.nan)
+        for model in models:
+            row = {"model": model, "value": float(varied[model][0].mean()), **nothing}
+            rows.append(row)
+            if self.interval is not None:
+                row["low"], row["high"], *_ = self._interval_of_mean(*varied[model])
             if model == reference:
                 continue
-            # Beside exact attackers there are no folds.
-            varied = zip(amplified[model], amplified[reference], strict=False)
-            gaps = [a - b for a, b in varied]
-            row["difference"] = row["value"] - float(amplified[reference][0].mean())
-            before, after = (done[name].qualities.model.mean(axis=0) for name in (reference, model))
-            columns = {
-                "model": model,
-                **self._targets(done[model], of_model(cells, model)),
-                "n": float(done[model].pair.cells.total),
-                "reference": before,
-                "observed": after,
-                "difference": after - before,
-                "amplification": gaps[0].mean(axis=0),
-                **dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan),
-            }
+            row["difference"] = row["value"] - rows[0]["value"]
+            gaps = [varied[model][0] - varied[reference][0]]
+            how: dict[str, Any] = {}
             if self.interval is not None:
-                how: dict[str, Any] = {
-                    "n_changed": n_changed(cells, model, reference),
-                    "n_rows": int(cells.rows.sum() if clusters is None else clusters.total),
-                }
+                both = {name: runs[name] for name in (reference, model)}
+                shared = together(cells, [*both])
+                drawn = resampled_together(both, shared, self.n_resamples, again[reference])
+                resampled = [self._spread(self._amplified(one)) for one in drawn]
+                gaps += _gaps(varied[reference], varied[model], *resampled)
+                clusters = cells.clusters
+                how["n_changed"] = n_changed(cells, model, reference)
+                how["n_rows"] = int(cells.rows.sum() if clusters is None else clusters.total)
                 names = ("difference_low", "difference_high", "p_value")
                 row |= dict(zip(names, self._interval_of_mean(*gaps, **how), strict=False))
-                how["confidence_level"] = self.confidence_level
-                columns["low"], columns["high"], columns["p_value"], _ = of_draws(*gaps, **how)
-                columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
+            columns = {"model": model, **self._targets(runs[model], parts[model])}
+            columns |= self._columns_of_gap(runs[reference], runs[model], gaps, how)
             tables.append(pd.DataFrame(columns))
         return comparison_result(self, cells, reference, rows, pd.concat(tables, ignore_index=True))
+
+    def _columns_of_gap(
+        self, reference: AttackRun, model: AttackRun, gaps: list[Array], how: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the columns of a table of targets; `gaps` are differences of two models."""
+        before, after = (run.qualities.model.mean(axis=0) for run in (reference, model))
+        columns: dict[str, Any] = {
+            "n": float(model.pair.cells.total),
+            "reference": before,
+            "observed": after,
+            "difference": after - before,
+            "amplification": gaps[0].mean(axis=0),
+            **dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan),
+        }
+        if self.interval is not None:
+            low, high, p_values, _ = of_draws(*gaps, confidence_level=self.confidence_level, **how)
+            columns |= {"low": low, "high": high, "p_value": p_values}
+            columns["p_adjusted"] = adjust_p_values(p_values, self.adjust)
+        return columns
 
     def _interval_of_mean(self, *every: Array, **how: Any) -> tuple[float, ...]:
         """Return the interval, p-value and standard error of the mean over targets."""
@@ -358,7 +376,7 @@ class AttackAuditor(BaseAuditor):
         found: dict[str, float] = {}
         columns: dict[str, Any] = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
         if self.interval is not None:
-            (again,) = redrawn([done], self.n_resamples, rng)
+            again = redrawn(done, self.n_resamples, rng)
             above = self._interval_of_mean(
                 above_chance(done.qualities), *self._varied(above_chance, again)
             )
@@ -411,3 +429,25 @@ def above_chance(qualities: Qualities) -> Array:
     model, chance = qualities.model, qualities.chance
     # Without any error both are infinite.
     return np.subtract(model, chance, out=np.zeros(model.shape), where=model != chance)
+
+
+def _gaps(
+    reference: Sequence[Array], model: Sequence[Array], before: Array, after: Array
+) -> list[Array]:
+    """Return how a difference varies: over draws, over resamples, and over folds if there are any.
+
+    `reference` and `model` are what varies of each by itself; `before` and `after` are of the same
+    resamples.
+    """
+    _, draws, _, *folds = zip(reference, model, strict=False)
+    n = min(map(len, draws))  # exact attackers have more of them
+    gap = after - before
+    found = [draws[1][:n] - draws[0][:n], gap]
+    apart, paired = (
+        sum(one.mean(axis=-1).var() for one in every) for every in ((before, after), (gap,))
+    )
+    for one, other in folds:
+        # Folds of two models have other rows. What attackers learn from the rows of both is taken
+        # to vary less than from two samples, by as much as what they are scored on does.
+        found.append((other - np.roll(one, 1, axis=1)) * np.sqrt(divide(paired, apart)))
+    return found
