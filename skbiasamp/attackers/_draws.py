@@ -70,12 +70,13 @@ def _counts_in_folds(
     folds = np.empty((n_draws, len(counts), n_folds), dtype=np.int64)
     sizes = np.diff(np.append(starts, len(counts)))
     for i in range(sizes.max()):
-        labels = np.flatnonzero(sizes > i)
+        last = np.flatnonzero(sizes == i + 1)
+        folds[:, starts[last] + i] = room[:, last]
+        labels = np.flatnonzero(sizes > i + 1)
         cell = starts[labels] + i
         left = np.tile(counts[cell], (n_draws, 1))
         for fold in range(n_folds):
-            free = room[:, labels, fold]
-            others = room[:, labels, fold + 1 :].sum(axis=-1)
+            free, others = room[:, labels, fold], room[:, labels, fold + 1 :].sum(axis=-1)
             taken = inner.hypergeometric(free, others, left)
             folds[:, cell, fold] = taken
             room[:, labels, fold] -= taken
