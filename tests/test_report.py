@@ -27,7 +27,7 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp.inference._shares import ratio_interval
+from skbiasamp.inference._shares import ratios_to_highest
 from skbiasamp.metrics import CooccurrenceAuditor, Pairs
 from skbiasamp.report.checks import every_check
 from skbiasamp.results import AuditResult

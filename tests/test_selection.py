@@ -12,7 +12,7 @@ from scipy import optimize, stats
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor
 from skbiasamp.cli import main
-from skbiasamp.inference._shares import ratio_interval
+from skbiasamp.inference._shares import ratios_to_highest
 
 # The intersectional example in § 5-301 of the rules of New York City's Department of Consumer and
 # Worker Protection for Local Law 144: applicants, selected, printed rate and impact ratio.
