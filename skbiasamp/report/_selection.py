@@ -195,10 +195,11 @@ def selection_rates(
     group        f 100        30             0.3           0.6
     group        m 100        50             0.5             1
     Impact ratios below 0.8: 1 (whole interval: 0). Intervals that include 0.8: 1.
+    Intervals of impact ratios are simultaneous: they hold for all categories of a column.
     >>> rates.table[["category", "impact_ratio_low", "impact_ratio_high"]].round(3)
       category  impact_ratio_low  impact_ratio_high
-    0        f             0.417              0.852
-    1        m               NaN                NaN
+    0        f             0.413              0.852
+    1        m             1.000              1.000
     """
     call = call_of(selection_rates, locals())
     check_option("scores", scores, (True, False))
@@ -221,8 +222,12 @@ def selection_rates(
     }
     how = {"missing": "group", "pos_label": pos_label, "max_groups": max_groups}
     labels = not (y_true is None and target is None)
+    if columns and prediction is None:
+        raise InputError("prediction= must name the column of predictions or scores; got None.")
     if scores and columns:
-        check_frame_columns(columns, (y_true, sensitive_features, sample_weight, clusters))
+        # True labels are not needed: scores take the place of labels.
+        needed = {**columns, "target": target or prediction}
+        check_frame_columns(needed, (y_true, sensitive_features, sample_weight, clusters))
         given, columns = _read(y_pred, columns), {}
     if scores:
         given["y_pred"] = _above_median(given["y_pred"], given["sample_weight"])
@@ -233,7 +238,7 @@ def selection_rates(
         test = count_labels(first, rest, columns, **how)
     else:
         rest.pop("y_true")
-        if "prediction" in columns:
+        if columns:
             columns["target"] = columns.pop("prediction")
         with speaking(y_true="y_pred", target="prediction"):
             test = count_labels(first, rest, columns, **how)
@@ -246,6 +251,7 @@ def selection_rates(
         raise InputError(text)
     context = context_of(test, None, {"model_name": model_name, "data_name": data_name}, call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
+    context["n_clusters"] = None if test.clusters is None else test.clusters.total
     return SelectionRates(selection_table(test, min_share=min_share, labels=labels), context)
 
 
