@@ -223,21 +223,36 @@ class Plain:
     def overall(w, side):
         return (w @ side) / w.sum(axis=-1)[..., None]
 
+    def centre(self, w, group, task):
+        """What a rate is if group and task are independent."""
+        if self.kind == "MALS":
+            return 1 / group.shape[1]
+        if self.kind == "A->T":
+            return self.overall(w, task)[..., None, :]
+        return self.overall(w, group)[..., None]
+
+    def labels(self, from_train, w, v=None):
+        """Return the labels of training or audited rows, with their weights."""
+        if from_train:
+            return self.train_weight if v is None else v, *self.train
+        return w, self.group, self.task
+
     def shift(self, w, v=None):
         """By how much a task, or a group, is predicted more often for everybody."""
-        if self.kind == "MALS":
-            return 0.0
-        labels = w, self.group, self.task
-        if isinstance(self.base, str):
-            labels = self.train_weight if v is None else v, *self.train
-        if self.kind == "A->T":
-            if isinstance(self.base, np.ndarray):
-                sizes = w @ self.group
-                before = (sizes / sizes.sum(axis=-1)[..., None]) @ self.base
-            else:
-                before = self.overall(labels[0], labels[2])
-            return (self.overall(w, self.task_pred) - before)[..., None, :]
-        return (self.overall(w, self.group_pred) - self.overall(labels[0], labels[1]))[..., None]
+        after = self.centre(w, self.group_pred, self.task_pred)
+        if isinstance(self.base, np.ndarray) and self.kind == "A->T":
+            sizes = w @ self.group
+            return after - (sizes / sizes.sum(axis=-1)[..., None] @ self.base)[..., None, :]
+        return after - self.centre(*self.labels(isinstance(self.base, str), w, v))
+
+    def change(self, w, v=None):
+        """By how much the association of group and task changes."""
+        return self.delta(w, v) - self.shift(w, v)
+
+    def association(self, w, v=None):
+        """The association in the labels that give the signs."""
+        labels = self.labels(not self.from_test, w, v)
+        return self.rate(*labels, self.kind) - self.centre(*labels)
 
     def amplification(self, w, v=None):
         delta = self.delta(w, v)
@@ -263,7 +278,7 @@ class Plain:
 
     def estimate(self, sign, w, v=None):
         """The mean change of the association, at signs that are given."""
-        return self.mean(sign * (self.delta(w, v) - self.shift(w, v)))
+        return self.mean(sign * self.change(w, v))
 
     def influence(self, measure):
         """Return each row's influence, and how often it counts, by brute force.
