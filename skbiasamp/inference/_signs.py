@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from skbiasamp._input import Array
 from skbiasamp._task_sums import TaskSums
@@ -22,8 +21,10 @@ from skbiasamp.inference._pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
 _CERTAIN = 4.0
-# Beyond so many, a sign against it needs a reversal to explain it.
-_CLEAR = float(stats.norm.isf(0.025))
+# Beyond so many, an amplification must hold at the association's own sign too. With 1.96 a model
+# that reverses weak associations was still said to amplify in a third of data sets, with 1 in a
+# tenth; real amplifications are found as often.
+_CLEAR = 1.0
 # Pairs with fewer rows take no part in the verdict.
 FEWEST_ROWS = 30
 _NOISE = 1e-12  # of sums of fractional weights
