@@ -4,7 +4,6 @@ What a value is made of and the signs of the estimate are compared with the form
 verdicts with data in which nothing, or something, was changed.
 """
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,7 +17,6 @@ from by_hand import (
     T_TO_A,
     Plain,
     audit,
-    fitted,
     numbers,
     overlapping,
     rows,
@@ -33,7 +31,6 @@ from skbiasamp import (
     Contingency,
     DirectionalAuditor,
     MALSAuditor,
-    MultiAttributeAuditor,
     NumericAuditor,
 )
 from skbiasamp.inference._influence import association_moments

@@ -55,7 +55,7 @@ def _table(
     return Table(
         id=table_id,
         caption=f"Selection rates by {name_of(by)}, with 95 % intervals"
-        f"{TOGETHER if together(rows) else ''}; line: four fifths",
+        f"{TOGETHER if hold_together(rows) else ''}; line: four fifths",
         first="Category",
         marks="Impact ratio",
         axis=axis,
@@ -77,7 +77,7 @@ def _table(
 TOGETHER = " (of impact ratios: simultaneous)"
 
 
-def together(rows: Iterable[Mapping[str, Any]]) -> bool:
+def hold_together(rows: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether intervals of impact ratios hold for all rows of a task together."""
     return any(row.get("impact_ratio_interval") for row in rows)
 
