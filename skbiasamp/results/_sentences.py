@@ -98,7 +98,7 @@ def _shift(result: AuditResult) -> str:
         return ""
     what = "groups" if result.direction == "T->A" else "tasks"
     return (
-        f" Some {what} are predicted more, or less, often for everybody; this shift adds "
+        f" The model predicts {what} more or less often for everybody. This shift adds "
         f"{shift:+.4f} to the published value and is no amplification."
     )
 
@@ -108,8 +108,8 @@ def _small_pairs(result: AuditResult) -> str:
     n = result.statistics.get("n_small_pairs", 0)
     if not n > 0:
         return ""
-    one = "pair has fewer than 30 rows and is" if n == 1 else "pairs have fewer than 30 rows and are"
-    return f" {n:.0f} {one} left out of the estimate."
+    have, are = ("pair has", "is") if n == 1 else ("pairs have", "are")
+    return f" {n:.0f} {have} fewer than 30 rows and {are} left out of the estimate."
 
 
 def _published(result: AuditResult) -> str:
