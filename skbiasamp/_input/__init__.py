@@ -61,6 +61,7 @@ from skbiasamp._input._errors import (
     speaking,
 )
 from skbiasamp._input._labels import (
+    Blocks,
     Codes,
     Labels,
     Members,
@@ -92,6 +93,7 @@ __all__ = [
     "OPTION_OF",
     "PARAMETER_OF",
     "Array",
+    "Blocks",
     "Codes",
     "InputError",
     "InputTypeError",
