@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from skbiasamp._input import Array, Blocks, Codes, Labels
+from skbiasamp._blocks import BlockWeights
+from skbiasamp._input import Array, Codes, Labels
 
 # Rows multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
 # precision.
@@ -36,14 +36,14 @@ def everywhere(n_rows: int) -> Codes:
     return Codes(np.zeros(n_rows, dtype=np.intp), 1)
 
 
-def pair_sums(left: Labels, right: Labels, weight: Array) -> Array:
+def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
     """Return the weight of the rows in each pair of columns.
 
     `weight` is (n_rows,) or (n_draws, n_rows); the sums are (width, width) or with a leading
     axis of draws. Sums of whole weights are exact up to 2**53.
     """
-    if isinstance(left, Blocks) or isinstance(right, Blocks):
-        return _sums_of_blocks(left, right, weight)
+    if isinstance(weight, BlockWeights):
+        return weight.pair_sums(left, right)
     if isinstance(left, Codes) and isinstance(right, Codes):
         return _sums_of_codes(left, right, weight)
     if weight.ndim == 1:
@@ -90,25 +90,3 @@ def _sums_of_matrices(left: Labels, right: Labels, weight: Array) -> Array:
             block = block * weight[rows, None]
         sums += block.T @ right.dense(rows, dtype)
     return sums
-
-
-def _sums_of_blocks(left: Labels, right: Labels, weight: Array) -> Array:
-    """Return sums of draws of blocks. What is no label of rows is the same for all blocks."""
-    blocks = next(one for one in (left, right) if isinstance(one, Blocks))
-    assert all(isinstance(one, Blocks | Codes) for one in (left, right))
-    one, other = (
-        side.rows if isinstance(side, Blocks) else side.take(blocks.of) for side in (left, right)
-    )
-    n_pairs = one.width * other.width
-    sums = np.zeros((*weight.shape[:-1], n_pairs))
-    size = max(1, _DRAWN // n_pairs)  # blocks whose sums are held at once
-    held = np.empty((size, n_pairs))
-    n_blocks = len(blocks.ends) - 1
-    for block, (low, high) in enumerate(pairwise(blocks.ends)):
-        rows = slice(low, high)
-        shares = blocks.share[rows, None] * one.dense(rows, float)
-        held[block % size] = (shares.T @ other.dense(rows, float)).ravel()
-        if (block + 1) % size == 0 or block + 1 == n_blocks:
-            first = block - block % size
-            sums += weight[..., first : block + 1] @ held[: block + 1 - first]
-    return sums.reshape(*weight.shape[:-1], one.width, other.width)

@@ -61,7 +61,6 @@ from skbiasamp._input._errors import (
     speaking,
 )
 from skbiasamp._input._labels import (
-    Blocks,
     Codes,
     Labels,
     Members,
@@ -93,7 +92,6 @@ __all__ = [
     "OPTION_OF",
     "PARAMETER_OF",
     "Array",
-    "Blocks",
     "Codes",
     "InputError",
     "InputTypeError",

@@ -1,16 +1,14 @@
 """Coded labels: `Codes` and `Members` hold the labels of rows, `Side` gives them names.
 
 A label is one of A, T, T̂ and Â. `Codes` and `Members` have the same interface, so that only few
-functions need to know which of them a label is. `Blocks` are the labels of rows that are resampled
-many at a time.
+functions need to know which of them a label is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -169,64 +167,6 @@ class Members:
         _, first, code = np.unique(packed, return_index=True, return_inverse=True)
         return first, code.reshape(-1)
 
-    def mapped(self, function: Callable[[Array], Array]) -> Members:
-        """Return numbers of which each is a function of its column's."""
-        return Members(function(self.dense(slice(None), float)))
-
-
-class Blocks(Members):
-    """Labels of blocks of rows: how much of a block's weight is in each column.
-
-    Parameters
-    ----------
-    rows : the labels of the rows, block by block.
-    of : the block of each row.
-    share : the part of its block's weight that each row has.
-    """
-
-    rows: Codes | Members
-    of: Array
-    share: Array
-
-    def __init__(self, rows: Codes | Members, of: Array, share: Array) -> None:
-        vars(self).update(rows=rows, of=of, share=share)
-
-    @cached_property
-    def ends(self) -> Array:
-        """Where blocks end, and the first one starts."""
-        return np.append(np.flatnonzero(np.diff(self.of, prepend=-1)), len(self.of))
-
-    @cached_property
-    def matrix(self) -> Array:  # type: ignore[override]
-        """Memberships of blocks, as shares of their weight."""
-        found = np.empty((len(self.ends) - 1, self.width))
-        for block, (low, high) in enumerate(pairwise(self.ends)):
-            found[block] = self.share[low:high] @ self.rows.dense(slice(low, high), float)
-        return found
-
-    @property
-    def width(self) -> int:
-        """How many columns there are."""
-        return self.rows.width
-
-    @property
-    def soft(self) -> bool:
-        """Whether the labels of rows are probabilities."""
-        return self.rows.soft
-
-    def select(self, positions: Array) -> Blocks:
-        """Return the labels with only some columns, in the order given."""
-        return self.with_rows(self.rows.select(positions))
-
-    def mapped(self, function: Callable[[Array], Array]) -> Blocks:
-        """Return numbers of which each is a function of its column's, row by row."""
-        assert isinstance(self.rows, Members)
-        return self.with_rows(self.rows.mapped(function))
-
-    def with_rows(self, rows: Codes | Members) -> Blocks:
-        """Return other labels of the same rows."""
-        return Blocks(rows, self.of, self.share)
-
 
 Labels = Codes | Members
 
@@ -241,8 +181,6 @@ def stack(parts: Sequence[Labels]) -> Labels:
 
 def common(one: Labels, other: Labels) -> Labels:
     """Return what labels and predictions of the same columns share."""
-    if isinstance(one, Blocks) and isinstance(other, Blocks):
-        return one.with_rows(common(one.rows, other.rows))
     if isinstance(one, Codes) and isinstance(other, Codes):
         return Codes(np.where(one.codes == other.codes, one.codes, -1), one.width)
     every = slice(None)
@@ -278,8 +216,7 @@ class Side:
     @property
     def is_matrix(self) -> bool:
         """Whether a row may be in several columns, or in a part of one."""
-        held = self.labels.rows if isinstance(self.labels, Blocks) else self.labels
-        return isinstance(held, Members)
+        return isinstance(self.labels, Members)
 
     def onto(self, names: Names) -> Self:
         """Return the same labels with other names, which include all that there are."""

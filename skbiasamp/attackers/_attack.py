@@ -150,7 +150,17 @@ class Attack:
         same = self.n_inputs == other.n_inputs
         return same and np.array_equal(self.input_codes, other.input_codes)
 
-    def tables(self, weight: Array) -> Array:
+    @property
+    def few(self) -> bool:
+        """Whether a table is small beside the rows, so that each block of rows can have one."""
+        return self.target_width * self.n_inputs < SMALL
+
+    @property
+    def target_width(self) -> int:
+        """How many columns the target has: classes, or 0/1 labels."""
+        return 0 if isinstance(self.target, np.ndarray) else self.target.width
+
+    def tables(self, weight: Any) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
         assert isinstance(self.target, Codes | Members)
         flat = weight.reshape(-1, weight.shape[-1])

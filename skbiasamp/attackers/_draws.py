@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from skbiasamp._blocks import Blocks, BlockWeights
 from skbiasamp._input import Array
 from skbiasamp._sums import generator
 from skbiasamp.contingency import Contingency
@@ -89,8 +90,20 @@ def draw_folds(
     rng: np.random.Generator | None,
     *,
     resampled: bool,
-) -> Array:
-    """Return the weight of each cell in each fold: (draws, folds, cells)."""
+    blocks: Blocks | None = None,
+) -> Any:
+    """Return the weight of each cell in each fold: (draws, folds, cells).
+
+    Where rows are divided into blocks, blocks are drawn as rows are.
+    """
+    if blocks is not None and rng is not None and (n_folds > 1 or resampled):
+        shares = np.full(n_folds, 1 / n_folds)
+        if not resampled:
+            drawn = rng.multinomial(1, shares, size=(n_draws, blocks.n))
+            return BlockWeights(blocks, np.moveaxis(drawn, -1, 1).astype(float))
+        sizes = rng.multinomial(blocks.n, shares, size=n_draws)
+        even = np.full(blocks.n, 1 / blocks.n)
+        return BlockWeights(blocks, rng.multinomial(sizes, even).astype(float))
     if rng is None or (n_folds == 1 and not resampled):
         return np.broadcast_to(cells.weight, (n_draws, 1, cells.n_cells))
     return (resample if resampled else split)(cells, n_folds, n_draws, rng)

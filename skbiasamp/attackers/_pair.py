@@ -9,7 +9,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from skbiasamp._blocks import Blocks
 from skbiasamp._cells import positive_position, side_of
+from skbiasamp._draws import divided_into_blocks
 from skbiasamp._input import Array, Side
 from skbiasamp._progress import progress
 from skbiasamp.attackers._attack import Attack, Settings, SharedTables, hard, number_of_cells
@@ -281,12 +283,12 @@ class AttackPair:
         chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
         return Qualities(found[0], found[-1], chance)
 
-    def chunks(self, n_draws: int) -> list[int]:
-        """Return how many draws to make at a time, so that they fit into memory."""
+    def chunks(self, n_draws: int, blocks: Blocks | None = None) -> list[int]:
+        """Return how many draws of rows, or blocks, to make at a time: such as fit into memory."""
         n_folds = self.settings.cv or 1
         size = max(
             max(
-                n_folds * one.cells.n_cells,
+                n_folds * (one.cells.n_cells if blocks is None else blocks.n),
                 0 if one.training is None else one.training.cells.n_cells,
                 n_folds * len(one.names) * one.n_inputs * one.n_classes,
                 len(one.names) * one.n_classes**2 if callable(self.settings.quality) else 0,
@@ -356,14 +358,15 @@ def _exact_qualities(
 ) -> list[Qualities]:
     """Score exact attackers of all pairs on the same folds."""
     first, n_folds = pairs[0], pairs[0].settings.cv or 1
-    sizes = min((pair.chunks(n_draws) for pair in pairs), key=max)
     every = [attack for pair in pairs for attack in pair.attacks]
+    blocks = divided_into_blocks(first.cells, rng) if all(one.few for one in every) else None
+    sizes = min((pair.chunks(n_draws, blocks) for pair in pairs), key=max)
     scored, training = SharedTables(every), first.data.training
     learners = SharedTables([one.training for one in every if one.training is not None])
     parts: list[list[Qualities]] = [[] for _ in pairs]
     with progress("resamples" if resampled else "draws", n_draws) as step:
         for n in step.parts(sizes):
-            folds = draw_folds(first.cells, n_folds, n, rng, resampled=resampled)
+            folds = draw_folds(first.cells, n_folds, n, rng, resampled=resampled, blocks=blocks)
             learnt: list[DrawnTables | None] = [None] * len(pairs)
             if training is not None:
                 folds = folds.sum(axis=1, keepdims=True)

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from skbiasamp._draws import MANY_CELLS, divided_into_blocks
 from skbiasamp._input import Array, Codes, Members
 from skbiasamp._progress import progress
-from skbiasamp._sums import chunks
+from skbiasamp._sums import chunks, pair_sums
 from skbiasamp.attackers._attack import Attack
-from skbiasamp.attackers._draws import resample, split
+from skbiasamp.attackers._draws import draw_folds, split
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.attackers._pair import AttackPair, Qualities, other_folds
 from skbiasamp.attackers._qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
@@ -257,7 +258,7 @@ class TrainedPair:
         share = divide(self.folds.sum(axis=1).mean(axis=0), self.pair.cells.weight)
         return None if (share == 1).all() else share
 
-    def rescored(self, weight: Array, known: dict[int, tuple[Array, Array]]) -> Qualities:
+    def rescored(self, weight: Any, known: dict[int, tuple[Array, Array]]) -> Qualities:
         """Score the attackers on rows of other weights, with the expected perturbation.
 
         A row counts as it does on average over the draws in which attackers were trained. `known`
@@ -316,6 +317,8 @@ class TrainedPair:
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
         size = len(codes) * mean.shape[0] * mean.shape[2] * attack.n_classes
         few = mean.shape[1] <= attack.n_classes or size > _HELD
+        if self._many and self._by_row(attack):
+            return mean, None
         if not sure and (few or (counted and attack is self.pair.data)):
             return mean, None
         assert isinstance(attack.target, Codes | Members)
@@ -324,10 +327,28 @@ class TrainedPair:
         by_cell = np.moveaxis(mean, 0, 1)[codes][..., None] * one_hot[:, :, None]
         return mean, by_cell.reshape(len(codes), -1)
 
+    @property
+    def _many(self) -> bool:
+        """Whether there are more cells than are held by predicted and true class."""
+        return self.pair.cells.n_cells > MANY_CELLS
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether resamples may be of blocks of rows: their tables are few or small."""
+        return all(
+            not one.n_classes or one.few or self._by_row(one) for one in self.pair.attacks
+        )
+
+    def _by_row(self, attack: Attack) -> bool:
+        """Whether what is predicted for rows can be summed by predicted and true class."""
+        counted = self.pair.perturbed == "input" and not self.pair.rowwise
+        log_loss = self.pair.settings.quality == "inverse_log_loss"
+        return not (log_loss or attack.few or (counted and attack is self.pair.data))
+
     def _rescore(
         self,
         attack: Attack,
-        weight: Array,
+        weight: Any,
         rate: Array | None,
         means: tuple[Array, Array | None],
     ) -> tuple[Array, Array]:
@@ -341,11 +362,14 @@ class TrainedPair:
             spread = weight @ (target**2)[:, None] / total - (weight @ target[:, None] / total) ** 2
             with np.errstate(divide="ignore"):
                 return loss**-0.5, np.maximum(spread + noise**2, 0.0) ** -0.5
-        if by_cell is None:
+        shape = (len(weight), 1, len(mean), mean.shape[2], attack.n_classes)
+        if self._many and self._by_row(attack):
+            table = _predicted(attack, weight, mean).reshape(shape)
+            predicted = np.eye(mean.shape[2], attack.n_classes)
+        elif by_cell is None:
             table, predicted = attack.tables(weight[:, None]), mean[None, None]
         else:
             # What is predicted takes the place of the input.
-            shape = (len(weight), 1, len(mean), mean.shape[2], attack.n_classes)
             table = (weight @ by_cell.astype(weight.dtype)).reshape(shape).astype(float)
             predicted = np.eye(mean.shape[2], attack.n_classes)
         table = pair.perturbed_tables(attack, table, rate, None)
@@ -360,14 +384,30 @@ def rescored(
     `n_folds` makes the resamples those of exact attackers.
     """
     cells = trained[0].pair.cells
+    blocks = divided_into_blocks(cells, rng) if all(one.in_blocks for one in trained) else None
+    n_cells = cells.n_cells if blocks is None else blocks.n
     found: list[list[Qualities]] = [[] for _ in trained]
     with progress("resamples", n_draws) as step:
-        for size in step.parts(chunks(n_draws, n_folds * cells.n_cells)):
-            weight = resample(cells, n_folds, size, rng).sum(axis=1)
+        for size in step.parts(chunks(n_draws, n_folds * n_cells)):
+            folds = draw_folds(cells, n_folds, size, rng, resampled=True, blocks=blocks)
+            weight = folds.sum(axis=1)
             known: dict[int, tuple[Array, Array]] = {}
             for one, part in zip(trained, found, strict=True):
                 part.append(one.rescored(weight, known))
     return [Qualities(*map(np.concatenate, zip(*part, strict=True))) for part in found]
+
+
+def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
+    """Return the weight of each target's predicted and true classes: (draws, targets, ...)."""
+    target = attack.target
+    assert isinstance(target, Codes | Members)
+    found = []
+    for i, of_input in enumerate(mean):
+        held = target
+        if isinstance(target, Members):
+            held = Codes(target.column(i).astype(np.intp), 2)
+        found.append(pair_sums(Members(of_input[attack.input_codes]), held, weight))
+    return np.stack(found, axis=1)
 
 
 def _shares(folds: Array) -> Array:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import special, stats
 
-from skbiasamp._blocks import blocked, in_blocks, resampled_blocks
+from skbiasamp._draws import divided_into_blocks, resampled_blocks
 from skbiasamp._input import Array
 from skbiasamp._jobs import side_by_side
 from skbiasamp._order import ordered
@@ -134,19 +134,18 @@ def measure_resamples(
 ) -> tuple[Drawn, ...]:
     """Measure resamples of the audited rows, in chunks that fit into memory.
 
-    Of more cells than `MANY_CELLS`, blocks of rows are resampled.
+    Many rows that cannot be tallied are resampled in blocks.
     """
     cells = ordered(test)
     seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
-    many = in_blocks(cells)
-    if many:
-        cells = blocked(cells, np.random.default_rng(seed.spawn(1)[0]))
-    sizes = chunks(n_resamples, cells.n_cells)
+    blocks = divided_into_blocks(cells, np.random.default_rng(seed))
+    sizes = chunks(n_resamples, cells.n_cells if blocks is None else blocks.n)
 
     def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Drawn, ...]:
         rng = np.random.default_rng(stream)
-        drawn = resampled_blocks(cells, n_draws, rng) if many else cells.resample(n_draws, random_state=rng)
-        return measured(drawn)
+        if blocks is None:
+            return measured(cells.resample(n_draws, random_state=rng))
+        return measured(resampled_blocks(cells, blocks, n_draws, rng))
 
     parts = side_by_side(
         draw,

@@ -45,9 +45,8 @@ class Scale(NamedTuple):
         """Return cells whose tasks are standard deviations from the training mean."""
         sides: dict[Any, Any] = sides_of(cells)
         for name in [one for one in sides if one.startswith("task")]:
-            labels = labels_of(cells, name)
-            assert isinstance(labels, Members)
-            labels = labels.mapped(lambda values: (values - self.mean) / self.sd)
+            values = labels_of(cells, name).dense(slice(None), float)
+            labels = Members((values - self.mean) / self.sd)
             sides[name] = replace(side_of(cells, name), labels=labels)
         return with_sides(cells, sides)
 
