@@ -392,7 +392,7 @@ def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
     return reweighted(cells, cells.weight, sides, cells.repeats, cells.clusters)
 
 
-def with_weight(cells: C, weight: Array, repeats: Array | None = None) -> C:
+def with_weight(cells: C, weight: Any, repeats: Array | None = None) -> C:
     """Return the same cells with other weights, of `repeats` rows if weights are not counts."""
     return reweighted(cells, weight, cells._sides, repeats)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skbiasamp._blocks import BlockWeights
 from skbiasamp._input import Array, Codes, Labels
 
 # Rows multiplied at a time: a block stays in cache, and sums of 0 and 1 stay exact in single
@@ -35,12 +36,14 @@ def everywhere(n_rows: int) -> Codes:
     return Codes(np.zeros(n_rows, dtype=np.intp), 1)
 
 
-def pair_sums(left: Labels, right: Labels, weight: Array) -> Array:
+def pair_sums(left: Labels, right: Labels, weight: Any) -> Array:
     """Return the weight of the rows in each pair of columns.
 
     `weight` is (n_rows,) or (n_draws, n_rows); the sums are (width, width) or with a leading
     axis of draws. Sums of whole weights are exact up to 2**53.
     """
+    if isinstance(weight, BlockWeights):
+        return weight.pair_sums(left, right)
     if isinstance(left, Codes) and isinstance(right, Codes):
         return _sums_of_codes(left, right, weight)
     if weight.ndim == 1:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import special, stats
 
+from skbiasamp._draws import divided_into_blocks, resampled_blocks
 from skbiasamp._input import Array
 from skbiasamp._jobs import side_by_side
 from skbiasamp._order import ordered
@@ -131,13 +132,20 @@ def measure_resamples(
     random_state: Any,
     n_jobs: int | None,
 ) -> tuple[Drawn, ...]:
-    """Measure resamples of the audited rows, in chunks that fit into memory."""
+    """Measure resamples of the audited rows, in chunks that fit into memory.
+
+    Many rows that cannot be tallied are resampled in blocks.
+    """
     cells = ordered(test)
-    sizes = chunks(n_resamples, cells.n_cells)
     seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
+    blocks = divided_into_blocks(cells, np.random.default_rng(seed))
+    sizes = chunks(n_resamples, cells.n_cells if blocks is None else blocks.n)
 
     def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Drawn, ...]:
-        return measured(cells.resample(n_draws, random_state=np.random.default_rng(stream)))
+        rng = np.random.default_rng(stream)
+        if blocks is None:
+            return measured(cells.resample(n_draws, random_state=rng))
+        return measured(resampled_blocks(cells, blocks, n_draws, rng))
 
     parts = side_by_side(
         draw,
