@@ -38,6 +38,7 @@ from skbiasamp import (
     ComparisonResult,
     Contingency,
     DirectionalAuditor,
+    LabelAuditor,
     LeakageAuditor,
     MALSAuditor,
     NumericAuditor,
@@ -172,6 +173,26 @@ def test_values_of_numbers_and_preferences_are_the_sum_of_their_parts(metric, re
         assert result.statistics["gap"] == result.estimate
         assert result.statistics["n_small_pairs"] == 3
         assert abs(result.statistics["small_pairs"]) > 1e-4
+
+
+def test_majorities_that_are_chance_have_signs_of_their_own():
+    """Label amplification: rates are compared with a half."""
+    other = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y = (rng.random((400, 12)) < rng.uniform(0.47, 0.53, 12)).astype(int)
+        p = np.where(rng.random(y.shape) < 0.5, rng.integers(0, 2, y.shape), y)
+        result = LabelAuditor(reference="test", interval=None).audit(y, p)
+        assert sum_of_parts(result) == pytest.approx(result.value, abs=1e-12)
+        x, c = y.mean(axis=0) - 0.5, p.mean(axis=0) - y.mean(axis=0)
+        shared = [np.cov(y[:, t], p[:, t] - y[:, t]) for t in range(12)]
+        part = np.clip([-both[0, 1] / both[1, 1] for both in shared], 0, 1)
+        assert (np.abs(x) < 4 * 0.5 / 20).all()  # none is certain
+        expected = np.where(np.abs(x + part * c) < 1e-9, 0, np.sign(x + part * c))
+        assert_array_equal(result.table["sign_used"], expected)
+        assert result.estimate == pytest.approx((expected * c).mean(), abs=1e-12)
+        other += (result.table["sign_used"] != result.table["sign"]).sum()
+    assert other > 5
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
