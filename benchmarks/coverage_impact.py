@@ -1,6 +1,6 @@
-"""Measure how often intervals of impact ratios contain the true ratio, in samples of 500 rows.
+"""Measure false exclusions, coverage and power of intervals of impact ratios.
 
-python benchmarks/coverage_impact.py            # half a minute on one core
+python benchmarks/coverage_impact.py            # half an hour on one core
 python benchmarks/coverage_impact.py --short    # seconds: only checks that it runs
 python benchmarks/coverage_impact.py --write docs/coverage-impact.md
 """
@@ -11,69 +11,231 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from skbiasamp.inference._shares import ratio_interval
+from skbiasamp import selection_rates
+from skbiasamp.inference._shares import ratios_to_highest
 
-SIZES = ((250, 250), (400, 100), (450, 50), (125,) * 4, (200, 150, 100, 50))
-HIGHEST = (0.05, 0.1, 0.2, 0.5)
-RATIOS = (1.0, 0.8, 0.5)
-Z = float(stats.norm.isf(0.025))
+RATES = (0.02, 0.1, 0.3, 0.5, 0.9)
+LOWER = 0.7
+METHODS = ("one pair", "Bonferroni, k - 1", "Bonferroni, all pairs", "skbiasamp")
 
 TEXT = """# Coverage of impact ratios
 
-An impact ratio is the selection rate of a category over the highest selection rate. Samples have
-500 rows in two or four categories. The first category has the highest true rate. All others have
-this rate times the true ratio. How often do 95 % intervals of the last category contain its true
-ratio?
+An impact ratio is the selection rate of a category over the highest selection rate. The highest of
+k rates is chosen by the same rows. An interval that does not consider this, nor the number of
+categories, finds differences between equal categories.
 
-skbiasamp has Koopman's score interval. "Katz" is the interval of the logarithm of the ratio, which
-many programs use. It has no value if nobody of the category is selected, which counts as a miss.
-"Highest chosen" divides by the highest rate in the sample, as the tables of reports do. Samples in
-which the last category itself is the highest are then left out.
+- **one pair**: Koopman's score interval of the ratio to the highest rate in the sample, as for two
+  categories that were chosen beforehand.
+- **Bonferroni**: the same with 5 % divided by k − 1, the number of comparisons in the table, or by
+  the number of all pairs.
+- **skbiasamp**: all categories together, whichever truly has the highest rate. A score interval of
+  each pair is corrected for skewness (Gart and Nam). Its upper limit compares all pairs (Tukey's
+  critical value), and the lowest one counts. Its lower limit compares with each category that may
+  be the highest (Edwards and Hsu), at the part of 5 % that upper limits leave.
 
-{n} samples a row; a share of 95 % has a standard error of {error:.1f} percentage points.
+## Equal categories
 
-{table}
+How often does any interval exclude 1? It should be at most 5 %. Given is the largest share over
+selection rates of {rates}, and their mean in brackets.
 
-With a known base, Koopman's interval contains the true ratio in {least} to {most} of samples, and
-Katz's in {katz_least} to {katz_most}. If the highest category is chosen by the same rows, the
-coverage of Koopman's interval is {chosen_least} to {chosen_most}. It is below 95 % if four
-categories have the same true rate: the highest rate in the sample is then too high by chance.
+{equal}
+
+## One category lower, or one higher
+
+In "last lower" the last category has {lower} times the rate of all others; in "first higher" all
+categories but the first have {lower} times its rate. The highest rate is 0.1, 0.5 or 0.9; shares
+are means over these. *Together*: all intervals contain the true ratios to the truly highest rate.
+*Last*: the interval of the last category contains {lower}. *Found*: it lies below 1.
+
+{lower_table}
+
+Intervals of one pair find more, and so do Bonferroni's for k − 1 comparisons. Both also exclude 1
+too often if categories are equal.
+
+## Weights and clusters
+
+Equal categories again, with rates as `selection_rates` returns them. Weights are lognormal
+(standard deviation of the logarithm 0.8). Clusters have 5 rows. These are all in one category, or
+in any. In a share of clusters all rows have the same decision. The last column takes each row for
+an independent one.
+
+{clusters}
+
+With 2, 3, 5, 12 and 30 categories, {counts} samples were drawn. A share of 5 % then has a standard
+error of {errors} percentage points. Of weights and clusters, {few} samples were drawn.
+
+Not tried: more than 30 categories, fewer than 30 rows a category, clusters of very different sizes.
 
 Made by `python benchmarks/coverage_impact.py --write docs/coverage-impact.md`.
 """
-HEADER = (
-    "| rows of categories | highest rate | true ratio | Koopman | Katz | Koopman, highest chosen "
-    "| Katz, highest chosen |\n|---|---|---|---|---|---|---|"
-)
 
 
-def katz(k, n, k_base, n_base):
+# --------------------------------------------------------------------------- intervals
+
+
+def koopman(share, n, base, n_base, critical):
+    """Return Koopman's score interval of share / base, cut off at 1."""
+
+    def score(ratio):
+        a, both = (n + n_base) * ratio, share * n + base * n_base
+        b = n * ratio + share * n + n_base + base * n_base * ratio
+        other = np.minimum(2 * both / (b + np.sqrt(np.maximum(b**2 - 4 * a * both, 0))), 1)
+        own = np.minimum(ratio * other, 1)
+        spread = np.sqrt(own * (1 - own) / n + ratio**2 * other * (1 - other) / n_base)
+        difference = share - ratio * base
+        return np.where(difference == 0, 0.0, difference / spread)
+
+    ends = []
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = (k / n) / (k_base / n_base)
-        reach = np.exp(Z * np.sqrt(1 / k - 1 / n + 1 / k_base - 1 / n_base))
-        return ratio / reach, ratio * reach
+        for side in (1, -1):
+            low, high = np.zeros(np.shape(share)), np.ones(np.shape(share))
+            for _ in range(36):
+                middle = (low + high) / 2
+                above = score(middle) > side * critical
+                low, high = np.where(above, middle, low), np.where(above, high, middle)
+            ends.append(np.where(score(np.ones(np.shape(share))) > side * critical, 1.0, low))
+    return ends
 
 
-def covered(interval, truth, *counts):
-    low, high = interval(*counts)
-    return float(np.mean((low <= truth) & (truth <= high)))
+def intervals(method, share, n):
+    """Return the limits of a method (categories × samples)."""
+    if method == "skbiasamp":
+        return ratios_to_highest(share, n)[1:]
+    k = len(share)
+    comparisons = {METHODS[0]: 1, METHODS[1]: k - 1, METHODS[2]: k * (k - 1) / 2}[method]
+    best = share.argmax(axis=0)
+    sample = np.arange(share.shape[1])
+    top, n_top = share[best, sample], n[best, sample]
+    low, high = koopman(share, n, top, n_top, stats.norm.isf(0.025 / comparisons))
+    low[best, sample] = high[best, sample] = 1  # of the highest rate they say nothing
+    return low, high
 
 
-def measure(sizes, highest, ratio, n_samples, rng):
-    """Return the coverage of both intervals, with a known base and with the highest chosen."""
-    sizes = np.array(sizes, dtype=float)
-    rates = np.full(len(sizes), highest * ratio)
-    rates[0] = highest
-    k = rng.binomial(sizes.astype(int), rates, (n_samples, len(sizes))).astype(float)
-    best = (k / sizes).argmax(axis=1)
-    other = best != len(sizes) - 1
-    known = (k[:, -1], sizes[-1], k[:, 0], sizes[0])
-    chosen = (k[other, -1], sizes[-1], k[np.arange(n_samples), best][other], sizes[best[other]])
-    return [
-        covered(interval, ratio, *counts)
-        for counts in (known, chosen)
-        for interval in (ratio_interval, katz)
-    ]
+# --------------------------------------------------------------------------- worlds
+
+
+def sizes_of(k, kind):
+    """Return the rows of k categories."""
+    if kind == "30 to 5,000":
+        return np.geomspace(30, 5000, k).astype(int)
+    if kind == "5,000 and 30":
+        return np.array([5000] + [30] * (k - 1))
+    return np.full(k, int(kind.replace(",", "")))
+
+
+def ratios_of(k, world):
+    """Return the true ratios of k categories to the highest."""
+    ratio = np.ones(k)
+    if world == "last lower":
+        ratio[-1] = LOWER
+    if world == "first higher":
+        ratio[1:] = LOWER
+    return ratio
+
+
+def measure(sizes, ratio, rate, n_samples, rng):
+    """Return for each method false exclusions, coverage (together, of the last), last below 1."""
+    n = np.broadcast_to(sizes[:, None], (len(sizes), n_samples)).astype(float)
+    share = rng.binomial(sizes[:, None], rate * ratio[:, None], n.shape) / n
+    some = share.max(axis=0) > 0  # without any selected row there is no ratio
+    truth = ratio[:, None]
+    found = {}
+    for method in METHODS:
+        low, high = intervals(method, share[:, some], n[:, some])
+        covered = (low <= truth + 1e-9) & (truth <= high + 1e-9)
+        found[method] = (
+            float(((high < 1) & (truth == 1)).any(axis=0).sum() / n_samples),
+            float(1 - (~covered).any(axis=0).sum() / n_samples),
+            float(1 - (~covered[-1]).sum() / n_samples),
+            float((high[-1] < 1).sum() / n_samples),
+        )
+    return found
+
+
+def rows_with(kind, k, rate, n_rows, rng):
+    """Return labels, groups and how rows depend on one another: of one data set."""
+    group = np.arange(n_rows) % k
+    selected = rng.random(n_rows) < rate
+    if kind == "weights":
+        return selected, group, {"sample_weight": rng.lognormal(0, 0.8, n_rows)}
+    share, spread = kind
+    cluster = np.arange(n_rows) // 5
+    alike = rng.random(n_rows // 5)[cluster] < share
+    selected = np.where(alike, (rng.random(n_rows // 5) < rate)[cluster], selected)
+    group = rng.integers(0, k, n_rows) if spread else cluster % k
+    return selected, group, {"clusters": cluster}
+
+
+def dependent(kind, k, rate, n_rows, n_samples, rng):
+    """Return how often an interval excludes 1, if dependence is counted and if it is not."""
+    excluded = np.zeros(2)
+    for _ in range(n_samples):
+        selected, group, how = rows_with(kind, k, rate, n_rows, rng)
+        table = selection_rates(
+            selected.astype(int), sensitive_features=group, pos_label=1, **how
+        ).table
+        share, rows = table["selection_rate"].to_numpy(), np.bincount(group).astype(float)
+        _, _, ignored = ratios_to_highest(share[:, None], rows[:, None])
+        excluded += (table["impact_ratio_high"] < 1).any(), (ignored < 1).any()
+    return excluded / n_samples
+
+
+# --------------------------------------------------------------------------- page
+
+
+def table_of(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in lines)
+
+
+def percent(share):
+    return f"{100 * share:.1f} %"
+
+
+SIZES = ("30", "100", "1,000", "30 to 5,000", "5,000 and 30")
+SAMPLES = {2: 20_000, 3: 10_000, 5: 5_000, 12: 2_000, 30: 1_000}
+
+
+def equal_rows(samples, rng):
+    """Yield rows of the table of equal categories."""
+    for k, n_samples in samples.items():
+        for kind in SIZES:
+            found = [measure(sizes_of(k, kind), np.ones(k), rate, n_samples, rng) for rate in RATES]
+            cells = []
+            for method in METHODS:
+                shares = [one[method][0] for one in found]
+                cells.append(f"{percent(max(shares))} ({percent(np.mean(shares))})")
+            yield [k, kind, *cells]
+
+
+def lower_rows(samples, rng):
+    """Yield rows of the table of unequal categories."""
+    for k, n_samples in samples.items():
+        for kind in SIZES[1:4]:
+            for world in ("last lower", "first higher")[: 1 if k == 2 else 2]:
+                found = [
+                    measure(sizes_of(k, kind), ratios_of(k, world), rate, n_samples, rng)
+                    for rate in (0.1, 0.5, 0.9)
+                ]
+                mean = {m: np.mean([one[m] for one in found], axis=0) for m in METHODS}
+                _, together, last, _ = mean["skbiasamp"]
+                power = [percent(mean[method][3]) for method in METHODS]
+                yield [k, kind, world, percent(together), percent(last), *power]
+
+
+def dependent_rows(n_samples, rng):
+    """Yield rows of the table of weights and clusters."""
+    for k in (2, 12):
+        for rate in (0.1, 0.5):
+            for kind, name in (
+                ("weights", "weights"),
+                ((0.0, False), "clusters in a category, 0 % alike"),
+                ((0.3, False), "clusters in a category, 30 % alike"),
+                ((1.0, False), "clusters in a category, all alike"),
+                ((0.3, True), "clusters in any category, 30 % alike"),
+            ):
+                shares = dependent(kind, k, rate, 200 * k, n_samples, rng)
+                yield [k, rate, name, *map(percent, shares)]
 
 
 def main():
@@ -81,28 +243,26 @@ def main():
     parser.add_argument("--short", action="store_true", help="only check that it runs")
     parser.add_argument("--write", metavar="PAGE", type=Path, help="write the page")
     arguments = parser.parse_args()
-    n_samples = 50 if arguments.short else 20_000
+    samples = dict.fromkeys(SAMPLES, 20) if arguments.short else SAMPLES
+    few = 2 if arguments.short else 500
     rng = np.random.default_rng(0)
-    rows, found = [], []
-    for sizes in SIZES:
-        for highest in HIGHEST:
-            for ratio in RATIOS:
-                found.append(measure(sizes, highest, ratio, n_samples, rng))
-                cells = " | ".join(f"{100 * one:.1f} %" for one in found[-1])
-                named = ", ".join(map(str, sizes))
-                rows.append(f"| {named} | {highest:.2f} | {ratio:.1f} | {cells} |")
-    ends = np.array(found)
-    least, most = ([f"{100 * one:.1f} %" for one in end] for end in (ends.min(0), ends.max(0)))
+    errors = [f"{100 * np.sqrt(0.05 * 0.95 / n):.1f}" for n in samples.values()]
     page = TEXT.format(
-        n=f"{n_samples:,}",
-        error=100 * np.sqrt(0.95 * 0.05 / n_samples),
-        table="\n".join([HEADER, *rows]),
-        least=least[0],
-        most=most[0],
-        katz_least=least[1],
-        katz_most=most[1],
-        chosen_least=least[2],
-        chosen_most=most[2],
+        rates=", ".join(map(str, RATES)),
+        lower=LOWER,
+        equal=table_of(["k", "rows of categories", *METHODS], equal_rows(samples, rng)),
+        lower_table=table_of(
+            ["k", "rows of categories", "", "together", "last"]
+            + [f"found: {method}" for method in METHODS],
+            lower_rows(samples, rng),
+        ),
+        clusters=table_of(
+            ["k", "rate", "200 rows a category", "any excludes 1", "rows taken for independent"],
+            dependent_rows(few, rng),
+        ),
+        errors=", ".join(errors),
+        counts=", ".join(f"{n:,}" for n in samples.values()),
+        few=f"{few:,}",
     )
     print(page)
     if arguments.write:

@@ -49,7 +49,7 @@ BENCHMARKS = {
     "attackers": Benchmark("networks trained at once, compared with one after another", torch=True),
     "sklearn": Benchmark("`AuditedClassifier`, compared with the classifier that it wraps"),
     "engines": Benchmark("files and queries, compared with the engines' own group-by"),
-    "comparison": Benchmark("comparisons of two models, compared with one audit and with group-by"),
+    "comparison": Benchmark("comparisons of two models, compared with audits and with group-by"),
     "growth": Benchmark("time and memory by number of rows, groups, tasks, sets and resamples"),
 }
 SCRIPTS = {name: HERE / f"{name}.py" for name in BENCHMARKS} | {

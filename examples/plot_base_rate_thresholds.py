@@ -69,7 +69,7 @@ for target in TARGETS:
     for name, accuracy, share, result in audits(compas, train, test):
         print(
             f"{target:15} {name:10} {accuracy:8.3f}  {share:9.3f}  {labelled:8.3f}  "
-            f"{result.value:+.3f} [{result.low:+.3f}, {result.high:+.3f}]"
+            f"{result.estimate:+.3f} [{result.low:+.3f}, {result.high:+.3f}]"
         )
 
 # %%

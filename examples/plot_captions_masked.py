@@ -114,9 +114,9 @@ print(
 )
 
 # %%
-# These values depend on how often captions mention objects: more mentions raise the value, fewer
-# lower it. The model mentions 0.76 objects in a caption if nothing is masked, and 0.34 if boxes
-# cover both. People mention 0.64. So the values do not compare associations. The next table does:
+# These numbers depend on how often captions mention objects: more mentions raise them, fewer
+# lower them. The model mentions 0.76 objects in a caption if nothing is masked, and 0.34 if boxes
+# cover both. People mention 0.64. So they do not compare associations. The next table does:
 # 100 % is the association in captions of people, if they mentioned each object as often as the
 # model does.
 
@@ -149,8 +149,8 @@ equal = pd.DataFrame({"model": list(MASKS), "value": values, "difference": value
 equal["low"], equal["high"] = np.quantile(resampled, [0.025, 0.975], axis=0)
 change = resampled - resampled[:, :1]
 equal["difference_low"], equal["difference_high"] = np.quantile(change, [0.025, 0.975], axis=0)
-names = list(a_to_t.table.columns[:7])
-print((100 * equal.set_index("model")[names[1:]]).round().to_string())
+names = ["value", "low", "high", "difference", "difference_low", "difference_high"]
+print((100 * equal.set_index("model")[names]).round().to_string())
 
 # %%
 # The masks of the objects take away 22 and 30 percentage points of the association. A box on the
@@ -173,23 +173,21 @@ for mask, found in named.items():
     result = sex.audit(
         mentioned.loc[one, objects], sensitive_features=gender[one], sensitive_pred=word
     )
-    always = pd.DataFrame({"female": 0.0, "male": 1.0}, index=range(one.sum()))
-    of_always = sex.score(
-        mentioned.loc[one, objects], sensitive_features=gender[one], sensitive_pred=always
-    )
+    # A model that always says "man" has no association left.
+    of_always = -result.statistics["association_labels"]
     right = (word == gender[one]).mean()
     rows.append((mask, one.sum(), right, (word == "male").mean(), (gender[one] == "male").mean()))
-    rows[-1] += (result.value, result.low, result.high, of_always)
-columns = ["mask", "n", "right", "named male", "are male", "value", "low", "high", "always male"]
+    rows[-1] += (result.estimate, result.low, result.high, of_always)
+columns = ["mask", "n", "right", "named male", "are male", "estimate", "low", "high", "always male"]
 t_to_a = pd.DataFrame(rows, columns=columns)
 print(t_to_a.round(3).to_string(index=False))
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.1), sharey=True, layout="constrained")
 y = np.arange(len(MASKS))
-percent = equal[["value", "low", "high"]] * 100
+percent = equal.rename(columns={"value": "estimate"})[["estimate", "low", "high"]] * 100
 for ax, table in zip(axes, (percent, t_to_a), strict=True):
-    ends = np.abs(table[["low", "high"]].to_numpy().T - table["value"].to_numpy())
-    ax.errorbar(table["value"], y, xerr=ends, fmt="o", color="#0072B2", capsize=3, label="SAT")
+    ends = np.abs(table[["low", "high"]].to_numpy().T - table["estimate"].to_numpy())
+    ax.errorbar(table["estimate"], y, xerr=ends, fmt="o", color="#0072B2", capsize=3, label="SAT")
     ax.axvline(0, color="0.6", linewidth=1)
 axes[0].set(title="A→T, 6,628 images", xlabel="association, % of that in people's captions")
 axes[1].set(
@@ -203,14 +201,13 @@ axes[0].invert_yaxis()
 plt.show()
 
 # %%
-# With the outlines of person and objects masked, the named gender is less associated with the
-# objects than the annotated gender (the interval is below 0). The association is still stronger
-# than that of a model which always says "man". So the named gender depends on the image: on the
-# context, or on the shape of the outline, such as hair or a skirt. With the outline of the person
-# alone, the interval includes 0. Captions name men too often, and where the association of an
-# object is weak, this counts as more or as less by chance. With a box on the person, only about 200
-# captions name a gender, nearly all of them male. Their intervals include the values of always
-# "man", so they show nothing about the context.
+# No mask clearly changes the association between objects and the named gender: all intervals
+# include 0. If the person is masked, captions name men too often, and that is a shift, no change of
+# the association. The crosses are a model that always says "man", which leaves no association. With
+# outlines masked, the intervals exclude it. So the named gender depends on the image: on the
+# context, or on the shape of the outline, such as hair or a skirt. With a box on the person, only
+# about 200 captions name a gender, nearly all of them male. Their intervals include the crosses, so
+# they show nothing about the context.
 #
 # What this page cannot say: the captions that SAT was trained on are not at hand, so the captions
 # of these images decide which change counts as amplification. Each image has one human caption.

@@ -144,7 +144,7 @@ def draw_metrics(ax, found, metric):
     """Draw one metric and its intervals against the correlation."""
     results = [one[metric] for one in found.values()]
     value, low, high = (
-        np.array([getattr(r, at) for r in results]) for at in ("value", "low", "high")
+        np.array([getattr(r, at) for r in results]) for at in ("estimate", "low", "high")
     )
     # The value may be off the middle of an interval of draws, and even just outside.
     error = [np.maximum(value - low, 0), np.maximum(high - value, 0)]
@@ -258,10 +258,10 @@ figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 SHADES = {"nothing": "#000000", "grey": "#7F7F7F", "black": "#0072B2", "adversarial": "#D55E00"}
 for name, one in hidden.items():
     result, accuracy = one["leakage, logits"], one["other colour"]
-    error = [[max(result.value - result.low, 0)], [max(result.high - result.value, 0)]]
+    error = [[max(result.estimate - result.low, 0)], [max(result.high - result.estimate, 0)]]
     shade = SHADES[name.split()[0]]
-    ax.errorbar(accuracy, result.value, error, fmt="o", color=shade, capsize=3)
-    ax.annotate(name, (accuracy, result.value), (5, 4), textcoords="offset points", fontsize=8)
+    ax.errorbar(accuracy, result.estimate, error, fmt="o", color=shade, capsize=3)
+    ax.annotate(name, (accuracy, result.estimate), (5, 4), textcoords="offset points", fontsize=8)
 ax.axhline(0, color="0.6", lw=0.8)
 ax.set(
     xlabel="accuracy on images of the other colour",

@@ -71,14 +71,15 @@ for model, word in {**words, "(truth)": gender[both]}.items():
     print(f"{model:10} right {right:6.1%}, male {male:.1%}")
 
 # %%
-# The baseline names men too often, whatever the objects are. This weakens the association between
-# gender and objects, so its value is below 0. Equalizer is right more often. The gender that it
-# names is slightly more associated with the objects than the annotated gender. Fewer errors and a
-# stronger association are no contradiction: errors that do not depend on the objects weaken it.
+# The baseline names men too often, whatever the objects are. That is a shift of the genders: the
+# published value is below 0, and the estimate, the change of the association, is not clearly so.
+# Equalizer is right more often. The gender that it names is slightly more associated with the
+# objects than the annotated gender. Fewer errors and a stronger association are no contradiction:
+# errors that do not depend on the objects weaken it.
 #
 # A→T: does gender shift the mentioned objects?
 # ---------------------------------------------
-# A caption mentions few of the annotated objects, so both values are below 0. This says nothing
+# A caption mentions few of the annotated objects, so both estimates are below 0. This says nothing
 # about bias. The difference between the models is of interest, because both mention about as many
 # objects.
 
@@ -118,7 +119,7 @@ for ax, result, title in zip(
     axes, (t_to_a, a_to_t), ("T→A, 6,734 images", "A→T, 10,840 images"), strict=True
 ):
     table = result.table.set_index("model")
-    values = table[["value", "low", "high"]].loc[list(MODELS)].to_numpy()
+    values = table[["estimate", "low", "high"]].loc[list(MODELS)].to_numpy()
     change = table.loc["Equalizer", ["difference", "difference_low", "difference_high"]]
     rows = np.vstack([values, change.to_numpy(float)])
     y = np.arange(3)
@@ -132,8 +133,8 @@ for ax, result, title in zip(
 plt.show()
 
 # %%
-# The verdict is "amplifies more", because the interval just excludes 0. The difference is 0.02
-# percentage points on average, which is next to nothing. In the paper, single pairs of captions
+# The verdict is "amplifies more", because the interval excludes 0. The difference is 0.1
+# percentage points on average, which is little. In the paper, single pairs of captions
 # show a trade-off: T→A falls and A→T rises. Here T→A rises, on the images for which both models
 # name a gender.
 #

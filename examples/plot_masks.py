@@ -142,7 +142,7 @@ results = {how: audits(X) for how, X in versions.items()}
 print("mask      digit  group   A→T                         T→A")
 for how, found in results.items():
     cells = "   ".join(
-        f"{one.value:+.4f} [{one.low:+.4f}, {one.high:+.4f}]"
+        f"{one.estimate:+.4f} [{one.low:+.4f}, {one.high:+.4f}]"
         for one in (found["A->T"], found["T->A"])
     )
     print(f"{how:8}  {found['digit']:.3f}  {found['group']:.3f}   {cells}")
@@ -160,7 +160,7 @@ for ax, direction in zip(axes, ("A->T", "T->A"), strict=True):
     for i, how in enumerate(HOW):
         one = results[how][direction]
         ax.errorbar(
-            one.value, i, xerr=[[one.value - one.low], [one.high - one.value]],
+            one.estimate, i, xerr=[[one.estimate - one.low], [one.high - one.estimate]],
             fmt="o", color="#0072B2", capsize=3,
         )  # fmt: skip
     ax.axvline(0, color="0.6", linewidth=0.8)

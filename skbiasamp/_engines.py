@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -244,7 +245,9 @@ def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.Data
     cells = _grouped(opened, others, made, how, also={"above": score >= 0.5})
     _check_known(cells, name)
     least, most = cells["least"].min(), cells["most"].max()
-    probabilities(np.array([least, most]), "y_pred")
+    many = cells["task 0"].nunique() > 2
+    numbers = many and all(opened.schema[one].is_numeric() for one in sides["task"])
+    probabilities(np.array([least, most]), "y_pred", lambda: numbers)
     above = cells["above"].to_numpy(dtype=bool)
     low = np.where(above, 0.5, 0.0)
     n, total = cells[COUNT], cells["sum"]
@@ -394,10 +397,8 @@ def sum_tasks(
         whole = (label == 0) | (label == 1)
         allowed[name] = whole if opened.fractions(name) else label.is_between(0, 1)
     flags = {
-        "wrong": nw.any_horizontal(*(~one for one in allowed.values()), ignore_nulls=False),
-        "holes": nw.any_horizontal(
-            *(opened.column(name).is_null() for name in allowed), ignore_nulls=False
-        ),
+        "wrong": _pairwise(operator.or_, [~one for one in allowed.values()]),
+        "holes": _pairwise(operator.or_, [opened.column(name).is_null() for name in allowed]),
     }
     how |= {name: nw.col(name).sum() for name in flags}
     sums |= {name: flag.cast(nw.Int8) for name, flag in flags.items()}
@@ -438,7 +439,18 @@ def _score(true: list[nw.Expr], predicted: list[nw.Expr], signs: Array, change: 
             (more if sign > 0 else less).append(one.cast(nw.Float64) * size)
             if change:
                 (less if sign > 0 else more).append(label.cast(nw.Float64) * size)
-    return nw.sum_horizontal(*more) - nw.sum_horizontal(*less)
+    return _pairwise(operator.add, more) - _pairwise(operator.add, less)
+
+
+def _pairwise(combine: Callable[[nw.Expr, nw.Expr], nw.Expr], every: list[nw.Expr]) -> nw.Expr:
+    """Return one expression of many, whose depth is the logarithm of their number.
+
+    One after another they would be as deep as they are many, which engines refuse.
+    """
+    while len(every) > 1:
+        pairs = [every[i : i + 2] for i in range(0, len(every), 2)]
+        every = [combine(*pair) if len(pair) > 1 else pair[0] for pair in pairs]
+    return every[0]
 
 
 def _no_indicator(name: Hashable, seen: str) -> InputError:

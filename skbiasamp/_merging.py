@@ -76,12 +76,16 @@ def merged(every: list[C]) -> C:
     for one in every:
         one.require_single("A sum")
     # Before anything is stacked, so that an error is about what the user passed.
-    pos_label = _common_positive(every)
+    pos_label = common_positive(every)
     _check_parts(every)
     groups, tasks = _names_of_all(every, "group"), _names_of_all(every, "task")
     parts = [_onto(one, groups, tasks) for one in every]
     sides = {
-        name: replace(side, labels=stack([part[name].labels for part in parts]))
+        name: replace(
+            side,
+            labels=stack([part[name].labels for part in parts]),
+            floats=all(part[name].floats for part in parts),
+        )
         for name, side in parts[0].items()
     }
     columns = next((found for one in every if (found := one.group_columns)), None)
@@ -106,7 +110,6 @@ def merged(every: list[C]) -> C:
 
 def check_alike(one: C, other: C) -> None:
     """Raise unless two data sets hold the same kinds of labels, whatever their names."""
-    _common_positive([one, other])
     _check_parts([one, other])
     for name in ("group", "task"):
         _names_of_all([one, other], name)
@@ -247,23 +250,27 @@ def _check_parts(every: list[C]) -> None:
             )
 
 
-def _scores(side: Side) -> bool:
-    """Return whether labels are one column of scores, of whichever class is positive."""
-    return side.labels.width < len(side.names)
+def _same_form(one: Side, other: Side) -> bool:
+    """Whether predictions are both classes, both probabilities, or both scores in one column."""
+    scores = [side.labels.width < len(side.names) for side in (one, other)]
+    # The floats 0.0 and 1.0 were read as classes, and are probabilities beside others.
+    alike = one.is_matrix == other.is_matrix or one.floats or other.floats
+    return alike and scores[0] == scores[1]
 
 
 def _names_of_all(every: list[C], name: SideName) -> Names:
     """Return the names of all; indicator columns must be the same ones."""
-    first, *others = every
-    mine = side_of(first, name)
     predicted: SideName = "task_pred" if name == "task" else "group_pred"
+    # Of floats 0.0 and 1.0 last: they go with any others.
+    first, *others = sorted(
+        every, key=lambda one: one.has(predicted) and side_of(one, predicted).floats
+    )
+    mine = side_of(first, name)
     for other in others:
         theirs = side_of(other, name)
         same_form = (mine.is_matrix, mine.one_label) == (theirs.is_matrix, theirs.one_label)
         if first.has(predicted):
-            kinds = [side_of(one, predicted) for one in (first, other)]
-            same_form &= kinds[0].is_matrix == kinds[1].is_matrix
-            same_form &= _scores(kinds[0]) == _scores(kinds[1])
+            same_form &= _same_form(side_of(first, predicted), side_of(other, predicted))
         if not same_form:
             raise InputError(
                 "The two contingencies hold {role}s of different kinds (one column of labels, "
@@ -286,7 +293,7 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
     return united([side_of(one, name).names for one in every])
 
 
-def _common_positive(every: list[C]) -> Hashable:
+def common_positive(every: list[C]) -> Hashable:
     """Return the positive class that was chosen for some of them, which must be that of all."""
     chosen = [side_of(one, "task").pos_label for one in every]
     found = next((name for name in chosen if name is not None), None)

@@ -20,10 +20,10 @@ from skbiasamp._input import (
     Array,
     Codes,
     InputError,
+    Labels,
     Members,
     Role,
     Rows,
-    Said,
     Side,
     Spoken,
     meant,
@@ -31,6 +31,7 @@ from skbiasamp._input import (
     speaking,
     united,
 )
+from skbiasamp._order import ordered
 
 LABELS: tuple[SideName, ...] = ("group", "task")
 
@@ -66,6 +67,52 @@ def of_model(cells: C, model: str) -> C:
         # Models share one order and one set of cells, so that draws are the same for all.
         found._ordered = found
     return found
+
+
+def alone(cells: C, model: str, *, known: bool = False) -> C:
+    """Return the cells with the predictions of one model, as if there were no others.
+
+    Names of groups and classes that only other models predict are left out, unless they are
+    `known` from training labels. Cells stay apart as they are.
+    """
+    found = of_model(cells, model)
+    found._ordered = None
+    if known:
+        return found
+    sides = sides_of(found)
+    for role in LABELS:
+        own = {name: side for name, side in sides.items() if name.startswith(role)}
+        names, fixed = sides[role].names, not sides[role].open or sides[role].pos_label is not None
+        if fixed or any(one.labels.width < len(names) for one in own.values()):
+            continue
+        every = [side.labels for name, side in sides_of(cells).items() if name.startswith(role)]
+        mine = _occurring([one.labels for one in own.values()])
+        kept = np.flatnonzero(mine | ~_occurring(every))
+        if len(kept) < len(names):
+            left = tuple(names[i] for i in kept)
+            for name, side in own.items():
+                sides[name] = replace(side, names=left, labels=side.labels.select(kept))
+    return with_sides(found, sides)
+
+
+def _occurring(every: Sequence[Labels]) -> Array:
+    """Return which columns any of several labels has."""
+    found = np.zeros(every[0].width, dtype=bool)
+    for one in every:
+        if isinstance(one, Codes):
+            found[one.codes[one.codes >= 0]] = True
+        else:
+            found |= (one.matrix != 0).any(axis=0)
+    return found
+
+
+def together(cells: C, models: Sequence[str]) -> C:
+    """Return the cells with the predictions of some models, in an order that only they decide."""
+    every = sides_of(cells)
+    named = {name: one for name, one in every.items() if name in LABELS}
+    for model in models:
+        named |= {name: one for name, one in every.items() if name.partition(":")[2] == model}
+    return ordered(merged_cells(with_sides(cells, named)))
 
 
 def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
@@ -131,9 +178,8 @@ def of_the_model(model: str) -> Iterator[None]:
         with speaking(names):
             yield
     except InputError as error:
-        text = error.args[0]
-        if repr(model) not in text:
-            error.args = (Said.of((f"Predictions of {model!r}: ", *text.parts)),)
+        if repr(model) not in error.args[0]:
+            error.begin_with(f"Predictions of {model!r}: ")
         raise
 
 

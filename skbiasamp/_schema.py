@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from skbiasamp._input import MISSING, Array, InputError, InputTypeError, NamedMissing, speaking
+from skbiasamp._words import printable
 
 Check = Callable[[Any, str], Any]
 
@@ -30,14 +31,21 @@ short = _SHORT.repr
 def load(source: Any, check: Check, writer: str) -> Any:
     """Return what JSON means, or that of the file that a path names; `writer` wrote it."""
     if isinstance(source, str) and source.lstrip().startswith("{"):
-        text = source
-    elif isinstance(source, str | os.PathLike):
-        text = _content(Path(source))
-    else:
+        return _meaning(source, check, writer)
+    if not isinstance(source, str | os.PathLike):
         raise InputTypeError(
             "{text} must be JSON, or the path of a file that has it; got {kind}.",
             kind=type(source).__name__,
         )
+    text = _content(Path(source))
+    try:
+        return _meaning(text, check, writer)
+    except InputError as error:
+        error.begin_with(printable(f"{os.fspath(source)}: "))
+        raise
+
+
+def _meaning(text: str, check: Check, writer: str) -> Any:
     try:
         held = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -47,7 +55,7 @@ def load(source: Any, check: Check, writer: str) -> Any:
 
 def _content(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # editors of Windows add a mark
     except ValueError as error:  # a path with NUL, a file that is no UTF-8
         text = "{path!r} cannot be read as JSON: {error}."
         raise InputError(text, path=str(path), error=error) from error

@@ -112,6 +112,7 @@ def _write_side(side: Side) -> dict[str, Any]:
         "open": side.open,
         "columns": [_write_name(name) for name in side.columns],
         "pos_label": _write_name(side.pos_label),
+        "floats": side.floats,
     }
 
 
@@ -156,7 +157,7 @@ _SIDE = schema.record(
         "open": schema.TRUTH,
         "columns": schema.list_of(schema.name),
     },
-    {"pos_label": schema.name},
+    {"pos_label": schema.name, "floats": schema.TRUTH},
 )
 _MOMENTS = schema.record(
     {
@@ -263,4 +264,5 @@ def _side(held: dict[str, Any], field: str, most: Array) -> Side:
     pos_label = held.get("pos_label")
     if pos_label is not None and pos_label not in names:
         raise schema.wrong(f"{field}.pos_label", "one of the names", pos_label)
-    return Side(names, labels, held["one_label"], held["open"], tuple(held["columns"]), pos_label)
+    how = held["one_label"], held["open"], tuple(held["columns"]), pos_label
+    return Side(names, labels, *how, floats=held.get("floats", False))

@@ -416,7 +416,7 @@ class Contingency(Cells):
         contingency : Contingency
         """
         _models.check_model(name, self.models, "name")
-        return _models.merged_cells(_models.of_model(self, name))
+        return _models.merged_cells(_models.alone(self, name, known=True))
 
     def both(self, role: str) -> Contingency:
         """Return the contingency whose prediction is what label and prediction have in common.

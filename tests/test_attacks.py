@@ -780,10 +780,16 @@ def test_trained_attackers_are_as_uncertain_as_the_exact_one():
     group = rng.integers(2, size=600)
     task = np.where(rng.random(600) < 0.8, group, 1 - group)
     predicted = np.where(rng.random(600) < 0.9, group, 1 - group)
+    options = {"equalize": None, "n_draws": 10, "n_resamples": 600}
     errors = [
-        DPAAuditor(attacker=attacker, equalize=None, n_draws=10, n_resamples=600, random_state=0)
-        .audit(task, predicted, sensitive_features=group)
-        .statistics["standard_error"]
+        np.mean(
+            [
+                DPAAuditor(attacker=attacker, random_state=seed, **options)
+                .audit(task, predicted, sensitive_features=group)
+                .statistics["standard_error"]
+                for seed in range(4)  # which folds are drawn makes 0.97 to 1.13 of it
+            ]
+        )
         for attacker in ("exact", DecisionTreeClassifier())
     ]
     right = task == group, predicted == group

@@ -70,6 +70,6 @@ def test_the_short_benchmark_of_comparisons_shows_every_row():
     rows, parts = rows[:12], rows[12:]
     assert {len(row) for row in rows} == {len(header)}
     assert len(parts) == 2 + 5
-    assert {len(row) for row in parts} == {9}
-    # Two kinds of attackers, four draws and five folds; two models have four kinds, or three.
-    assert [row[-2] for row in parts[2:]] == ["0 / 0"] * 3 + ["80 / 40", "60 / 40"]
+    assert {len(row) for row in parts} == {8}
+    # Two kinds of attackers for each of two models, four draws and five folds.
+    assert [row[-1] for row in parts[2:]] == ["0 / 0"] * 3 + ["80 / 80"] * 2

@@ -1,5 +1,7 @@
 """Where rows of a query do not repeat, engines sum: tasks by themselves, fractions by squares."""
 
+import inspect
+import sys
 import warnings
 
 import numpy as np
@@ -150,6 +152,29 @@ def test_tasks_summed_by_themselves_have_the_pairs_of_memory(test, engine, weigh
     for role in ("task", "group") if counted.has("group_pred") else ("task",):
         both = [cells.both(role).count(f"{role}_pred") for cells in (counted, expected)]
         np.testing.assert_array_equal(*both)
+
+
+@pytest.mark.parametrize("engine", [duckdb, ibis])
+def test_many_tasks_need_no_deep_stack(engine):
+    """350 tasks raised RecursionError: one expression was as deep as there are columns."""
+    n_tasks = 150
+    rng = np.random.default_rng(0)
+    names = {"target": [f"t{i}" for i in range(n_tasks)]}
+    names["prediction"] = [f"p{i}" for i in range(n_tasks)]
+    rows = pd.DataFrame(
+        rng.integers(0, 2, (20, 2 * n_tasks)), columns=[*names["target"], *names["prediction"]]
+    ).assign(group=list("ab") * 10)
+    columns = names | {"sensitive": "group"}
+    train = held(rows, columns)
+    signs = np.where(rng.random((2, n_tasks)) < 0.5, 1, -1)
+    query = engine(rows)
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 2 * n_tasks)
+    try:
+        counted = Contingency.from_frame(query, like=train, moments=(signs, True), **columns)
+    finally:
+        sys.setrecursionlimit(limit)
+    assert_same_pairs(counted, train)
 
 
 @pytest.mark.parametrize("groups", ["marginal", "indicator"])

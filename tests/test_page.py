@@ -632,7 +632,7 @@ def test_rates_run_from_their_ring_to_their_dot(plain):
     texts = dict(zip(rates.columns, (text for text, _ in rates.drawn[1]["texts"]), strict=True))
     assert texts == {
         "Rows": "400", "Labelled so": "25.0 %", "Selection rate": "17.5 %\n14.1 to 21.5",
-        "Change, percentage points": "−7.5", "Impact ratio": "0.21\n0.17 to 0.25",
+        "Change, percentage points": "−7.5", "Impact ratio": "0.21\n0.16 to 0.25",
         "Accuracy": "92.5 %\n89.5 to 94.7", "True positive rate": "70.0 %\n60.4 to 78.1",
         "False positive rate": "0.0 %\n0.0 to 1.3",
     }  # fmt: skip

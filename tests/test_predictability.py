@@ -623,7 +623,7 @@ def test_cross_fitted_cells_are_cross_fitted_rows(slow, quality):
     # Log losses have a few values far away: quantiles in place of standard deviations.
     cells = Contingency.from_labels(task, predicted, sensitive_features=group)
     done = auditor.set_params(equalize=None)._run(cells, np.random.default_rng(2))
-    (again,) = redrawn([done], 1000, np.random.default_rng(3))
+    again = redrawn(done, 1000, np.random.default_rng(3))
     values = auditor._amplified(again.resamples)
     spreads = [np.subtract(*np.quantile(one, (0.84, 0.16))) for one in (values, amplification[1])]
     assert abs(np.log(spreads[0] / spreads[1])) < 5 / np.sqrt(2 * len(resampled))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import optimize, stats
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor
 from skbiasamp.cli import main
-from skbiasamp.inference._shares import ratio_interval
+from skbiasamp.inference._shares import critical_values, ratios_to_highest, share_interval
 
 # The intersectional example in § 5-301 of the rules of New York City's Department of Consumer and
 # Worker Protection for Local Law 144: applicants, selected, printed rate and impact ratio.
@@ -130,21 +131,53 @@ def test_a_real_category_that_is_called_missing_is_in_the_ratios():
 # --------------------------------------------------------------------------- intervals
 
 
-def test_intervals_of_ratios_are_those_of_koopman():
-    """The example of Koopman (1984), Biometrics 40, 513-517."""
-    low, high = ratio_interval(36, 40, 16, 80)
-    assert (low, high) == pytest.approx((2.940, 7.152), abs=1e-3)
+def limits(k, n, correlation=None):
+    """Ratios to the highest and their limits, of one task."""
+    k, n = (np.asarray(one, dtype=float)[:, None] for one in (k, n))
+    return [found[:, 0] for found in ratios_to_highest(k / n, n, correlation)]
 
 
-COUNTS = [(3, 40, 30, 90), (0, 30, 12, 50), (20, 20, 20, 20), (1, 200, 2, 9)]
+def test_critical_values_are_those_of_tukey_and_what_is_left():
+    """Upper percentage points of the studentized range, 5 %, infinite degrees of freedom."""
+    for n, range_ in ((2, 2.77), (3, 3.31), (5, 3.86), (12, 4.62), (20, 5.01)):
+        upper, lower = critical_values(n)
+        assert upper * 2**0.5 == pytest.approx(range_, abs=0.006)
+        both = (n - 1) * stats.norm.sf(upper) + 1 - stats.norm.cdf(lower) ** (n - 1)
+        assert both == pytest.approx(0.05)
+        assert lower <= upper + 1e-9
+    assert critical_values(2) == pytest.approx((1.96, 1.96), abs=1e-3)
+
+
+def test_the_interval_of_two_categories_is_nearly_that_of_koopman():
+    """The example of Koopman (1984), Biometrics 40, 513-517: 2.940 to 7.152, inverted."""
+    ratio, low, high = limits([36, 16], [40, 80])
+    assert ratio[1] == pytest.approx(16 / 80 / (36 / 40))
+    assert (low[1], high[1]) == pytest.approx((1 / 7.152, 1 / 2.940), abs=0.005)
+    assert low[1] <= 1 / 7.152
+    assert high[1] >= 1 / 2.940
+    assert (low[0], high[0]) == (1, 1)
+
+
+def test_score_intervals_are_those_of_statsmodels():
+    """confint_proportions_2indep(..., compare="ratio") of statsmodels 0.14, at the upper end."""
+    for counts, high in (
+        ((30, 100, 50, 100), 0.8522649097694313),
+        ((16, 80, 36, 40), 0.34075654897614355),
+    ):
+        k, n, base, n_base = counts
+        assert limits([k, base], [n, n_base])[2][0] == pytest.approx(high, abs=1e-9)
+
+
+COUNTS = [(30, 90, 20, 40), (0, 30, 12, 50), (18, 20, 20, 20), (1, 200, 2, 9), (3, 52, 100, 900)]
 
 
 @pytest.mark.parametrize(("k", "n", "base", "n_base"), COUNTS)
 def test_ends_of_intervals_are_on_the_edge_of_a_score_test(k, n, base, n_base):
     """The likeliest shares with the ratio of an end are found here by a search, not by a root."""
-    for end in map(float, ratio_interval(k, n, base, n_base)):
-        if end == 0:
-            assert k == 0
+    _, *ends = limits([k, base], [n, n_base])
+    for (end, _), side in zip(ends, (1, -1), strict=True):
+        if end in (0, 1):  # nobody selected, or cut off
+            assert (k == 0) if end == 0 else side == -1
             continue
 
         def unlikely(p, ratio=end):
@@ -157,21 +190,113 @@ def test_ends_of_intervals_are_on_the_edge_of_a_score_test(k, n, base, n_base):
         )  # fmt: skip
         p, own = found.x, end * found.x
         spread = own * (1 - own) / n + end**2 * p * (1 - p) / n_base
-        statistic = (k / n - end * base / n_base) ** 2 / spread
-        assert statistic == pytest.approx(stats.chi2.isf(0.05, 1), rel=1e-4)
+        third = own * (1 - own) * (1 - 2 * own) / n**2
+        third -= end**3 * p * (1 - p) * (1 - 2 * p) / n_base**2
+        score = side * (k / n - end * base / n_base) / spread**0.5
+        skew = side * third / spread**1.5
+        # Gart and Nam (1988), Biometrics 44, 323-338: score = z + skew (z² - 1) / 6.
+        z = stats.norm.isf(0.025) / np.sqrt(1 - 1 / (n + n_base))
+        assert max(z, z + skew * (z**2 - 1) / 6) == pytest.approx(score, rel=1e-4)
 
 
-def test_the_highest_category_has_no_interval_and_nobody_selected_has_one():
-    table = by(
-        skbiasamp.selection_rates(
-            [0] * 30 + [1] * 20 + [0] * 20, sensitive_features=["a"] * 30 + ["b"] * 40
-        ),
-        "group",
+@pytest.mark.parametrize(("k", "n"), [(2, 60), (4, 200), (9, 300), (30, 90)])
+def test_limits_against_very_many_rows_are_those_of_a_binomial(k, n):
+    """With a base of 100 million rows, selected at a rate of one half, only one share varies."""
+    _, low, high = limits([k, 5e7], [n, 1e8])
+    few, many = high[0] / 2, low[0] / 2
+    for tail in (
+        stats.binom.cdf(k, n, few) - stats.binom.pmf(k, n, few) / 2,
+        stats.binom.sf(k, n, many) + stats.binom.pmf(k, n, many) / 2,
+    ):
+        assert 0.016 < tail < 0.0285  # the mid-p value; without the correction up to 0.06
+
+
+def equal(sizes, rate, n_samples, seed=0):
+    """Shares of samples, as tasks."""
+    sizes = np.array(sizes)[:, None]
+    k = np.random.default_rng(seed).binomial(sizes, rate, (len(sizes), n_samples))
+    return k / sizes, np.broadcast_to(sizes, k.shape).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rate"),
+    [
+        ([200] * 12, 0.3), ([1000] * 30, 0.5), ([250] * 2, 0.2), ([400] * 3, 0.1),
+        # Few and rare: without a correction for skewness 8 and 12 % exclude 1.
+        ([5000] + [30] * 11, 0.02), (np.geomspace(30, 5000, 30).astype(int), 0.02),
+        ([30, 5000], 0.1),
+    ],
+)  # fmt: skip
+def test_equal_categories_are_rarely_told_apart(sizes, rate):
+    """In at most 5 % of data sets any interval excludes 1; of single pairs it would be 78 %."""
+    n_samples = 600 if len(sizes) > 12 else 1500
+    ratio, low, high = ratios_to_highest(*equal(sizes, rate, n_samples))
+    assert ((low <= ratio) & (ratio <= high)).all()
+    excluded = (high < 1).any(axis=0).mean()
+    assert excluded <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / n_samples)
+
+
+@pytest.mark.parametrize("sizes", [[300] * 2, [300] * 6, [2000, 60] * 6])
+def test_intervals_of_all_categories_together_contain_the_ratios(sizes):
+    """All but the first have 0.7 of its rate, and any of them may be the highest in a sample."""
+    rate = np.full((len(sizes), 1), 0.35)
+    rate[0] = 0.5
+    _, low, high = ratios_to_highest(*equal(sizes, rate, 1500))
+    truth = rate / 0.5
+    together = ((low <= truth) & (truth <= high)).all(axis=0).mean()
+    assert together >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 1500)
+    assert (high[1:] < 1).mean() > 0.15
+
+
+def test_a_category_is_compared_with_every_other():
+    """Few rows have the highest rate by chance; many rows show that the last one is lower."""
+    _, low, high = limits([4, 1000, 600], [5, 2000, 2000])
+    assert high[2] < 0.7
+    assert (high[:2] == 1).all()
+    assert low[1] < 0.6  # of 0.625: the first may be the highest
+
+
+def test_a_hundred_categories_take_less_than_a_second():
+    shares = equal(np.geomspace(30, 5000, 100).astype(int), 0.3, 1)
+    critical_values(100)
+    start = time.process_time()
+    ratios_to_highest(*shares)
+    assert time.process_time() - start < 1
+
+
+def test_the_interval_of_the_highest_ends_at_1_and_nobody_selected_has_one():
+    rates = skbiasamp.selection_rates(
+        [0] * 30 + [1] * 20 + [0] * 20 + [1] * 22 + [0] * 18,
+        sensitive_features=["a"] * 30 + ["b"] * 40 + ["c"] * 40,
     )
+    table = by(rates, "group")
     assert table.loc["a", ["impact_ratio", "impact_ratio_low"]].tolist() == [0, 0]
-    assert 0.1 < table.loc["a", "impact_ratio_high"] < 0.3
-    assert table.loc["b", "impact_ratio"] == 1
-    assert np.isnan(table.loc["b", ["impact_ratio_low", "impact_ratio_high"]].astype(float)).all()
+    assert 0.1 < table.loc["a", "impact_ratio_high"] < 0.4
+    assert table.loc["c", ["impact_ratio", "impact_ratio_high"]].tolist() == [1, 1]
+    assert 0.5 < table.loc["c", "impact_ratio_low"] < 0.8  # b may be the highest
+    assert set(table["impact_ratio_interval"]) == {"simultaneous over 3 categories"}
+    assert "simultaneous: they hold for all categories" in repr(rates)
+
+
+def test_only_categories_in_the_ratios_are_compared(applicants):
+    rates = skbiasamp.selection_rates(
+        applicants, prediction="selected", sensitive=["sex", "race"], min_share=0.02
+    )
+    races = by(rates, "race")
+    said = races["impact_ratio_interval"]
+    assert set(said[races["counted"]]) == {"simultaneous over 6 categories"}
+    assert said[~races["counted"]].isna().all()
+    kept = races[races["counted"]]
+    _, low, high = limits(kept["selected"], kept["n"])
+    assert kept["impact_ratio_low"].tolist() == pytest.approx(low.tolist())
+    assert kept["impact_ratio_high"].tolist() == pytest.approx(high.tolist())
+
+
+def test_one_category_has_no_interval():
+    table = skbiasamp.selection_rates([1, 0, 1], sensitive_features=["a"] * 3).table
+    assert table["impact_ratio"].tolist() == [1]
+    ends = table[["impact_ratio_low", "impact_ratio_high", "impact_ratio_interval"]]
+    assert ends.isna().all(axis=None)
 
 
 def test_nobody_selected_at_all_has_no_ratio():
@@ -225,6 +350,172 @@ def test_whole_weights_are_repetitions():
         pd.testing.assert_frame_equal(weighted.table, repeated.table)
 
 
+ENDS = [f"{name}_{end}" for name in ("selection_rate", "impact_ratio") for end in ("low", "high")]
+
+
+def test_intervals_count_fractional_weights():
+    """Weights of 0.5 and 1.5 that go with nothing: 400 rows are worth 400 / 1.25 = 320."""
+    group = np.repeat(["a", "b"], 400)
+    selected = np.concatenate([np.arange(400) % 4 == 0, np.arange(400) % 2 == 0]).astype(int)
+    weight = np.tile(np.repeat([0.5, 1.5], 4), 100)
+    for unit in (1, 1 / 7):
+        table = by(
+            skbiasamp.selection_rates(
+                selected, sensitive_features=group, sample_weight=weight * unit
+            ),
+            "group",
+        )
+        assert table["n"].tolist() == pytest.approx([400 * unit] * 2)
+        wilson = stats.binomtest(80, 320).proportion_ci(method="wilson")
+        ends = table.loc["a", ["selection_rate_low", "selection_rate_high"]].tolist()
+        assert ends == pytest.approx([wilson.low, wilson.high])
+        _, low, high = limits([80, 160], [320, 320])
+        assert table["impact_ratio_low"].tolist() == pytest.approx(low.tolist())
+        assert table["impact_ratio_high"].tolist() == pytest.approx(high.tolist())
+
+
+def test_heavy_rows_that_are_selected_widen_the_interval():
+    """The same number of rows is worth less if those that differ from the mean weigh more."""
+    selected, group = np.arange(400) % 10 == 0, np.repeat(["a", "b"], 200)
+    heavy, light = np.where(selected, 3.5, 0.9), np.where(selected, 0.9, 3.5)
+    share, rows = [], []
+    for weight in (heavy, light):
+        table = skbiasamp.selection_rates(
+            selected.astype(int), sensitive_features=group, sample_weight=weight
+        ).table
+        p, low = table.loc[0, ["selection_rate", "selection_rate_low"]]
+        share.append(p)
+        rows.append(optimize.brentq(lambda n, p=p, low=low: share_interval(p, n)[0] - low, 1, 1e4))
+        # The variance of a weighted mean: the sum of squares w² (y - p)² over (sum of w)².
+        own = weight[:200] * (selected[:200] - p)
+        kish = weight[:200].sum() ** 2 / (weight[:200] ** 2).sum()
+        exact = p * (1 - p) * weight[:200].sum() ** 2 / (own @ own)
+        assert rows[-1] == pytest.approx(min(kish, exact), rel=0.06)
+    assert rows[0] < 0.6 * rows[1]
+
+
+# --------------------------------------------------------------------------- clusters
+
+
+def test_rows_of_a_cluster_that_are_alike_count_once():
+    rng = np.random.default_rng(0)
+    group, y = rng.choice(["a", "b", "c"], 300), rng.integers(0, 2, 300)
+    selected = (rng.random(300) < np.where(group == "a", 0.2, 0.5)).astype(int)
+    once = skbiasamp.selection_rates(selected, y_true=y, sensitive_features=group)
+    five = skbiasamp.selection_rates(
+        np.repeat(selected, 5), y_true=np.repeat(y, 5), sensitive_features=np.repeat(group, 5),
+        clusters=np.repeat(np.arange(300), 5),
+    )  # fmt: skip
+    assert (five.table["n"] == 5 * once.table["n"]).all()
+    np.testing.assert_allclose(five.table[ENDS], once.table[ENDS], rtol=1e-9)
+    assert (five.context["n_clusters"], once.context["n_clusters"]) == (300, None)
+    reports = [
+        skbiasamp.audit(
+            np.repeat(y, times), np.repeat(selected, times),
+            sensitive_features=np.repeat(group, times),
+            clusters=np.repeat(np.arange(300), times) if times > 1 else None,
+            auditors=DirectionalAuditor(reference="test", interval=None),
+        )
+        for times in (1, 5)
+    ]  # fmt: skip
+    for table in ("groups", "rates"):
+        ends = [name for name in getattr(reports[0], table) if name.endswith(("_low", "_high"))]
+        once_, five_ = (getattr(report, table)[ends] for report in reports)
+        assert len(ends) > 1
+        np.testing.assert_allclose(five_, once_, rtol=1e-9)
+
+
+def test_clusters_of_one_row_change_nothing():
+    rng = np.random.default_rng(1)
+    group, selected = rng.choice(["a", "b"], 200), rng.integers(0, 2, 200)
+    weight = rng.random(200) + 0.5
+    for kept in ({}, {"sample_weight": weight}):
+        plain, own = (
+            skbiasamp.selection_rates(selected, sensitive_features=group, clusters=ids, **kept)
+            for ids in (None, np.arange(200))
+        )
+        pd.testing.assert_frame_equal(plain.table, own.table)
+
+
+def test_unequal_rows_of_clusters_widen_intervals_by_what_they_share():
+    """Clusters of 5, of which 30 % have one decision: a row is worth 1 / (1 + 4 × 0.3)."""
+    rng = np.random.default_rng(2)
+    clusters, size = 2000, 5
+    shared = np.repeat(rng.random(clusters) < 0.3, size)
+    common = np.repeat(rng.random(clusters) < 0.4, size)
+    selected = np.where(shared, common, rng.random(clusters * size) < 0.4).astype(int)
+    table = skbiasamp.selection_rates(
+        selected, sensitive_features=np.repeat(np.arange(clusters) % 2, size),
+        clusters=np.repeat(np.arange(clusters), size),
+    ).table  # fmt: skip
+    for _, row in table.iterrows():
+        width = row["selection_rate_high"] - row["selection_rate_low"]
+        p, n = row["selection_rate"], 5000 / 2.2
+        assert width == pytest.approx(2 * 1.96 * np.sqrt(p * (1 - p) / n), rel=0.06)
+
+
+def test_clusters_with_rows_of_both_categories_are_paired():
+    """McNemar's test of the same pairs: what they have in common cancels."""
+    # Both selected, first alone, second alone, none.
+    counts = (300, 40, 15, 145)
+    first, second = np.repeat([1, 1, 0, 0], counts), np.repeat([1, 0, 1, 0], counts)
+    selected = np.concatenate([first, second])
+    group = np.repeat(["a", "b"], 500)
+    paired, apart = (
+        by(
+            skbiasamp.selection_rates(selected, sensitive_features=group, clusters=ids), "group"
+        ).loc["b"]
+        for ids in (np.tile(np.arange(500), 2), None)
+    )
+    assert apart["impact_ratio_high"] == 1  # 340 and 315 of 500
+    assert paired["impact_ratio_high"] < 1
+    # The delta method on the logarithm of a ratio of paired shares.
+    spread = np.sqrt((40 + 15) / (340 * 315))
+    near = paired["impact_ratio"] * np.exp(np.array([-1, 1]) * 1.96 * spread)
+    ends = paired[["impact_ratio_low", "impact_ratio_high"]].to_numpy(float)
+    np.testing.assert_allclose(np.log(ends), np.log(near), rtol=0.15)
+
+
+def test_groups_that_overlap_share_rows():
+    """All rows are in the first group: what both groups have in common cancels."""
+    rng = np.random.default_rng(3)
+    member = np.column_stack([np.ones(1000, int), np.arange(1000) < 900])
+    predicted = (rng.random(1000) < np.where(member[:, 1], 0.5, 0.1)).astype(int)
+    rates = skbiasamp.audit(
+        predicted, predicted, sensitive_features=pd.DataFrame(member, columns=["all", "most"]),
+        groups="indicator", auditors=DirectionalAuditor(reference="test", interval=None),
+    ).rates.set_index("group")  # fmt: skip
+    everybody = rates.loc["all"]
+    assert everybody["impact_ratio_high"] < 1
+    _, low, _ = limits(rates["predicted_rate"] * [1000, 900], [1000, 900])
+    assert everybody["impact_ratio_low"] > low[0] + 0.03
+
+
+@pytest.mark.parametrize("scores", [True, False])
+def test_clusters_come_as_a_column_or_an_option(scores, tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    ids = np.repeat(np.arange(60), 3)
+    frame = pd.DataFrame({"sex": np.where(ids % 2, "f", "m"), "person": ids})
+    frame["p"] = np.repeat(rng.random(60), 3) if scores else np.repeat(rng.integers(0, 2, 60), 3)
+    columns = {"prediction": "p", "sensitive": "sex", "cluster": "person"}
+    arrays = skbiasamp.selection_rates(
+        frame["p"], sensitive_features=frame[["sex"]], clusters=ids, scores=scores
+    )
+    named = skbiasamp.selection_rates(frame, **columns, scores=scores)
+    pd.testing.assert_frame_equal(arrays.table, named.table)
+    plain = skbiasamp.selection_rates(frame["p"], sensitive_features=frame["sex"], scores=scores)
+    assert (plain.table["selection_rate_low"] > arrays.table["selection_rate_low"] + 0.02).all()
+    pytest.importorskip("jinja2")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    page = tmp_path / "rates.html"
+    named = [part for name, column in columns.items() for part in (f"--{name}", column)]
+    code = main(["rates", str(tmp_path / "rows.csv"), *named, *["--scores"] * scores,
+                 "--html", str(page)])  # fmt: skip
+    assert code == 0
+    assert repr(arrays).splitlines()[-2] in capsys.readouterr().out
+    assert "(60 clusters)" in page.read_text("utf-8")
+
+
 @pytest.mark.parametrize("scores", [True, False])
 def test_frames_and_arrays_say_the_same(applicants, scores):
     frame = applicants.assign(y=np.arange(len(applicants)) % 3 == 0).astype({"y": int})
@@ -260,6 +551,16 @@ def test_frames_and_arrays_say_the_same(applicants, scores):
 def test_what_is_no_prediction_is_refused(given, says):
     with pytest.raises(ValueError, match=says):
         skbiasamp.selection_rates(**given, sensitive_features=list("aabb"))
+
+
+@pytest.mark.parametrize("scores", [True, False])
+@pytest.mark.parametrize("named", [{"sensitive": "g"}, {"sensitive": "g", "target": "y"}])
+def test_a_frame_needs_a_column_of_predictions_and_no_labels(scores, named):
+    frame = pd.DataFrame({"g": list("fmfm"), "y": [0, 1] * 2, "p": [0.0, 1] * 2})
+    with pytest.raises(ValueError, match="prediction= must name the column"):
+        skbiasamp.selection_rates(frame, **named, scores=scores)
+    table = skbiasamp.selection_rates(frame, **named, prediction="p", scores=scores).table
+    assert table["selection_rate"].tolist() == [0, 1]
 
 
 def test_rates_are_those_of_one_model():
@@ -337,4 +638,4 @@ def test_the_coverage_benchmark_runs():
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ") and "%" in line]
-    assert len(rows) == 5 * 4 * 3
+    assert len(rows) == 5 * 5 + 9 * 3 + 20

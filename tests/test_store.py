@@ -1,7 +1,9 @@
 """A store of periods: what enters it, what is refused, and what it shows."""
 
+import errno
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +22,7 @@ from skbiasamp.cli import main
 from skbiasamp.monitoring import Store
 
 NAMES = ("--target", "hired", "--prediction", "predicted", "--sensitive", "sex")
+FULL_WIDTH = "2026-02".translate({ord(str(i)): 0xFF10 + i for i in range(10)})
 
 
 def rows_of(n=400, seed=0, wrong=0.1):
@@ -150,6 +153,7 @@ def test_clusters_never_enter(store):
         ("../outside", "period must name"),
         (2026, "period must be text"),
         ("2026-W07", "is the name of a week, and this store has periods such as '2026-01'"),
+        (FULL_WIDTH, "period must name a day, week, month, quarter or year"),  # was never seen
     ],
 )
 def test_names_of_periods_are_those_of_a_calendar(store, period, text):
@@ -188,14 +192,101 @@ def test_a_store_is_watched_as_rows_are(store, how, text):
         store.audit_over(**how)
 
 
-def test_a_file_that_is_no_period_is_named(store):
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (lambda text: '{"schema": "other"}', r"schema must be 'skbiasamp.Period/1'"),
+        (lambda text: text[:-20], "This is no JSON, or not all of it"),
+        (lambda text: "", "This is no JSON, or not all of it"),
+        (lambda text: text.replace('"weight": [', '"weight": [-1, '), "weight"),
+        (lambda text: text, "period must be '2026-02'; got '2026-01'"),  # would count twice
+    ],
+    ids=["other", "cut", "empty", "wrong", "copy"],
+)
+def test_a_file_that_is_no_period_is_named(store, change, text):
     store.add(cells_of(rows_of()), "2026-01")
     path = store.folder / "2026-02.json"
-    path.write_text('{"schema": "other"}')
-    with pytest.raises(ValueError, match=r"schema must be 'skbiasamp.Period/1'"):
+    path.write_text(change((store.folder / "2026-01.json").read_text()))
+    named = rf"{re.escape(str(path))}: .*{text}"
+    with pytest.raises(ValueError, match=named):
         store.audit_over()
+    with pytest.raises(ValueError, match=named):
+        store.add(cells_of(rows_of(seed=1)), "2026-03")
+    with pytest.raises(ValueError, match=named):
+        store.add(cells_of(rows_of(seed=1)), "2026-02")
+    assert sorted(one.name for one in store.folder.iterdir()) == [
+        ".lock", "2026-01.json", "2026-02.json",
+    ]  # fmt: skip
+
+
+def test_a_folder_without_periods_has_nothing_to_watch(store):
     with pytest.raises(FileNotFoundError, match=r"there are no periods in"):
         Store(store.folder / "none").audit_over()
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [("2026-02 (1)", "2026-01"), ("2026", "2026-01"), (FULL_WIDTH, "2026-01")],
+)
+def test_a_file_of_another_name_is_not_passed_over(store, name, known):
+    """Copies by sync clients, and files of another calendar."""
+    for month in ("2026-01", "2026-03"):
+        store.add(cells_of(rows_of(seed=int(month[-1]))), month)
+    path = store.folder / f"{name}.json"
+    shutil.copy(store.folder / "2026-01.json", path)
+    named = rf"{re.escape(str(path))} is not named as the other periods .* such as '{known}'"
+    for use in (store.audit_over, lambda: store.add(cells_of(rows_of()), "2026-04")):
+        with pytest.raises(ValueError, match=named):
+            use()
+    (store.folder / "notes.json").write_text("{}")  # is no period, and does not look like one
+    path.unlink()
+    assert store.audit_over().verdict == "no alarm"
+
+
+def test_an_editor_may_have_marked_a_file_as_utf_8(store):
+    store.add(cells_of(rows_of()), "2026-01")
+    path = store.folder / "2026-01.json"
+    path.write_text(path.read_text(), encoding="utf-8-sig")
+    assert store.held().cells["2026-01"] == cells_of(rows_of())
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8-sig"))), encoding="utf-16")
+    with pytest.raises(ValueError, match=r"2026-01.json' cannot be read as JSON"):
+        store.held()
+
+
+def test_what_killed_writers_left_is_removed(store):
+    store.add(cells_of(rows_of()), "2026-01")
+    kept = [".lock", ".notes.tmp", "2026-01.json", "2026-02.json"]
+    for name in (".0123456789abcdef.tmp", ".notes.tmp"):
+        (store.folder / name).write_text("half")
+    store.add(cells_of(rows_of(seed=1)), "2026-02")
+    assert sorted(path.name for path in store.folder.iterdir()) == kept
+
+
+def test_a_folder_that_is_write_protected_is_named(store, monkeypatch):
+    """It was the name of a lock that its reader does not know. Root may write everywhere."""
+    store.add(cells_of(rows_of()), "2026-01")
+    opened = Path.open
+
+    def refuse(path, mode="r", *rest, **options):
+        if "r" not in mode:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return opened(path, mode, *rest, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(PermissionError, match=rf"{re.escape(repr(str(store.folder)))}$"):
+        store.add(cells_of(rows_of(seed=1)), "2026-02")
+    assert store.audit_over().verdict == "not measured"  # to read it is enough
+
+
+def test_rows_that_are_named_twice_are_refused(store):
+    with pytest.raises(ValueError, match=r"source names the same rows twice"):
+        store.add(cells_of(rows_of()), "2026-01", source=["abc", "def", "abc"])
+    assert store.periods == []
+
+
+def test_a_reference_may_be_a_number_of_numpy(store):
+    store.add(cells_of(rows_of()), "2026-01")
+    assert store.audit_over(reference=np.int64(3)).verdict == "not measured"
 
 
 WRITER = """
@@ -287,6 +378,8 @@ def test_the_command_refuses_the_same_file(tmp_path, monkeypatch, capsys):
     capsys.readouterr()
     assert main(["watch", "add", "store", "copy.csv", "--period", "2026-02", *NAMES]) == 2
     assert "copy.csv was added before, to period 2026-01" in capsys.readouterr().err
+    assert main(["watch", "add", "new", "a.csv", "copy.csv", "--period", "2026-01", *NAMES]) == 2
+    assert "a.csv, copy.csv names the same rows twice" in capsys.readouterr().err
     assert main(["watch", "add", "store", "a.csv", "--period", "21/11/2026", *NAMES]) == 2
     assert "--period must name a day" in capsys.readouterr().err
     assert main(["watch", "show", "store", "--reference", "0"]) == 2

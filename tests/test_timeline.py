@@ -363,6 +363,42 @@ def test_new_groups_and_classes_are_left_out_and_counted(steady):
         skbiasamp.audit_over(rows, reference=3, pos_label="yes", strict=True, **NAMED)
 
 
+@pytest.mark.parametrize("counted", [False, True], ids=["rows", "counts"])
+def test_any_class_may_be_the_positive_one(changed, counted):
+    """Periods were refused where the class did not sort last."""
+    found = {}
+    for names in ({0: "a", 1: "b"}, {0: "b", 1: "a"}):
+        rows = changed.assign(**{one: changed[one].map(names) for one in ("hired", "predicted")})
+        if counted:
+            months = rows.groupby(rows["day"].dt.strftime("%Y-%m"))
+            columns = {name: NAMED[name] for name in ("target", "prediction", "sensitive")}
+            rows = {name: Contingency.from_frame(one, **columns) for name, one in months}
+        options = {} if counted else NAMED
+        auditor = DirectionalAuditor(interval="analytic")
+        timeline = skbiasamp.audit_over(
+            rows, reference=3, pos_label=names[1], auditor=auditor, n_draws=99, **options
+        )
+        assert set(timeline.pairs["task"]) == {names[1]}
+        found[names[1]] = timeline.to_frame()[["value", "low", "high", "n"]]
+    pd.testing.assert_frame_equal(found["a"], found["b"])
+
+
+def test_a_period_without_the_positive_class_is_read_as_the_reference_is(steady):
+    names = {0: "yes", 1: "no"}
+    rows = steady.assign(**{one: steady[one].map(names) for one in ("hired", "predicted")})
+    june = rows["day"].dt.month == 6
+    rows.loc[june, "hired"], rows.loc[june, "predicted"] = "yes", "maybe"
+    months = rows.groupby(rows["day"].dt.strftime("%Y-%m"))
+    columns = {name: NAMED[name] for name in ("target", "prediction", "sensitive")}
+    counts = {name: Contingency.from_frame(one, **columns) for name, one in months}
+    found = skbiasamp.audit_over(counts, reference=3, pos_label="no", n_draws=99)
+    text = f"{june.sum():,} rows of the class 'maybe', which the reference lacks, are left out."
+    assert {"period": "2026-06", "text": text} in found.notes
+    other = counts["2026-07"].with_positive("yes")
+    with pytest.raises(ValueError, match=r"positive class of one contingency is 'no'"):
+        skbiasamp.audit_over(counts | {"2026-07": other}, reference=3, pos_label="no", n_draws=99)
+
+
 def test_a_label_and_its_prediction_of_a_new_class_are_counted_once_a_row(steady):
     rows = steady.astype({"hired": object, "predicted": object})
     june = rows.index[rows["day"].dt.month == 6]

@@ -54,7 +54,7 @@ def test_each_fold_is_scored_by_itself():
     cells = Contingency.from_labels(label, predicted, sensitive_features=group)
     auditor = LeakageAuditor(attacker=STUMP, equalize=None, balanced=False, n_draws=2)
     done = auditor._run(cells, np.random.default_rng(0))
-    (again,) = redrawn([done], 9, np.random.default_rng(1))
+    again = redrawn(done, 9, np.random.default_rng(1))
     trained = done.trained
     attack = trained.pair.model
     for draw, folds in enumerate(trained.folds):

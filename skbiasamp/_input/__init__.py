@@ -41,8 +41,17 @@ from skbiasamp._input._checks import (
     require_groups,
     require_labels,
     require_task_pred,
+    unspaced,
+    visible,
 )
-from skbiasamp._input._coding import as_numbers, finite, numbers_of, probabilities, read_weight
+from skbiasamp._input._coding import (
+    as_classes,
+    as_numbers,
+    finite,
+    numbers_of,
+    probabilities,
+    read_weight,
+)
 from skbiasamp._input._containers import check_lengths, columns_of, is_tensor, to_native
 from skbiasamp._input._errors import (
     OPTION_OF,
@@ -105,6 +114,7 @@ __all__ = [
     "Side",
     "Spoken",
     "as_bytes",
+    "as_classes",
     "as_numbers",
     "check_auditor",
     "check_call",
@@ -156,5 +166,7 @@ __all__ = [
     "task_names",
     "to_native",
     "united",
+    "unspaced",
+    "visible",
     "whole_classes",
 ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import datetime
 from numbers import Integral, Real
 from typing import Any
 
@@ -214,6 +216,8 @@ def kind_of_name(name: Hashable) -> str:
         return "text"
     if isinstance(name, tuple):
         return "combinations"
+    if isinstance(name, datetime):
+        return f"times with{'out' * (name.tzinfo is None)} a time zone"
     return "numbers" if isinstance(name, int | float) else type(name).__name__
 
 
@@ -316,20 +320,44 @@ def check_spelling(
     for name in predictions:
         label = spellings.get(spelt(name))
         if label is not None and name not in own and isinstance(name, str):
+            look_alike = visible(name) == visible(str(label))
             raise InputError(
-                "{other} holds {seen!r} where {name} holds {label!r}, which would be two labels. "
-                "Use one spelling in both.",
+                "{other} holds {seen} where {name} holds {label}, which would be two labels. Use "
+                "one spelling in both.",
                 name=argument,
                 other=other,
-                seen=name,
-                label=label,
+                seen=ascii(name) if look_alike else repr(name),
+                label=ascii(label) if look_alike else repr(label),
             )
 
 
 def spelt(name: Hashable) -> str:
     """Return a name as text, the same for all of its spellings."""
-    text = str(name).strip().casefold()
-    return text.removesuffix(".0")
+    return unspaced(visible(str(name))).removesuffix(".0")
+
+
+def unspaced(text: str) -> str:
+    """Return text without what spaces and capital letters make of it."""
+    return " ".join(text.split()).casefold()
+
+
+def visible(text: str) -> str:
+    """Return text as it looks: without invisible characters, and in one Unicode normal form."""
+    if text.isascii() and text.isprintable():
+        return text
+    seen = (c for c in text if c.isspace() or not _is_invisible(c))
+    return unicodedata.normalize("NFC", "".join(seen))
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf") or character in _BLANK
+
+
+# Characters that are drawn as nothing, though Unicode has them for letters or marks: joiners,
+# fillers of Hangul, and variation selectors, which choose how the character before is drawn.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0").union(
+    map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)
 
 
 def check_columns(names: Names, expected: Names, argument: Name, other: Name) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -29,15 +29,24 @@ NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Labels as integers: `raw - offset` is the position in `values`."""
+    """Labels as integers: `raw - offset` is the position in `values`.
+
+    `floats` is whether they came as floats, which 0 and 1 may be as probabilities.
+    """
 
     raw: Array
     offset: int
     values: list[Any]
+    floats: bool = False
 
     @property
     def missing(self) -> bool:
         return bool(self.values) and self.values[0] is None
+
+    def held(self, positions: Array) -> list[Any]:
+        """Return the values at some positions, as they came: 0 and 1 of floats are floats."""
+        found = [self.values[i] for i in positions]
+        return [float(v) if v in (0, 1) else v for v in found] if self.floats else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +62,10 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         if isinstance(column.dtype, pd.CategoricalDtype):
             codes = column.cat.codes.to_numpy()
             categories = column.cat.categories
-            if categories.dtype.kind == "f" and (categories == np.rint(categories)).all():
-                categories = categories.astype(int)
-            return Column(codes, -1, [None, *map(plain, categories)])
+            names = list(map(_number_or_label, categories))
+            if all(one.is_integer() for one in names if isinstance(one, float)):
+                names = list(map(_whole, names))
+            return Column(codes, -1, [None, *names])
         if not isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
             if column.isna().any():
                 column = column.to_numpy(dtype=object)
@@ -78,7 +88,7 @@ def encode(column: Any, name: Name) -> Column | Continuous:
         least, most = column.min(), column.max()  # NaN where any is
         if np.isfinite([least, most]).all() and most - least < _SPAN and abs(most) < 2**53:
             whole = range(int(least), int(most) + 1)
-            return Column(column.astype(np.int64), whole.start, list(whole))
+            return Column(column.astype(np.int64), whole.start, list(whole), floats=True)
     try:
         codes, uniques = pd.factorize(column)
     except TypeError:  # unhashable
@@ -97,7 +107,7 @@ def encode(column: Any, name: Name) -> Column | Continuous:
             kind=type(seen).__name__,
             seen=seen,
         ) from None
-    values = [float(v) if isinstance(v, Decimal) else plain(v) for v in uniques]
+    values = list(map(_number_or_label, uniques))
     if any(is_tensor(value) for value in values):
         text = "{name} must hold labels; it holds tensors. Pass one tensor, or tensor.item() a row."
         raise InputTypeError(text, name=name)
@@ -121,8 +131,17 @@ def encode(column: Any, name: Name) -> Column | Continuous:
             return _continuous(np.array([*values, np.nan], dtype=float)[codes], name)
         text = "{name} mixes labels with numbers that are no classes, such as {seen!r}."
         raise InputError(text, name=name, seen=fractions[0])
-    values = [int(value) if isinstance(value, float) else value for value in values]
-    return Column(codes, -1, [None, *values])
+    floats = any(isinstance(value, float) for value in values)
+    return Column(codes, -1, [None, *(map(_whole, values) if floats else values)], floats)
+
+
+def _number_or_label(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else plain(value)
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole float as an integer of any size, so that no two become one."""
+    return int(value) if isinstance(value, float) else value
 
 
 def _check_text(value: str, name: Name) -> None:
@@ -269,7 +288,10 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
         refuse(np.isnan(value), HOLES + "{also}", name, also=also)
     if not soft:
         bad = value[(value != 0) & (value != 1)].flat[0]
-        raise _no_indicator(name, value.shape[1], f"{bad:.6g}")
+        advice = (
+            "" if is_sensitive(name) else " Audit prices and other numbers with {NumericAuditor}."
+        )
+        raise _no_indicator(name, value.shape[1], f"{bad:.6g}", advice)
     return finite(value, name) if scores else probabilities(value, name)
 
 
@@ -327,14 +349,15 @@ def _numbers(column: pd.Series) -> Array:
     return column.to_numpy()
 
 
-def _no_indicator(name: Name, n_columns: int, seen: str) -> InputError:
+def _no_indicator(name: Name, n_columns: int, seen: str, advice: str = "") -> InputError:
     return InputError(
         "{name} has {n} column{s}, so each must be a 0/1 indicator of one label; got {seen}. For "
-        "one label a row pass a single column.",
+        "one label a row pass a single column.{advice}",
         name=name,
         n=n_columns,
         s="s" * (n_columns > 1),
         seen=seen,
+        advice=Said(advice),
     )
 
 
@@ -356,17 +379,30 @@ def _as_membership(value: Array) -> Array | None:
     return hard
 
 
-def probabilities(value: Array, name: Name) -> Array:
-    """Return floats checked to lie in [0, 1]."""
+def as_classes(predicted: Any) -> Any:
+    """Return what a classifier predicts as classes: its floats 0.0 and 1.0 are no probabilities."""
+    column = isinstance(predicted, np.ndarray) and predicted.ndim == 1
+    if column and predicted.dtype.kind == "f" and np.isin(predicted, (0, 1)).all():
+        return predicted.astype(int)
+    return predicted
+
+
+def probabilities(
+    value: Array, name: Name, of_numbers: Callable[[], bool] = lambda: False
+) -> Array:
+    """Return floats checked to lie in [0, 1]; `of_numbers` says whether labels are many numbers."""
     value = np.asarray(value, dtype=float)
     outside = np.asarray(~((value >= -1e-6) & (value <= 1 + 1e-6)))
     if outside.any():
         refuse(np.isnan(value), HOLES, name)
+        advice = "For logits or margins apply a sigmoid or softmax first, or pass the labels."
+        if of_numbers():
+            advice = "Audit prices and other numbers with {NumericAuditor}, or pass classes."
         raise InputError(
-            "{name} must hold labels or probabilities in [0, 1]; got {seen:.6g}. For logits or "
-            "margins apply a sigmoid or softmax first, or pass the labels.",
+            "{name} must hold labels or probabilities in [0, 1]; got {seen:.6g}. {advice}",
             name=name,
             seen=value[outside][0],
+            advice=Said(advice),
         )
     return np.clip(value, 0.0, 1.0)  # float32 softmax may end at 1.0000001
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -118,7 +119,7 @@ def _parts(template: str, data: Mapping[str, object]) -> Iterator[str | Role]:
         elif isinstance(held, Role):
             yield held
         else:
-            yield printable(format(repr(held) if conversion == "r" else held, form or ""))
+            yield printable(format(spelled(held) if conversion == "r" else held, form or ""))
 
 
 class InputError(ValueError):
@@ -140,6 +141,10 @@ class InputError(ValueError):
     def rename(self, names: Mapping[str, Spoken]) -> None:
         """Give names to the roles that have none yet."""
         self.args = (self.args[0].named(names),)
+
+    def begin_with(self, what: str) -> None:
+        """Say first what the error is about: a file, or a model."""
+        self.args = (Said.of((what, *self.args[0].parts)),)
 
 
 class InputTypeError(InputError, TypeError):
@@ -207,13 +212,19 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
+def spelled(value: Any) -> str:
+    """Return the repr of a value, with escapes for text that looks like other text."""
+    text = repr(value)
+    return text if unicodedata.is_normalized("NFC", text) else ascii(value)
+
+
 def quote(names: Iterable[Hashable], most: int = 5) -> str:
     """Return names as a person would list them."""
     names = list(names)
-    shown = [repr(name) for name in names[:most]]
+    texts = [spelled(name) for name in names[:most]]
     if len(names) > most:
-        shown.append(f"{len(names) - most} more")
-    return ", ".join(shown[:-1]) + " and " + shown[-1] if len(shown) > 1 else "".join(shown)
+        texts.append(f"{len(names) - most} more")
+    return ", ".join(texts[:-1]) + " and " + texts[-1] if len(texts) > 1 else "".join(texts)
 
 
 def meant(name: object, known: Iterable[object]) -> str:

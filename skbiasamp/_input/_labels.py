@@ -199,6 +199,8 @@ class Side:
     open : whether other data may have other names. Indicator columns are a closed list.
     columns : those whose values make intersection groups.
     pos_label : the positive class of a binary label if one was chosen; one of the names then.
+    floats : whether labels came as floats. Of predictions, whether all are 0.0 or 1.0: these may
+        be probabilities too.
     """
 
     names: Names
@@ -207,6 +209,7 @@ class Side:
     open: bool = True
     columns: Names = ()
     pos_label: Hashable = None
+    floats: bool = False
 
     @property
     def soft(self) -> bool:

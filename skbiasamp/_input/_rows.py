@@ -47,6 +47,7 @@ from skbiasamp._input._containers import (
 )
 from skbiasamp._input._errors import InputError, Name, Role
 from skbiasamp._input._labels import Rows, Side
+from skbiasamp._input._reading import kinds_alike, mixed_kinds
 from skbiasamp._input._sides import Coded, How, Sides, columns_differ
 
 
@@ -149,7 +150,8 @@ class _Reader:
         elif self.how.scores:
             self._read_numbers(name, column.numbers)
         else:
-            self.matrices[name] = probabilities(column.numbers, name)[:, None]
+            found = probabilities(column.numbers, name, lambda: self._countable(truth))
+            self.matrices[name] = found[:, None]
 
     def _read_decisions(self, value: Any, threshold: float) -> None:
         """Read scores as decisions: those of at least the threshold are positive."""
@@ -182,7 +184,9 @@ class _Reader:
     def _countable(self, truth: str) -> bool:
         """Whether labels are numbers with more values than a binary label has."""
         column = self.columns[self._key(truth)]
-        values = [value for value in column.values if value is not None]
+        at = np.subtract(column.raw, column.offset, dtype=np.intp)
+        present = (column.values[i] for i in pd.unique(at))
+        values = [value for value in present if value is not None]
         return len(values) > 2 and not any(isinstance(v, str | tuple) for v in values)
 
     def _read_groups(self) -> None:
@@ -291,11 +295,11 @@ def read_rows(
         coded.matrices["clusters"] = codes[:, None]
     positions, weight = _counted(coded, weight, n, apart=apart)
     positions, weight, n_dropped = _without_missing(coded, positions, weight, missing)
-    sides = Sides(coded, how)
+    sides = Sides(coded, how, weight)
     sides.check_missing_names(positions)
     labels = {key: sides.present(key, codes) for key, codes in positions.items()}
-    task, task_pred = sides.task_sides(labels, weight)
-    group, group_pred = sides.group_sides(labels, weight)
+    task, task_pred = sides.task_sides(labels)
+    group, group_pred = sides.group_sides(labels)
     if not (scores or texts):  # attackers may know rows by number, or read them
         check_pair_limit(len(group.names), len(task.names))
     of_rows = {
@@ -393,6 +397,10 @@ def read_clusters(clusters: Any, n: int) -> tuple[Array, Array]:
             "or leave them out.",
             missing=missing,
         )
+    if ids.dtype == object and pd.api.types.infer_dtype(ids).startswith("mixed"):
+        alike = kinds_alike(ids.tolist())
+        if alike:
+            raise mixed_kinds(ids.tolist(), alike, np.bincount(codes), "clusters")
     return codes.astype(np.int64), np.ones(len(ids))
 
 
@@ -420,7 +428,7 @@ def tallied(given: Mapping[Any, Any], weight: Any) -> tuple[list[Any], Array] | 
                 return None
             columns.append(column)
     positions, total = tally(columns, weight)
-    values = iter([c.values[i] for i in at] for c, at in zip(columns, positions, strict=True))
+    values = iter(c.held(at) for c, at in zip(columns, positions, strict=True))
     cells: list[Any] = []
     for value in native.values():
         if is_table(value) or isinstance(value, pd.Series):

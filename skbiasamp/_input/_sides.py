@@ -22,9 +22,14 @@ from skbiasamp._input._checks import (
     check_spelling,
 )
 from skbiasamp._input._coding import Column
-from skbiasamp._input._errors import InputError, quote
+from skbiasamp._input._errors import InputError, Role, quote
 from skbiasamp._input._labels import Codes, Members, Side
 from skbiasamp._input._reading import (
+    FEW_TEXTS,
+    are_probabilities,
+    check_no_texts,
+    kinds_alike,
+    mixed_kinds,
     no_positive_class,
     positive_class,
     recode,
@@ -77,6 +82,14 @@ class Sides:
 
     coded: Coded
     how: How
+    weight: Array
+
+    @property
+    def rows(self) -> Array:
+        """How many rows of the data each row is, as far as this is known."""
+        if np.array_equal(self.weight, np.rint(self.weight)):
+            return self.weight
+        return self.coded.matrices.get("repeats", np.ones(len(self.weight)))
 
     def check_missing_names(self, positions: dict[str, Array]) -> None:
         """Raise if a real group has the name that missing values get, here or in other rows."""
@@ -103,17 +116,30 @@ class Sides:
             )
 
     def present(self, key: str, codes: Array) -> tuple[Array, Names]:
-        """Return codes into the values that occur, and these values."""
-        values = self.coded.columns[key].values
-        used = np.flatnonzero(np.bincount(codes, minlength=len(values)))
-        named = {None: MISSING, MISSING: NamedMissing(MISSING)}
-        names = tuple(named.get(values[i], values[i]) for i in used)
+        """Return codes into the values that occur, and these values, which are of one kind."""
+        column = self.coded.columns[key]
+        used = np.flatnonzero(np.bincount(codes, minlength=len(column.values)))
+        present = [column.values[i] for i in used]
         gaps = used[-1] - used[0] >= len(used)
-        return np.searchsorted(used, codes) if gaps else codes - used[0], names
+        codes = np.searchsorted(used, codes) if gaps else codes - used[0]
+        if alike := kinds_alike(present):
+            raise mixed_kinds(present, alike, np.bincount(codes, self.rows), self._role(key))
+        # Classes of training are classes, however many.
+        classes = len(present) > FEW_TEXTS and not (self.how.texts or self.how.like)
+        if classes and key in ("y_true", "y_pred"):
+            check_no_texts(present, self.rows.sum(), key)
+        if None in present or MISSING in present:
+            named = {None: MISSING, MISSING: NamedMissing(MISSING)}
+            present = [named.get(value, value) for value in present]
+        return codes, tuple(present)
 
-    def task_sides(
-        self, labels: dict[str, tuple[Array, Names]], weight: Array
-    ) -> tuple[Side, Side | None]:
+    def _role(self, key: str) -> Role:
+        """Return what errors call a column."""
+        name, _, position = key.partition(" ")
+        titles = self.coded.titles.get(name, ())
+        return Role(name, f" column {titles[int(position)]!r}" if len(titles) > 1 else "")
+
+    def task_sides(self, labels: dict[str, tuple[Array, Names]]) -> tuple[Side, Side | None]:
         known = self.how.like[1] if self.how.like else None
         if "y_true" in self.coded.matrices:
             if self.how.pos_label is not None:
@@ -135,17 +161,20 @@ class Sides:
             above, decisions = found["y_pred"]
             named = self._decided(trained or found["y_true"][1], known)
             found["y_pred"] = above, tuple(named[one] for one in decisions)
-        aligned, recoded = self._align(found, trained, "task", weight)
+        soft = self._certain(found, trained, "y_true", "y_pred")
+        aligned, recoded = self._align(found, trained, "task")
         names, pos_label = self._positive(aligned, known)  # with the positive class, if it is new
         coded = {
             key: Codes(recode(codes, aligned, names), len(names)) for key, codes in recoded.items()
         }
-        task = Side(names, coded["y_true"], one_label=True, pos_label=pos_label)
+        floats = self._column("y_true").floats
+        task = Side(names, coded["y_true"], one_label=True, pos_label=pos_label, floats=floats)
         if "y_pred" in coded:
-            return task, Side(names, coded["y_pred"], one_label=True)
-        if "y_pred" not in self.coded.matrices:
+            floats = self._of_floats("y_pred", found["y_pred"][1])
+            return task, Side(names, coded["y_pred"], one_label=True, floats=floats)
+        matrix = self.coded.matrices.get("y_pred", soft)
+        if matrix is None:
             return task, None
-        matrix = self.coded.matrices["y_pred"]
         if matrix.shape[1] <= 2:
             # Both classes of a label that happens to be constant have a column.
             names = whole_classes(names)
@@ -190,6 +219,31 @@ class Sides:
         if task.one_label:
             matrix = self._class_matrix(matrix, task.names, name, "classes", task.pos_label)
         return Side(task.names, Members(matrix), one_label=task.one_label, open=task.open)
+
+    def _of_floats(self, name: str, values: Names) -> bool:
+        """Whether a column of one label has nothing but the floats 0.0 and 1.0."""
+        return self._column(name).floats and {0, 1}.issuperset(values)
+
+    def _column(self, name: str) -> Column:
+        """Return a column of labels, or the first of sensitive features."""
+        return self.coded.columns.get(name) or self.coded.columns[f"{name} 0"]
+
+    def _certain(
+        self, found: dict[str, tuple[Array, Names]], known: Names | None, label: str, name: str
+    ) -> Array | None:
+        """Take floats 0.0 and 1.0 out of what was found, if they are probabilities."""
+        if name not in found or not self._of_floats(name, found[name][1]):
+            return None
+        classes, positive = known or sort_names(found[label][1]), None
+        if self.how.scores and len(classes) > 2:
+            return None  # attackers know more classes by their numbers
+        if label == "y_true":
+            classes, positive = self._positive(classes, self.how.like and self.how.like[1])
+        codes, values = found[name]
+        if not are_probabilities(values, classes, positive, name):
+            return None
+        del found[name]
+        return np.array(values, dtype=float)[codes, None]
 
     def _positive(self, names: Names, known: Side | None) -> tuple[Names, Hashable]:
         """Return the classes and the one that was chosen as positive, here or for training."""
@@ -281,9 +335,7 @@ class Sides:
         check_columns(tuple(self.coded.titles[other]), names, other, name)
         return side, Side(names, Members(matrix), open=False)
 
-    def group_sides(
-        self, labels: dict[str, tuple[Array, Names]], weight: Array
-    ) -> tuple[Side, Side | None]:
+    def group_sides(self, labels: dict[str, tuple[Array, Names]]) -> tuple[Side, Side | None]:
         like = self.how.like[0] if self.how.like else None
         if self.how.groups == "indicator":
             return self._indicator_sides("sensitive_features", "sensitive_pred", "group", like)
@@ -295,7 +347,7 @@ class Sides:
             if columns:
                 found[name] = columns
         if self.how.groups == "marginal" and len(found["sensitive_features"]) > 1:
-            return self._marginal_groups(found, known, weight)
+            return self._marginal_groups(found, known)
         if "sensitive_features" in self.coded.matrices:
             sides = [
                 Side(("sensitive_features",), Members(self.coded.matrices[name]), open=False)
@@ -312,33 +364,32 @@ class Sides:
             trained = self.how.like[0].columns
             check_same_columns(titles, trained)
             check_columns(titles, trained, "sensitive_features", "the training data")
-        names, recoded = self._align(combined, known, "group", weight)
-        self._check_groups(names, weight)
+        soft = self._certain(combined, known, *arguments)
+        names, recoded = self._align(combined, known, "group")
+        self._check_groups(names)
         coded = {key: Codes(codes, len(names)) for key, codes in recoded.items()}
-        group = Side(names, coded["sensitive_features"], columns=titles)
+        floats = self._column("sensitive_features").floats
+        group = Side(names, coded["sensitive_features"], columns=titles, floats=floats)
         if "sensitive_pred" in coded:
-            return group, Side(names, coded["sensitive_pred"])
-        if "sensitive_pred" not in self.coded.matrices:
+            floats = self._of_floats("sensitive_pred", combined["sensitive_pred"][1])
+            return group, Side(names, coded["sensitive_pred"], floats=floats)
+        matrix = self.coded.matrices.get("sensitive_pred", soft)
+        if matrix is None:
             return group, None
-        matrix = self.coded.matrices["sensitive_pred"]
         matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
         return group, Side(names, Members(matrix))
 
-    def _check_groups(self, names: Names, weight: Array) -> None:
+    def _check_groups(self, names: Names) -> None:
         """Raise if an identifier was taken for groups; those of training may be any."""
         if self.how.like is not None or self.how.max_groups == np.inf:
             return
-        repeats = self.coded.matrices.get("repeats", weight)
-        whole = np.array_equal(repeats, np.rint(repeats))
-        n_rows = float(repeats.sum()) if whole else len(weight)
         n_columns = len(self.coded.titles["sensitive_features"])
-        check_group_limit(len(names), n_rows, self.how.max_groups, n_columns)
+        check_group_limit(len(names), self.rows.sum(), self.how.max_groups, n_columns)
 
     def _marginal_groups(
         self,
         found: dict[str, list[tuple[Array, Names]]],
         known: Names | None,
-        weight: Array,
     ) -> tuple[Side, Side | None]:
         titles = self.coded.titles["sensitive_features"]
         named = {
@@ -351,20 +402,20 @@ class Sides:
         for name, columns in named.items():
             check_distinct(tuple(group for _, values in columns for group in values), name)
         parts = [
-            self._align({name: cols[i] for name, cols in named.items()}, None, "group", weight)
+            self._align({name: cols[i] for name, cols in named.items()}, None, "group")
             for i in range(len(titles))
         ]
         names = tuple(name for part, _ in parts for name in part)
-        self._check_groups(names, weight)
+        self._check_groups(names)
         if known is not None:
             check_known(names, known, role="group")
             names = known
         sides = []
         for name in found:
-            matrix = np.zeros((len(weight), len(names)), dtype=bool)
+            matrix = np.zeros((len(self.weight), len(names)), dtype=bool)
             for part, recoded in parts:
                 at = recode(np.arange(len(part)), part, names)
-                matrix[np.arange(len(weight)), at[recoded[name]]] = True
+                matrix[np.arange(len(self.weight)), at[recoded[name]]] = True
             sides.append(Side(names, Members(matrix)))
         return sides[0], sides[1] if len(sides) > 1 else None
 
@@ -373,11 +424,12 @@ class Sides:
         found: dict[str, tuple[Array, Names]],
         known: Names | None,
         role: str,
-        weight: Array,
     ) -> tuple[Names, dict[str, Array]]:
         """Bring labels and predictions onto one list of names, the fitted one if there is one."""
         (first, (_, names)), *others = found.items()
         for other, (_, other_names) in others:
+            if other_names == names:
+                continue
             check_kinds(names, other_names, first, other)
             if not (self.how.texts and role == "task"):  # texts that are spelt alike are two texts
                 check_spelling(names, other_names, known or (), first, other)
@@ -388,7 +440,7 @@ class Sides:
             check_kinds(known, union, "the training data", first)
             rows: dict[Hashable, float] = {}
             for codes, values in found.values():
-                totals = np.bincount(codes, weight, minlength=len(values))
+                totals = np.bincount(codes, self.weight, minlength=len(values))
                 for name, n in zip(values, totals, strict=True):
                     # A label and its prediction are in the same rows: these count once.
                     rows[name] = max(rows.get(name, 0.0), float(n))

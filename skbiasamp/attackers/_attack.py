@@ -137,15 +137,6 @@ class Attack:
         members = isinstance(self.target, Members) and isinstance(other.target, Members)
         return members and self._same_input(other) and not self.single
 
-    def counts_as(self, other: Attack) -> bool:
-        """Whether both have the same tables."""
-        mine, its = self.target, other.target
-        if isinstance(mine, np.ndarray) or type(mine) is not type(its):
-            return False
-        assert not isinstance(its, np.ndarray)
-        same = mine.width == its.width and np.array_equal(mine.keys(), its.keys())
-        return same and self._same_input(other)
-
     def _same_input(self, other: Attack) -> bool:
         same = self.n_inputs == other.n_inputs
         return same and np.array_equal(self.input_codes, other.input_codes)
@@ -177,38 +168,20 @@ class Attack:
 
 
 class SharedTables:
-    """Tables of several attacks on the same cells: what they have in common is counted once.
-
-    Attacks on labels are those of all models. Attacks with the same input are one product.
-    """
+    """Tables of several attacks on the same cells; of one input they are counted in one product."""
 
     def __init__(self, attacks: Sequence[Attack]) -> None:
-        self._products: list[list[Attack]] = []
-        # Which product each attack is in, and as which of its parts.
-        self._parts: list[tuple[int, int]] = []
-        for attack in attacks:
-            for i, members in enumerate(self._products):
-                same = [j for j, one in enumerate(members) if one.counts_as(attack)]
-                if same or members[0].joins(attack):
-                    if not same:
-                        members.append(attack)
-                    self._parts.append((i, same[0] if same else len(members) - 1))
-                    break
-            else:
-                self._products.append([attack])
-                self._parts.append((len(self._products) - 1, 0))
-        self._whole = [
-            members[0] if len(members) == 1 else _joined(members) for members in self._products
-        ]
+        self._attacks = attacks
+        first, *others = attacks
+        joined = bool(others) and all(first.joins(other) for other in others)
+        self._whole = _joined(attacks) if joined else None
 
     def of(self, weight: Array) -> list[Array]:
         """Return the tables of each attack, as `Attack.tables` does."""
-        found = []
-        for members, whole in zip(self._products, self._whole, strict=True):
-            table = whole.tables(weight)
-            ends = np.cumsum([len(one.names) for one in members])[:-1]
-            found.append(np.split(table, ends, axis=-3))
-        return [found[i][j] for i, j in self._parts]
+        if self._whole is None:
+            return [attack.tables(weight) for attack in self._attacks]
+        ends = np.cumsum([len(attack.names) for attack in self._attacks])[:-1]
+        return np.split(self._whole.tables(weight), ends, axis=-3)
 
 
 def _joined(attacks: Sequence[Attack]) -> Attack:

@@ -23,7 +23,7 @@ from skbiasamp._input import (
 from skbiasamp.attackers._attack import InputAndTarget, Settings, make_attack
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair
-from skbiasamp.attackers._run import redrawn, run_attacks, warn_constant
+from skbiasamp.attackers._run import redrawn, run_attack, warn_constant
 from skbiasamp.contingency import Contingency
 
 
@@ -72,8 +72,8 @@ def attack_features(
     warn_constant(attack)
     rng = own_generator(random_state)
     pair = AttackPair(attack, None, settings)
-    (found,) = run_attacks([pair], rng)
-    ((draws, resamples, folds),) = redrawn([found], n_resamples, rng)
+    found = run_attack(pair, rng)
+    draws, resamples, folds, _ = redrawn(found, n_resamples, rng)
     qualities = found.qualities.data, draws.data, resamples.data, folds and folds.data
     return FeatureLeakage(qualities, float(pair.chance().data.mean()), found.attacker_name)
 

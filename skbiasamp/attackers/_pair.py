@@ -259,24 +259,41 @@ class AttackPair:
 
     # ------------------------------------------------------------------ exact attackers
 
+    @cached_property
+    def _scored(self) -> SharedTables:
+        return SharedTables(self.attacks)
+
+    @cached_property
+    def _learners(self) -> SharedTables:
+        return SharedTables([one.training for one in self.attacks if one.training is not None])
+
     def exact(
         self,
-        held: DrawnTables,
-        learnt: DrawnTables | None,
+        folds: Array,
+        learnt: Array | None,
         noise: np.random.Generator | None,
         *,
         guesses: bool,
     ) -> Qualities:
-        """Score tables on rows that they did not learn from, or of training rows `learnt`."""
+        """Score tables on the folds that they did not learn from.
+
+        `folds` are weights of cells (draws, folds, cells), `learnt` those of the training rows
+        that all tables learn from, if there are any.
+        """
+        training = self.data.training
+        if learnt is not None:
+            folds = folds.sum(axis=1, keepdims=True)
+        held = known = _held(self, self._scored, self.cells, folds)
+        if learnt is not None and training is not None:
+            known = _held(self, self._learners, training.cells, learnt)
         predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
         found = []
         for i, attack in enumerate(self.attacks):
             rate = self.rate_of(attack, held.rates)
             table = train = self.perturbed_tables(attack, held.tables[i], rate, noise)
-            if learnt is not None:
-                assert attack.training is not None
-                rate = self.rate_of(attack, learnt.rates)
-                train = self.perturbed_tables(attack.training, learnt.tables[i], rate, noise)
+            if attack.training is not None:
+                rate = self.rate_of(attack, known.rates)
+                train = self.perturbed_tables(attack.training, known.tables[i], rate, noise)
             found.append(self.score(table, predict(self.training_tables(train))))
         chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
         return Qualities(found[0], found[-1], chance)
@@ -304,72 +321,54 @@ class DrawnTables(NamedTuple):
     rates: Array
 
 
-def _held(
-    pairs: Sequence[AttackPair], shared: SharedTables, folds: Array, *, training: bool
-) -> list[DrawnTables]:
-    """Return what folds of the audited rows, or of the training rows, hold for each pair."""
-    tables, whole = iter(shared.of(folds)), folds.sum(axis=1)
-    found = []
-    for pair in pairs:
-        source = pair.data.training if training else pair.data
-        assert source is not None
-        mine = [next(tables) for _ in pair.attacks]
-        found.append(DrawnTables(mine, pair.rates(source.cells, whole)))
-    return found
+def _held(pair: AttackPair, shared: SharedTables, cells: Contingency, folds: Array) -> DrawnTables:
+    """Return what folds of the audited rows, or of the training rows, hold."""
+    return DrawnTables(shared.of(folds), pair.rates(cells, folds.sum(axis=1)))
 
 
 def drawn_qualities(
-    pairs: Sequence[AttackPair], n_draws: int, rng: np.random.Generator, *, guesses: bool = True
-) -> list[Qualities]:
+    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
+) -> Qualities:
     """Return the qualities of the best tables, over draws of folds and perturbations.
 
-    Pairs differ in their predictions only. In closed form (``cv=None``) the perturbation is the
-    expected one.
+    In closed form (``cv=None``) the perturbation is the expected one.
     """
     # Perturbations draw from a stream of their own, so that models with other errors still get
     # the same folds.
     (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
-    closed = pairs[0].settings.cv is None
-    noise = [None if closed else np.random.default_rng(stream) for _ in pairs]
-    return _exact_qualities(pairs, n_draws, rng, noise, resampled=False, guesses=guesses)
+    noise = None if pair.settings.cv is None else np.random.default_rng(stream)
+    return _exact_qualities(pair, n_draws, rng, noise, resampled=False, guesses=guesses)
 
 
 def resampled_qualities(
-    pairs: Sequence[AttackPair], n_draws: int, rng: np.random.Generator, *, guesses: bool = True
-) -> list[Qualities]:
-    """Return the qualities of the best tables of resampled rows, with the expected perturbation.
-
-    Pairs differ in their predictions only.
-    """
-    noise = [None] * len(pairs)
-    return _exact_qualities(pairs, n_draws, rng, noise, resampled=True, guesses=guesses)
+    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
+) -> Qualities:
+    """Return the qualities of the best tables of resampled rows, with the expected perturbation."""
+    return _exact_qualities(pair, n_draws, rng, None, resampled=True, guesses=guesses)
 
 
 def _exact_qualities(
-    pairs: Sequence[AttackPair],
+    pair: AttackPair,
     n_draws: int,
     rng: np.random.Generator,
-    noise: Sequence[np.random.Generator | None],
+    noise: np.random.Generator | None,
     *,
     resampled: bool,
     guesses: bool,
-) -> list[Qualities]:
-    """Score exact attackers of all pairs on the same folds."""
-    first, n_folds = pairs[0], pairs[0].settings.cv or 1
-    sizes = min((pair.chunks(n_draws) for pair in pairs), key=max)
-    every = [attack for pair in pairs for attack in pair.attacks]
-    scored, training = SharedTables(every), first.data.training
-    learners = SharedTables([one.training for one in every if one.training is not None])
-    parts: list[list[Qualities]] = [[] for _ in pairs]
+) -> Qualities:
+    """Score exact attackers on folds of the rows, or of resampled rows."""
+    n_folds, training = pair.settings.cv or 1, pair.data.training
+    parts: list[Qualities] = []
     with progress("resamples" if resampled else "draws", n_draws) as step:
-        for n in step.parts(sizes):
-            folds = draw_folds(first.cells, n_folds, n, rng, resampled=resampled)
-            learnt: list[DrawnTables | None] = [None] * len(pairs)
+        for n in step.parts(pair.chunks(n_draws)):
+            folds = draw_folds(pair.cells, n_folds, n, rng, resampled=resampled)
+            learnt = None
             if training is not None:
-                folds = folds.sum(axis=1, keepdims=True)
-                own = draw_folds(training.cells, 1, n, rng, resampled=resampled)
-                learnt = [*_held(pairs, learners, own, training=True)]
-            held = _held(pairs, scored, folds, training=False)
-            for i, pair in enumerate(pairs):
-                parts[i].append(pair.exact(held[i], learnt[i], noise[i], guesses=guesses))
-    return [Qualities(*map(np.concatenate, zip(*part, strict=True))) for part in parts]
+                learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
+            parts.append(pair.exact(folds, learnt, noise, guesses=guesses))
+    return joined_draws(parts)
+
+
+def joined_draws(parts: Sequence[Qualities]) -> Qualities:
+    """Return the qualities of all draws."""
+    return Qualities(*map(np.concatenate, zip(*parts, strict=True)))

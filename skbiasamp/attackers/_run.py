@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +11,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp._cells import side_of, take
 from skbiasamp._input import InputError, quote, rows_of
+from skbiasamp._models import alone as of_one
 from skbiasamp._order import ordered
+from skbiasamp._progress import progress
+from skbiasamp._sums import chunks
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.attackers._attack import (
     MOST_BITS,
@@ -23,9 +25,16 @@ from skbiasamp.attackers._attack import (
     make_attack,
     truth_of,
 )
+from skbiasamp.attackers._draws import merged_into, resample
 from skbiasamp.attackers._exact import ExactAttacker
 from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, choose, describe
-from skbiasamp.attackers._pair import AttackPair, Qualities, drawn_qualities, resampled_qualities
+from skbiasamp.attackers._pair import (
+    AttackPair,
+    Qualities,
+    drawn_qualities,
+    joined_draws,
+    resampled_qualities,
+)
 from skbiasamp.attackers._trained import TrainedPair, rescored, train_attackers
 from skbiasamp.contingency import Contingency, SideName
 
@@ -165,75 +174,86 @@ class AttackRun:
 class Redrawn(NamedTuple):
     """How qualities vary: over draws on the rows as they are, and over resamples of the rows.
 
-    Draws differ in folds, perturbations and training. In resamples the perturbation is the
-    expected one. Of trained attackers, which resamples do not train again, there are the
-    qualities of each fold by itself.
+    Draws differ in folds, perturbations and training. In resamples, drawn with `seed`, the
+    perturbation is the expected one. Of trained attackers, which resamples do not train again,
+    there are the qualities of each fold by itself.
     """
 
     draws: Qualities
     resamples: Qualities
-    folds: Qualities | None = None
+    folds: Qualities | None
+    seed: int
 
 
 def redrawn(
-    runs: Sequence[AttackRun], n_resamples: int, rng: np.random.Generator, *, guesses: bool = True
-) -> list[Redrawn]:
-    """Draw again and resample rows, in the same way for all runs.
+    run: AttackRun, n_resamples: int, rng: np.random.Generator, *, guesses: bool = True
+) -> Redrawn:
+    """Draw again and resample rows.
 
     Exact attackers learn again each time. Trained attackers stay what they are. Without `guesses`
     the quality of the best guess is left out where it takes time.
     """
-    seeds = rng.integers(2**63, size=2)
-    found: dict[int, Redrawn] = {}
-    kinds = [(run.trained is None, run.pair.data.training is None) for run in runs]
-    for kind in dict.fromkeys(kinds):
-        members = [i for i, one in enumerate(kinds) if one == kind]
-        cv = runs[members[0]].pair.settings.cv
-        if kind[0]:
-            pairs = [runs[i].pair for i in members]
-            resamples = resampled_qualities(
-                pairs, n_resamples, np.random.default_rng(seeds[0]), guesses=guesses
-            )
-            draws = [runs[i].qualities for i in members]
-            if cv is not None and len(draws[0].data) < ENOUGH_DRAWS:
-                draws = drawn_qualities(
-                    pairs, ENOUGH_DRAWS, np.random.default_rng(seeds[1]), guesses=guesses
-                )
-            found.update(zip(members, map(Redrawn, draws, resamples), strict=True))
-            continue
-        trained = [one.trained for one in (runs[i] for i in members) if one.trained is not None]
-        # Beside models with exact attackers the resamples must be theirs.
-        n_folds = (cv or 1) if len({*kinds}) > 1 else 1
-        every = rescored(trained, n_resamples, np.random.default_rng(seeds[0]), n_folds)
-        for i, one, resampled in zip(members, trained, every, strict=True):
-            found[i] = Redrawn(runs[i].qualities, resampled, one.by_fold())
-    return [found[i] for i in range(len(runs))]
+    seed, other = rng.integers(2**63, size=2)
+    rng = np.random.default_rng(seed)
+    if run.trained is not None:
+        resamples = rescored(run.trained, n_resamples, rng)
+        return Redrawn(run.qualities, resamples, run.trained.by_fold(), seed)
+    resamples = resampled_qualities(run.pair, n_resamples, rng, guesses=guesses)
+    draws = run.qualities
+    if run.pair.settings.cv is not None and len(draws.data) < ENOUGH_DRAWS:
+        rng = np.random.default_rng(other)
+        draws = drawn_qualities(run.pair, ENOUGH_DRAWS, rng, guesses=guesses)
+    return Redrawn(draws, resamples, None, seed)
 
 
-def run_attacks(pairs: Sequence[AttackPair], rng: np.random.Generator) -> list[AttackRun]:
-    """Train and score attackers, over draws of folds and perturbations.
-
-    Pairs differ in their predictions only, and each has the draws that it would have by itself.
-    """
-    attackers, settings = [_attacker_of(pair) for pair in pairs], pairs[0].settings
-    generators = [rng, *(copy.deepcopy(rng) for _ in pairs[1:])]
-    found: dict[int, AttackRun] = {}
-    exact: dict[bool, list[int]] = {}
-    for i, (pair, attacker) in enumerate(zip(pairs, attackers, strict=True)):
-        if type(attacker) is ExactAttacker and not pair.rowwise:
-            exact.setdefault(pair.data.training is None, []).append(i)
-            continue
-        if settings.cv is None:
-            _raise_no_closed_form(pair, attacker)
-        others = [one.trained for one in found.values() if one.trained is not None]
-        trained = train_attackers(pair, attacker, generators[i], others)
-        found[i] = AttackRun(pair, attacker, trained, trained.qualities(generators[i]))
-    for members in exact.values():
+def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
+    """Train and score attackers, over draws of folds and perturbations."""
+    attacker, settings = _attacker_of(pair), pair.settings
+    if type(attacker) is ExactAttacker and not pair.rowwise:
         n_draws = 1 if settings.cv is None else settings.n_draws
-        mine, own = [pairs[i] for i in members], generators[members[0]]
-        for i, one in zip(members, drawn_qualities(mine, n_draws, own), strict=True):
-            found[i] = AttackRun(pairs[i], attackers[i], None, one)
-    return [found[i] for i in range(len(pairs))]
+        return AttackRun(pair, attacker, None, drawn_qualities(pair, n_draws, rng))
+    if settings.cv is None:
+        _raise_no_closed_form(pair, attacker)
+    trained = train_attackers(pair, attacker, rng)
+    return AttackRun(pair, attacker, trained, trained.qualities(rng))
+
+
+def resampled_together(
+    runs: Mapping[str, AttackRun], cells: Contingency, n_resamples: int, before: Redrawn
+) -> list[Qualities]:
+    """Return the qualities of two models on the same resamples of the rows that they predict.
+
+    `cells` hold the predictions of these models, and each run is of the cells of one of them.
+    `before` is how the first of them varies by itself: if rows are drawn one by one, resamples of
+    its cells and of these are the same.
+    """
+    if any(run.pair.rowwise for run in runs.values()):
+        cells = _one_cell_a_row(cells)
+    merged = [merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()]
+    exact = [run.pair for run in runs.values() if run.trained is None]
+    n_folds = max((pair.settings.cv or 1 for pair in exact), default=1)
+    training = next((one for pair in exact if (one := pair.data.training) is not None), None)
+    found: list[list[Qualities]] = [[] for _ in runs]
+    sizes = min((run.pair.chunks(n_resamples) for run in runs.values()), key=max)
+    sizes = min(sizes, chunks(n_resamples, n_folds * cells.n_cells), key=max)
+    rng = np.random.default_rng(before.seed)
+    first = next(iter(runs.values()))
+    known = training is None and (first.trained is None or n_folds == 1)
+    known = known and merged[0].keeps_draws(first.pair.cells)
+    with progress("resamples", n_resamples) as step:
+        for n in step.parts(sizes):
+            folds = resample(cells, n_folds, n, rng)
+            learnt = None if training is None else resample(training.cells, 1, n, rng)
+            for i, run in enumerate(runs.values()):
+                if i == 0 and known:
+                    continue
+                weight = merged[i].sums(folds)
+                if run.trained is not None:
+                    found[i].append(run.trained.rescored(weight.sum(axis=1)))
+                    continue
+                own = None if run.pair.data.training is None else learnt
+                found[i].append(run.pair.exact(weight, own, None, guesses=False))
+    return [joined_draws(part) if part else before.resamples for part in found]
 
 
 def _attacker_of(pair: AttackPair) -> Any:

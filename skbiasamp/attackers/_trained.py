@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +15,7 @@ from skbiasamp._sums import chunks
 from skbiasamp.attackers._attack import Attack
 from skbiasamp.attackers._draws import resample, split
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
-from skbiasamp.attackers._pair import AttackPair, Qualities, other_folds
+from skbiasamp.attackers._pair import AttackPair, Qualities, joined_draws, other_folds
 from skbiasamp.attackers._qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
 
 # Numbers held at once for each cell by true and predicted class.
@@ -27,13 +26,8 @@ def train_attackers(
     pair: AttackPair,
     attacker: Any,
     rng: np.random.Generator,
-    others: Sequence[TrainedPair] = (),
 ) -> TrainedPair:
-    """Train an attacker for every draw, fold and target.
-
-    `others` are those of other models, from the same draws: if labels are not perturbed, the
-    attackers on labels are the same.
-    """
+    """Train an attacker for every draw, fold and target."""
     settings = pair.settings
     n_folds = settings.cv or 1
     weight = split(pair.cells, n_folds, settings.n_draws, rng)
@@ -48,10 +42,8 @@ def train_attackers(
     n_targets = max(len(attack.names) for attack in pair.attacks)
     # Both attackers of a pair start from the same seed.
     seeds = rng.integers(2**31, size=(settings.n_draws, n_scored, n_targets))
-    alike = [one.predicted[0] for one in others if one.learnt_labels_as(pair, attacker)]
-    trained = pair.attacks[1:] if alike else pair.attacks
     tasks: list[TrainingTask] = []
-    for attack in trained:
+    for attack in pair.attacks:
         rate = pair.rate_of(attack, rates)
         for draw in range(settings.n_draws):
             drawn = None if rate is None else rate[[draw]]
@@ -65,14 +57,14 @@ def train_attackers(
             verbose=settings.verbose,
         )
     )
-    predicted: list[list[Array]] = alike[:1]
-    for attack in trained:
+    predicted: list[list[Array]] = []
+    for attack in pair.attacks:
         shape = (1, 1 if attack.training else n_scored, len(attack.names))
         n = shape[1] * shape[2]
         draws = [np.stack([next(found) for _ in range(n)]) for _ in range(settings.n_draws)]
         predicted.append([one.reshape(*shape, *one.shape[1:]) for one in draws])
     folds = weight[:, :n_scored] if training is None else weight
-    return TrainedPair(pair, attacker, folds, predicted)
+    return TrainedPair(pair, folds, predicted)
 
 
 def _tasks(
@@ -170,21 +162,8 @@ class TrainedPair:
     """
 
     pair: AttackPair
-    attacker: Any
     folds: Array
     predicted: list[list[Array]]
-
-    def learnt_labels_as(self, pair: AttackPair, attacker: Any) -> bool:
-        """Whether the attackers on labels are those of another pair, from the same draws."""
-        mine, its = self.pair.data, pair.data
-        return (
-            self.pair.perturbed is None
-            and pair.perturbed is None
-            and type(self.attacker) is type(attacker)
-            and (mine.training is None) == (its.training is None)
-            and mine.texts is None
-            and mine.counts_as(its)
-        )
 
     # ------------------------------------------------------------------ the rows as they are
 
@@ -202,7 +181,7 @@ class TrainedPair:
                 held = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
                 scores.append(self._score(attack, held, rate, predicted[draw], noise))
             found.append(Qualities(scores[0][0], *scores[-1]))
-        return Qualities(*map(np.concatenate, zip(*found, strict=True)))
+        return joined_draws(found)
 
     def _score(
         self,
@@ -240,8 +219,8 @@ class TrainedPair:
             for fold in range(self.folds.shape[1]):
                 own = [[every[draw][:, [fold]]] for every in self.predicted]
                 alone = replace(self, folds=self.folds[[draw]][:, [fold]], predicted=own)
-                found.append(alone.rescored(self.pair.cells.weight[None], {}))
-            draws.append(Qualities(*map(np.concatenate, zip(*found, strict=True))))
+                found.append(alone.rescored(self.pair.cells.weight[None]))
+            draws.append(joined_draws(found))
         return Qualities(*map(np.stack, zip(*draws, strict=True)))
 
     # ------------------------------------------------------------------ resampled rows
@@ -257,11 +236,10 @@ class TrainedPair:
         share = divide(self.folds.sum(axis=1).mean(axis=0), self.pair.cells.weight)
         return None if (share == 1).all() else share
 
-    def rescored(self, weight: Array, known: dict[int, tuple[Array, Array]]) -> Qualities:
+    def rescored(self, weight: Array) -> Qualities:
         """Score the attackers on rows of other weights, with the expected perturbation.
 
-        A row counts as it does on average over the draws in which attackers were trained. `known`
-        are the scores of attackers that several pairs have, by the identity of their predictions.
+        A row counts as it does on average over the draws in which attackers were trained.
         """
         pair = self.pair
         if self._scored is not None:
@@ -269,16 +247,13 @@ class TrainedPair:
         # Perturbed rows stay perturbed as they are.
         rates = None if pair.rowwise else pair.rates(pair.cells, weight)
         scores = []
-        for attack, predicted, mean in zip(pair.attacks, self.predicted, self._means, strict=True):
-            if id(predicted) not in known:
-                rate = pair.rate_of(attack, rates)
-                parts = [
-                    self._rescore(attack, weight[rows], None if rate is None else rate[rows], mean)
-                    for rows in self._slices(len(weight))
-                ]
-                quality, guess = (np.concatenate(part) for part in zip(*parts, strict=True))
-                known[id(predicted)] = quality, guess
-            scores.append(known[id(predicted)])
+        for attack, mean in zip(pair.attacks, self._means, strict=True):
+            rate = pair.rate_of(attack, rates)
+            parts = [
+                self._rescore(attack, weight[rows], None if rate is None else rate[rows], mean)
+                for rows in self._slices(len(weight))
+            ]
+            scores.append([np.concatenate(part) for part in zip(*parts, strict=True)])
         return Qualities(scores[0][0], *scores[-1])
 
     def _slices(self, n_draws: int) -> list[slice]:
@@ -352,22 +327,12 @@ class TrainedPair:
         return pair.score(table, predicted), pair.best_guess(table)
 
 
-def rescored(
-    trained: Sequence[TrainedPair], n_draws: int, rng: np.random.Generator, n_folds: int = 1
-) -> list[Qualities]:
-    """Score trained attackers on resampled rows, which are the same for all pairs.
-
-    `n_folds` makes the resamples those of exact attackers.
-    """
-    cells = trained[0].pair.cells
-    found: list[list[Qualities]] = [[] for _ in trained]
+def rescored(trained: TrainedPair, n_draws: int, rng: np.random.Generator) -> Qualities:
+    """Score trained attackers on resampled rows."""
+    cells = trained.pair.cells
     with progress("resamples", n_draws) as step:
-        for size in step.parts(chunks(n_draws, n_folds * cells.n_cells)):
-            weight = resample(cells, n_folds, size, rng).sum(axis=1)
-            known: dict[int, tuple[Array, Array]] = {}
-            for one, part in zip(trained, found, strict=True):
-                part.append(one.rescored(weight, known))
-    return [Qualities(*map(np.concatenate, zip(*part, strict=True))) for part in found]
+        sizes = step.parts(chunks(n_draws, cells.n_cells))
+        return joined_draws([trained.rescored(resample(cells, 1, n, rng)[:, 0]) for n in sizes])
 
 
 def _shares(folds: Array) -> Array:

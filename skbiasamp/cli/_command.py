@@ -100,6 +100,8 @@ def _names_of(named: list[Named]) -> dict[str, Spoken]:
         "y_train and sensitive_train": "--train",
         "the training data": "--train",
         "NumericAuditor": "--numeric",
+        "LICAuditor": "--auditor skbiasamp:LICAuditor",
+        "WordListLabeler": "--text and --labels",
     }
     for option, parameter in PARAMETER_OF.items():
         mine = [one for one in named if one.side == option]

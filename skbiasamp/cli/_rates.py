@@ -46,6 +46,7 @@ def add_rates(
         ("sensitive", "+", True, "the sensitive features"),
         ("target", 1, False, "the true label, which adds true and false positive rates"),
         ("weight", 1, False, "weights of the rows"),
+        ("cluster", 1, False, "the person, image or family of a row: its rows may be alike"),
     ):
         add(f"--{option}", nargs=many, required=needed, metavar="NAME", help=f"column: {text}")
     add(

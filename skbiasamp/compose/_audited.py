@@ -20,7 +20,15 @@ from sklearn.utils.metadata_routing import (
 from sklearn.utils.validation import check_is_fitted
 
 from skbiasamp._compat import HasMethods, has_method
-from skbiasamp._input import Array, InputError, check_auditor, of_auditor, speaking, to_native
+from skbiasamp._input import (
+    Array,
+    InputError,
+    as_classes,
+    check_auditor,
+    of_auditor,
+    speaking,
+    to_native,
+)
 from skbiasamp._texts import filling
 from skbiasamp.compose._sensitive import (
     SENSITIVE,
@@ -371,7 +379,7 @@ class AuditedClassifier(SensitiveWrapper):
         """Return the predicted sensitive feature, or None if nothing predicts it."""
         if self.sensitive_estimator_ is None:
             return None
-        predicted = self.sensitive_estimator_.predict(self._without_sensitive(X))
+        predicted = as_classes(self.sensitive_estimator_.predict(self._without_sensitive(X)))
         return predicted if self._combinations is None else self._combinations[predicted]
 
     def _without_sensitive(self, X: Any) -> Any:
@@ -387,7 +395,7 @@ class AuditedClassifier(SensitiveWrapper):
         given = {"sensitive_features": attribute} if asked else {}
         return {
             "y_true": y,
-            "y_pred": self._ask("predict", X, **given),
+            "y_pred": as_classes(self._ask("predict", X, **given)),
             "sensitive_features": attribute,
             "sensitive_pred": self._predict_sensitive(X),
             "sample_weight": sample_weight,

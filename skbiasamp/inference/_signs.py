@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from skbiasamp._input import Array
 from skbiasamp._task_sums import TaskSums
@@ -22,8 +21,10 @@ from skbiasamp.inference._pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
 _CERTAIN = 4.0
-# Beyond so many, a sign against it needs a reversal to explain it.
-_CLEAR = float(stats.norm.isf(0.025))
+# Beyond so many, an amplification must hold at the association's own sign too. With 1.96 a model
+# that reverses weak associations was still said to amplify in a third of data sets, with 1 in a
+# tenth; real amplifications are found as often.
+_CLEAR = 1.0
 # Pairs with fewer rows take no part in the verdict.
 FEWEST_ROWS = 30
 _NOISE = 1e-12  # of sums of fractional weights
@@ -57,7 +58,9 @@ def signs_of(
     counted = counted & ~np.isnan(pairs.delta)
     if not counted.any() or pairs.growth is not None or isinstance(test, TaskSums):
         counted = np.ones(pairs.delta.shape, dtype=bool)
-    found = None if pairs.given_sign else _moments(pairs, train, test)
+    # Labels that are balanced throughout have nothing to amplify.
+    known = pairs.given_sign or not pairs.sign.any()
+    found = None if known else _moments(pairs, train, test)
     if found is None or pairs.centre is None:
         return Signs(pairs.sign, pairs.sign, counted)
     association, change = pairs.base - pairs.centre[0], pairs.change

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,13 +16,20 @@ from skbiasamp._cells import side_of
 from skbiasamp._compat import HasMethods, Interval, StrOptions
 from skbiasamp._input import Array, InputError
 from skbiasamp._merging import renamed_onto
-from skbiasamp._models import of_model
+from skbiasamp._models import alone, together
 from skbiasamp._words import rate
 from skbiasamp.attackers._attack import InputAndTarget, Settings
 from skbiasamp.attackers._draws import own_generator
 from skbiasamp.attackers._pair import AttackPair, Qualities
-from skbiasamp.attackers._qualities import ADDITIVE, QUALITIES
-from skbiasamp.attackers._run import AttackRun, Redrawn, make_pair, redrawn, run_attacks
+from skbiasamp.attackers._qualities import ADDITIVE, QUALITIES, divide
+from skbiasamp.attackers._run import (
+    AttackRun,
+    Redrawn,
+    make_pair,
+    redrawn,
+    resampled_together,
+    run_attack,
+)
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.inference._compare import n_changed
 from skbiasamp.inference._intervals import of_draws
@@ -254,7 +261,7 @@ class AttackAuditor(BaseAuditor):
         """With one group there is nothing to predict: a warning says so when it is audited."""
 
     def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
-        return run_attacks([self._pair(test)], rng)[0]
+        return run_attack(self._pair(test), rng)
 
     def _pair(self, test: Contingency) -> AttackPair:
         """Return the attacks on labels and on predictions."""
@@ -295,56 +302,66 @@ class AttackAuditor(BaseAuditor):
     ) -> ComparisonResult:
         if runs:
             return self._compare_runs(cells, reference, runs)
-        # Every model gets the same folds, perturbations and resamples: only predictions differ.
-        seeds = own_generator(self.random_state).integers(2**63, size=2)
-        pairs = [self._pair(of_model(cells, model)) for model in cells.models]
-        attacks = run_attacks(pairs, np.random.default_rng(seeds[0]))
-        done = dict(zip(cells.models, attacks, strict=True))
-        amplified = {model: [self._amplified(one.qualities)] for model, one in done.items()}
-        if self.interval is not None:
-            rng = np.random.default_rng(seeds[1])
-            again = redrawn(list(done.values()), self.n_resamples, rng, guesses=False)
-            for model, both in zip(done, again, strict=True):
-                amplified[model] += self._varied(self._amplified, both)
-        rows: list[dict[str, Any]] = []
-        for model, values in amplified.items():
-            value = float(values[0].mean())
-            nothing = dict.fromkeys(MODEL_COLUMNS[3:], np.nan)
-            rows.append({"model": model, "value": value, "estimate": value, **nothing})
+        # Every model is audited by itself, with the random numbers of its own audit.
+        models = [reference, *(model for model in cells.models if model != reference)]
+        rng = own_generator(self.random_state)
+        generators = [rng, *(copy.deepcopy(rng) for _ in models[1:])]
+        parts = {model: alone(cells, model, known=self._fitted) for model in models}
+        done, varied, again = {}, {}, {}
+        for model, own in zip(models, generators, strict=True):
+            done[model] = self._run(parts[model], own)
+            varied[model] = [self._amplified(done[model].qualities)]
             if self.interval is not None:
-                rows[-1]["low"], rows[-1]["high"], *_ = self._interval_of_mean(*values)
-        tables, clusters = [], cells.clusters
-        for row in rows:
-            model = row["model"]
+                again[model] = redrawn(done[model], self.n_resamples, own, guesses=False)
+                varied[model] += self._varied(self._amplified, again[model])
+        rows: list[dict[str, Any]] = []
+        tables: list[pd.DataFrame] = []
+        nothing = dict.fromkeys(MODEL_COLUMNS[3:], np.nan)
+        for model in models:
+            value = float(varied[model][0].mean())
+            row = {"model": model, "value": value, "estimate": value, **nothing}
+            rows.append(row)
+            if self.interval is not None:
+                row["low"], row["high"], *_ = self._interval_of_mean(*varied[model])
             if model == reference:
                 continue
-            # Beside exact attackers there are no folds.
-            varied = zip(amplified[model], amplified[reference], strict=False)
-            gaps = [a - b for a, b in varied]
-            row["difference"] = row["value"] - float(amplified[reference][0].mean())
-            before, after = (done[name].qualities.model.mean(axis=0) for name in (reference, model))
-            columns = {
-                "model": model,
-                **self._targets(done[model], of_model(cells, model)),
-                "n": float(done[model].pair.cells.total),
-                "reference": before,
-                "observed": after,
-                "difference": after - before,
-                "amplification": gaps[0].mean(axis=0),
-                **dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan),
-            }
+            row["difference"] = row["value"] - rows[0]["value"]
+            gaps = [varied[model][0] - varied[reference][0]]
+            how: dict[str, Any] = {}
             if self.interval is not None:
-                how: dict[str, Any] = {
-                    "n_changed": n_changed(cells, model, reference),
-                    "n_rows": int(cells.rows.sum() if clusters is None else clusters.total),
-                }
+                both = {name: done[name] for name in (reference, model)}
+                shared = together(cells, [*both])
+                drawn = resampled_together(both, shared, self.n_resamples, again[reference])
+                resampled = [self._spread(self._amplified(one)) for one in drawn]
+                gaps += _gaps(varied[reference], varied[model], *resampled)
+                clusters = cells.clusters
+                how["n_changed"] = n_changed(cells, model, reference)
+                how["n_rows"] = int(cells.rows.sum() if clusters is None else clusters.total)
                 names = ("difference_low", "difference_high", "p_value")
                 row |= dict(zip(names, self._interval_of_mean(*gaps, **how), strict=False))
-                how["confidence_level"] = self.confidence_level
-                columns["low"], columns["high"], columns["p_value"], _ = of_draws(*gaps, **how)
-                columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
+            columns = {"model": model, **self._targets(done[model], parts[model])}
+            columns |= self._columns_of_gap(done[reference], done[model], gaps, how)
             tables.append(pd.DataFrame(columns))
         return comparison_result(self, cells, reference, rows, pd.concat(tables, ignore_index=True))
+
+    def _columns_of_gap(
+        self, reference: AttackRun, model: AttackRun, gaps: list[Array], how: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the columns of a table of targets; `gaps` are differences of two models."""
+        before, after = (run.qualities.model.mean(axis=0) for run in (reference, model))
+        columns: dict[str, Any] = {
+            "n": float(model.pair.cells.total),
+            "reference": before,
+            "observed": after,
+            "difference": after - before,
+            "amplification": gaps[0].mean(axis=0),
+            **dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan),
+        }
+        if self.interval is not None:
+            low, high, p_values, _ = of_draws(*gaps, confidence_level=self.confidence_level, **how)
+            columns |= {"low": low, "high": high, "p_value": p_values}
+            columns["p_adjusted"] = adjust_p_values(p_values, self.adjust)
+        return columns
 
     def _interval_of_mean(self, *every: Array, **how: Any) -> tuple[float, ...]:
         """Return the interval, p-value and standard error of the mean over targets."""
@@ -353,13 +370,28 @@ class AttackAuditor(BaseAuditor):
         return tuple(float(one[0]) for one in found)
 
     def _result(self, test: Contingency) -> AuditResult:
-        return self._attacked(test)[0]
+        with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
+            return self._attacked(test).result
 
     def _runs(self, cells: Contingency) -> dict[str, tuple[AuditResult, Array]]:
-        """Audit every model on the same folds, perturbations and resamples."""
+        """Audit every run by itself, and all of them on the same resamples."""
         same = copy.copy(self)
-        same.random_state = int(own_generator(self.random_state).integers(2**31))
-        return {model: same._attacked(of_model(cells, model)) for model in cells.models}
+        if not isinstance(same.random_state, Integral):
+            same.random_state = int(own_generator(self.random_state).integers(2**31))
+        with np.errstate(invalid="ignore"):
+            found = {
+                model: same._attacked(alone(cells, model, known=self._fitted))
+                for model in cells.models
+            }
+            first = next(iter(found.values())).again
+            if first is None:
+                return {model: (one.result, np.full(2, np.nan)) for model, one in found.items()}
+            done = {model: one.done for model, one in found.items()}
+            shared = together(cells, cells.models)
+            drawn = resampled_together(done, shared, self.n_resamples, first)
+            values = [self._spread(self._amplified(one)).mean(axis=-1) for one in drawn]
+        results = (one.result for one in found.values())
+        return dict(zip(found, zip(results, values, strict=True), strict=True))
 
     def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
         found = self._runs(cells).values()
@@ -400,12 +432,9 @@ class AttackAuditor(BaseAuditor):
         pairs = pd.concat(tables, ignore_index=True)
         return comparison_result(self, cells, reference, rows, pairs, runs)
 
-    def _attacked(self, test: Contingency) -> tuple[AuditResult, Array]:
-        """Return the result, and the values of resamples."""
-        with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
-            return self._attacked_rows(test)
-
-    def _attacked_rows(self, test: Contingency) -> tuple[AuditResult, Array]:
+    def _attacked(self, test: Contingency) -> _Attacked:
+        """Return the result, with the attacks and how they vary."""
+        again: Redrawn | None = None
         rng = own_generator(self.random_state)
         done = self._run(test, rng)
         pair = done.pair
@@ -425,10 +454,9 @@ class AttackAuditor(BaseAuditor):
         if len(amplification) > 1:
             statistics["between_draw_sd"] = float(amplification.mean(axis=1).std(ddof=1))
         found: dict[str, float] = {}
-        drawn = np.full(2, np.nan)
         columns: dict[str, Any] = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
         if self.interval is not None:
-            (again,) = redrawn([done], self.n_resamples, rng)
+            again = redrawn(done, self.n_resamples, rng)
             above = self._interval_of_mean(
                 above_chance(done.qualities), *self._varied(above_chance, again)
             )
@@ -438,7 +466,6 @@ class AttackAuditor(BaseAuditor):
                 *amplified
             )
             statistics["standard_error"] = error
-            drawn = amplified[2].mean(axis=-1)
             columns["low"], columns["high"], columns["p_value"], _ = of_draws(
                 *amplified, confidence_level=self.confidence_level
             )
@@ -465,7 +492,7 @@ class AttackAuditor(BaseAuditor):
             **self._evidence(done),
             **found,
         )
-        return result, drawn
+        return _Attacked(result, done, again)
 
     def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
         """Return group and task of each target; a side that is no target is "(all)"."""
@@ -505,8 +532,38 @@ def _targets_of_runs(name: str, own: list[AuditResult], other: list[AuditResult]
     return pd.DataFrame(columns | nothing)
 
 
+class _Attacked(NamedTuple):
+    """The result of an audit, and the attacks behind it; `again` is None without an interval."""
+
+    result: AuditResult
+    done: AttackRun
+    again: Redrawn | None
+
+
 def above_chance(qualities: Qualities) -> Array:
     """Return how far attackers on predictions beat the best guess that ignores its input."""
     model, chance = qualities.model, qualities.chance
     # Without any error both are infinite.
     return np.subtract(model, chance, out=np.zeros(model.shape), where=model != chance)
+
+
+def _gaps(
+    reference: Sequence[Array], model: Sequence[Array], before: Array, after: Array
+) -> list[Array]:
+    """Return how a difference varies: over draws, over resamples, and over folds if there are any.
+
+    `reference` and `model` are what varies of each by itself; `before` and `after` are of the same
+    resamples.
+    """
+    _, draws, _, *folds = zip(reference, model, strict=False)
+    n = min(map(len, draws))  # exact attackers have more of them
+    gap = after - before
+    found = [draws[1][:n] - draws[0][:n], gap]
+    apart, paired = (
+        sum(one.mean(axis=-1).var() for one in every) for every in ((before, after), (gap,))
+    )
+    for one, other in folds:
+        # Folds of two models have other rows. What attackers learn from the rows of both is taken
+        # to vary less than from two samples, by as much as what they are scored on does.
+        found.append((other - np.roll(one, 1, axis=1)) * np.sqrt(divide(paired, apart)))
+    return found

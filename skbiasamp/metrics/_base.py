@@ -239,8 +239,8 @@ class BaseAuditor(ABC, BaseEstimator):
     ) -> ComparisonResult:
         """Compare several models on the same rows.
 
-        All models are measured on the same resamples, folds and perturbations, so that what they
-        have in common cancels. Two separate intervals may overlap although the models differ.
+        Differences are measured on resamples of the rows of both models, so that what they have in
+        common cancels. Two separate intervals may overlap although the models differ.
 
         Parameters
         ----------

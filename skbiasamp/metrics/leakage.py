@@ -14,7 +14,7 @@ from skbiasamp._input import Array, InputError, quote, speaking
 from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.attackers._attack import InputAndTarget
-from skbiasamp.attackers._run import AttackRun, make_pair, run_attacks
+from skbiasamp.attackers._run import AttackRun, make_pair, run_attack
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.metrics._attack import AttackAuditor
 from skbiasamp.metrics._functions import function_of
@@ -82,9 +82,9 @@ class LeakageAuditor(AttackAuditor):
     >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
     >>> auditor = LeakageAuditor(random_state=0)
     >>> auditor.audit(cooks, predicted, sensitive_features=sex)
-    leakage: +0.2807 [+0.2246, +0.3369], p = 0.002 (400 rows, exact attacker)
+    leakage: +0.2755 [+0.2164, +0.3346], p = 0.002 (400 rows, exact attacker)
     group  task   n  quality_data  quality_model  delta  amplification    low   high p_value
-    (all) (all) 400        0.4693         0.7500 0.2807         0.2807 0.2246 0.3369   0.002
+    (all) (all) 400        0.4745         0.7500 0.2755         0.2755 0.2164 0.3346   0.002
 
     The same as a function. Three in four of the women are predicted to cook, and one in four of
     the men. From the predictions an attacker guesses the group in 75 % of the rows, and in 50 %
@@ -238,7 +238,7 @@ class LeakageAuditor(AttackAuditor):
                 InputAndTarget("task", "group"),
                 None,
             )
-        return {"dataset_leakage": float(run_attacks([pair], rng)[0].qualities.data.mean())}
+        return {"dataset_leakage": float(run_attack(pair, rng).qualities.data.mean())}
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:

@@ -99,7 +99,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     >>> sex = ["f"] * 4 + ["m"] * 4
     >>> auditor = MultiAttributeAuditor(min_size=2, interval=None)
     >>> auditor.fit(labels, sensitive_features=sex).audit(labels, predicted, sensitive_features=sex)
-    multi-attribute A->T: +0.5000 (8 rows, 2 groups x 1 set of tasks)
+    multi-attribute A->T: +0.5000, estimate +0.0000 (8 rows, 2 groups x 1 set of tasks)
     group   task  n   base  observed  sign   delta  amplification
         f (0, 1)  4 0.5000    1.0000     0  0.5000         0.5000
         m (0, 1)  4 0.5000    0.0000     0 -0.5000         0.5000

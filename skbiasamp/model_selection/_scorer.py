@@ -23,6 +23,7 @@ from skbiasamp._compat import HasMethods, StrOptions, has_method
 from skbiasamp._input import (
     InputError,
     InputTypeError,
+    as_classes,
     check_auditor,
     check_instance,
     of_auditor,
@@ -219,7 +220,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
             )
         with speaking(of_auditor(auditor)):
             labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
-            value = self._measured(auditor, y_true, y_pred, **labels)
+            value = self._measured(auditor, y_true, as_classes(y_pred), **labels)
         if cannot_amplify(auditor, value):
             text = "amplification_scorer cannot choose a threshold: {why} {advice}"
             raise InputError(text, why=BALANCED, advice=SAMPLER_INSIDE)
@@ -328,7 +329,9 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
             kind = type(estimator).__name__
             raise InputTypeError(text, method=self.response_method, kind=kind)
         output = getattr(estimator, self.response_method)(X)
-        return task_scores(output, estimator.classes_) if isinstance(output, list) else output
+        if isinstance(output, list):
+            return task_scores(output, estimator.classes_)
+        return as_classes(output) if self.response_method == "predict" else output
 
 
 def _knows_signs(auditor: Any) -> bool:

@@ -15,15 +15,16 @@ from skbiasamp._input import InputError, quote
 
 EVERY = ("hour", "day", "week", "month", "quarter", "year")
 _MOST = 10_000  # periods; more are a wrong year in some row
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_HOUR = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}")
+# Not \d, which is digits of every script: names of files sort and are found by those of ASCII.
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_HOUR = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}")
 _NAMES = {
-    "hour": re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}"),
+    "hour": re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}"),
     "day": _DAY,
-    "week": re.compile(r"\d{4}-W\d{2}"),
-    "month": re.compile(r"\d{4}-\d{2}"),
-    "quarter": re.compile(r"\d{4}-Q[1-4]"),
-    "year": re.compile(r"\d{4}"),
+    "week": re.compile("[0-9]{4}-W[0-9]{2}"),
+    "month": re.compile("[0-9]{4}-[0-9]{2}"),
+    "quarter": re.compile("[0-9]{4}-Q[1-4]"),
+    "year": re.compile("[0-9]{4}"),
 }
 
 

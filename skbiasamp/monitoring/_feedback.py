@@ -19,7 +19,14 @@ from skbiasamp._compat import (
     take_rows,
     validate_params,
 )
-from skbiasamp._input import Array, InputError, check_auditor, check_lengths, to_native
+from skbiasamp._input import (
+    Array,
+    InputError,
+    as_classes,
+    check_auditor,
+    check_lengths,
+    to_native,
+)
 from skbiasamp._jobs import side_by_side
 from skbiasamp._sums import generator
 from skbiasamp._warnings import collected
@@ -156,7 +163,9 @@ def feedback_audit(
         text = "{X} must be a table of features, with one row a label; got {kind}."
         raise InputError(text, kind=type(X).__name__)
     check_lengths({**held, "X": range(shape[0]) if shape else X})
-    whole = Contingency.from_labels(target, target, sensitive_features=sensitive_features)
+    whole = Contingency.from_labels(
+        target, as_classes(target), sensitive_features=sensitive_features
+    )
     chosen = allowed(whole)[0] if auditor is None else auditor
     rows = (X, target, sensitive_features)
     settings = (generations, human_share, labels, test_size, cv)
@@ -221,14 +230,17 @@ def _run(
     seen, unseen = take_rows(X, train), take_rows(X, test)
     first, audited = take_rows(groups, train), take_rows(groups, test)
     learned = auditor._learn_reference(
-        Contingency.from_labels(people, people, sensitive_features=first)
+        Contingency.from_labels(people, as_classes(people), sensitive_features=first)
     )
     held, found = people, []
     for _ in range(generations):
         model = _seeded(estimator, rng).fit(seen, held)
         said = _labelled(model, unseen, labels, rng)
         cells = Contingency.from_labels(
-            true, said, sensitive_features=audited, like=getattr(learned, "contingency_", None)
+            true,
+            as_classes(said),
+            sensitive_features=audited,
+            like=getattr(learned, "contingency_", None),
         )
         found.append((learned.score(cells), float((said == true).mean())))
         # A row is labelled by a model that did not learn from it: memory is no feedback.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import distinct, take
+from skbiasamp._cells import distinct, side_of, take
 from skbiasamp._frames import read_periods
 from skbiasamp._input import (
     InputError,
@@ -20,7 +20,7 @@ from skbiasamp._input import (
     quote,
     rows_of,
 )
-from skbiasamp._merging import check_alike, merged, present, within
+from skbiasamp._merging import check_alike, common_positive, merged, present, within
 from skbiasamp._progress import interruptible, progress
 from skbiasamp._sums import generator
 from skbiasamp._warnings import collected
@@ -420,6 +420,8 @@ def _aligned(
     strict: bool,
 ) -> Contingency:
     """Return a period under the groups and tasks of the reference; say what that leaves out."""
+    if side_of(cells, "task").pos_label is not None:  # else it is that of the reference
+        common_positive([like, cells])
     check_alike(like, cells)
     found, lost = within(cells, like)
     for role, names in lost.items():
@@ -433,7 +435,8 @@ def _aligned(
                     what=what,
                     seen=name,
                 )
-            text = f"{rows_of(n)} of the {what} {name!r}, which the reference lacks, are left out."
+            lacking = f"the {what} {quote([name])}, which the reference lacks"
+            text = f"{rows_of(n)} of {lacking}, are left out."
             notes.append({"period": period, "text": text})
     if not cells.indicator and found.total:
         absent = [g for g, n in zip(found.groups, found.count("group"), strict=True) if not n]

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from skbiasamp import _schema as schema
-from skbiasamp._cells import distinct, take
+from skbiasamp._cells import SideName, distinct, side_of, take
 from skbiasamp._input import InputError, InputTypeError, Said, check_count, rows_of
-from skbiasamp._merging import check_alike, merged
+from skbiasamp._merging import check_alike, common_positive, merged
 from skbiasamp._order import ordered
-from skbiasamp._writing import written
+from skbiasamp._writing import remove_leftovers, written
 from skbiasamp.contingency import Contingency
 from skbiasamp.monitoring._calendar import checked_period, every_of, without_gaps
 from skbiasamp.monitoring._over import CountedPeriods, check_watch, over
@@ -75,12 +75,26 @@ class Store:
             )
 
     def __repr__(self) -> str:
-        return f"Store({str(self.folder)!r}, {len(self.periods)} periods)"
+        return f"Store({str(self.folder)!r})"
 
     @property
     def periods(self) -> list[str]:
         """The names of the periods, in their order."""
-        return sorted(path.stem for path in self.folder.glob("[0-9]*.json"))
+        if not self.folder.exists():
+            return []
+        files = (path for path in self.folder.iterdir() if path.suffix == ".json")
+        names = sorted(path.stem for path in files if path.stem[:1].isdecimal())
+        if names and every_of(names) is None:
+            # That of the fewest of its kind is the one that somebody put there.
+            kinds = [every_of([name]) for name in names]
+            odd = min(zip(names, kinds, strict=True), key=lambda one: kinds.count(one[1]))[0]
+            raise InputError(
+                "{path} is not named as the other periods of this store are, such as {known!r}: "
+                "move it to another folder.",
+                path=str(self.folder / f"{odd}.json"),
+                known=next((name for name in names if name != odd), "2026-11"),
+            )
+        return names
 
     def add(
         self,
@@ -136,12 +150,16 @@ class Store:
             )
         stored = ordered(take(cells, kept, cells.weight[kept]))
         sources = [_digest(cells)] if given is None else sorted(given)
+        if len({*sources}) < len(sources):
+            text = "{source} names the same rows twice: they would count twice."
+            raise InputError(text)
         self.folder.mkdir(parents=True, exist_ok=True)
         with _locked(self.folder):
+            remove_leftovers(self.folder)
             self._check_fits(period, stored)
             self._check_new(sources)
             path = self.folder / f"{period}.json"
-            held = schema.load(path, _PERIOD, _WRITER) if path.exists() else _nothing(period)
+            held = self._read(period) if path.exists() else _nothing(period)
             if held["cells"] is not None:
                 stored = merged([held["cells"], stored])
             held["additions"].append(
@@ -174,7 +192,9 @@ class Store:
                 known=known[0],
             )
         if known:
-            check_alike(self._read(known[-1])["cells"], cells)
+            last = self._read(known[-1])["cells"]
+            common_positive([last, cells])
+            check_alike(last, cells)
 
     def _check_new(self, sources: list[str]) -> None:
         """Raise if rows are there already, in whichever period."""
@@ -190,7 +210,8 @@ class Store:
                     )
 
     def _read(self, period: str) -> dict[str, Any]:
-        read: dict[str, Any] = schema.load(self.folder / f"{period}.json", _PERIOD, _WRITER)
+        path = self.folder / f"{period}.json"
+        read: dict[str, Any] = schema.load(path, _period(period), _WRITER)
         return read
 
     def audit_over(
@@ -219,11 +240,12 @@ class Store:
         -------
         timeline : Timeline
         """
-        if not self.periods:
-            raise FileNotFoundError(f"there are no periods in {self.folder}: add some first")
         check_watch(auditor, alpha, n_draws, strict)
         held = self.held()
-        if isinstance(reference, int) and reference > (n := len(self.periods)):
+        n = sum(cells is not None for cells in held.cells.values())
+        if not n:
+            raise FileNotFoundError(f"there are no periods in {self.folder}: add some first")
+        if isinstance(reference, int | np.integer) and reference > n:
             text = f"The reference has {n} of {reference} periods so far. Alarms begin after them."
             held.notes.append({"period": None, "text": text})
             reference = n
@@ -245,9 +267,10 @@ class Store:
 
     def held(self) -> CountedPeriods:
         """Return the counts of each period, with versions and what was suppressed."""
-        cells: dict[str, Contingency | None] = dict.fromkeys(without_gaps(self.periods))
+        names = self.periods
+        cells: dict[str, Contingency | None] = dict.fromkeys(without_gaps(names) if names else [])
         versions, notes = {}, []
-        for name in self.periods:
+        for name in names:
             read = self._read(name)
             cells[name] = distinct(read["cells"])
             by_version: dict[str, float] = {}
@@ -273,8 +296,17 @@ def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:
     if not isinstance(period, str):
         raise InputTypeError("{period} must be text; got {kind}.", kind=type(period).__name__)
     check_count("min_cell", min_cell)
-    soft = cells.soft("task") or (cells.has("task_pred") and cells.soft("task_pred"))
-    soft |= cells.has("group_pred") and cells.soft("group_pred")
+    soft = cells.soft("task")
+    pairs: tuple[tuple[SideName, SideName], ...] = (("task", "task_pred"), ("group", "group_pred"))
+    for label, name in pairs:
+        if not cells.has(name):
+            continue
+        soft |= cells.soft(name)
+        if side_of(cells, name).floats and not side_of(cells, label).floats:
+            raise InputError(
+                "A store holds counts of labels, and the predictions are the floats 0.0 and 1.0, "
+                "which may be probabilities. Pass predicted labels as integers (astype(int))."
+            )
     if soft or not cells.whole or cells.summed is not None:
         raise InputError(
             "A store holds counts, and {what} belong to single rows. {fix}",
@@ -306,7 +338,12 @@ def _nothing(period: str) -> dict[str, Any]:
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Let one process write at a time. The system frees the lock if a process is killed."""
-    with (folder / _LOCK).open("a+b") as file:
+    try:
+        lock = (folder / _LOCK).open("a+b")
+    except PermissionError as error:
+        error.filename = str(folder)  # its reader knows of no lock
+        raise
+    with lock as file:
         try:
             import fcntl
         except ImportError:  # Windows
@@ -330,23 +367,23 @@ def _cells(held: Any, field: str) -> Contingency:
     return Contingency.from_json(json.dumps(held))
 
 
-_PERIOD = schema.record(
-    {
-        "schema": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
-        "period": schema.TEXT,
-        "additions": schema.list_of(
-            schema.record(
-                {
-                    "sources": schema.list_of(schema.TEXT),
-                    "rows": schema.number(0),
-                    "version": schema.optional(schema.TEXT),
-                    "added": schema.TEXT,
-                }
-            )
-        ),
-        "suppressed": schema.record(
-            {"cells": schema.number(0, whole=True), "rows": schema.number(0)}
-        ),
-        "cells": _cells,
-    }
-)
+_FIELDS = {
+    "schema": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
+    "additions": schema.list_of(
+        schema.record(
+            {
+                "sources": schema.list_of(schema.TEXT),
+                "rows": schema.number(0),
+                "version": schema.optional(schema.TEXT),
+                "added": schema.TEXT,
+            }
+        )
+    ),
+    "suppressed": schema.record({"cells": schema.number(0, whole=True), "rows": schema.number(0)}),
+    "cells": _cells,
+}
+
+
+def _period(name: str) -> schema.Check:
+    """Return the check of a period's file: a copy under another name would count twice."""
+    return schema.record({**_FIELDS, "period": schema.value(repr(name), lambda held: held == name)})

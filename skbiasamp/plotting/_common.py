@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import check_auditor, check_instance, check_option
+from skbiasamp._input import as_classes, check_auditor, check_instance, check_option
 from skbiasamp._words import group_of
 from skbiasamp.inference._power import check_share
 from skbiasamp.inference._tests import significant
@@ -205,7 +205,7 @@ class PairsDisplay:
         check_instance(estimator, ["predict"], "estimator must be a fitted classifier")
         if auditor is None and hasattr(estimator, "audit"):
             return cls.from_result(estimator.audit(X, y, **labels), ax=ax, **options)
-        y_pred = estimator.predict(X)
+        y_pred = as_classes(estimator.predict(X))
         return cls.from_predictions(y, y_pred, auditor=auditor, ax=ax, **labels, **options)
 
     @property

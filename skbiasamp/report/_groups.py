@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,103 +10,102 @@ import pandas as pd
 from skbiasamp._cells import column
 from skbiasamp._input import Array
 from skbiasamp._task_sums import of_one_task
-from skbiasamp.contingency import Contingency
-from skbiasamp.inference._shares import ratio_interval, share_interval
+from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._row_sets import RowSets, Shares
+from skbiasamp.inference._shares import ratios_to_highest, share_interval
+
+# Error rates, and whether they are of rows that have the task.
+ERRORS = {"true_positive_rate": True, "false_positive_rate": False}
+
+
+class TaskRows(NamedTuple):
+    """The rows of one task: their groups, who is labelled with it, and who is predicted so."""
+
+    sets: RowSets
+    true: Array
+    predicted: Array
+
+
+def rows_by_task(test: Contingency, side: SideName) -> list[TaskRows]:
+    """Return the rows of each task; a probability on `side` counts as the task from 0.5."""
+    found: list[TaskRows] = []
+    for j in range(len(test.tasks)):
+        cells, position = of_one_task(test, j)
+        same = found and found[-1].sets.cells is cells  # sums of tasks have cells of each task
+        sets = found[-1].sets if same else RowSets.of_groups(cells)
+        labels = (column(cells, name, position) >= 0.5 for name in ("task", side))
+        found.append(TaskRows(sets, *labels))
+    return found
 
 
 def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return one row a group, and one row a pair of group and task; of texts only the first."""
     if not labels:
         names = pd.Series(list(test.groups), dtype=object)
-        held = pd.DataFrame({"group": names, "n": test.count("group")})
-        return held.assign(share=held["n"] / test.total), pd.DataFrame()
-    n_tasks = len(test.tasks)
-    # Sums of tasks have other rows for each task, and the same groups.
-    tasks = [of_one_task(test, j) for j in range(n_tasks)]
-    true = [column(held, "task", j) for held, j in tasks]
-    predicted: list[Array] = []
+        by_group = pd.DataFrame({"group": names, "n": test.count("group")})
+        return by_group.assign(share=by_group["n"] / test.total), pd.DataFrame()
     # Of probabilities that were summed it is not known which are above one half.
-    if test.has("task_pred") and not (test.summed == "tasks" and test.soft("task_pred")):
-        predicted = [column(held, "task_pred", j) >= 0.5 for held, j in tasks]
-    by_group, by_pair = [], []
-    for i, group in enumerate(test.groups):
-        own = tasks if test.summed == "tasks" else tasks[:1]
-        weights = [held.weight * column(held, "group", i) for held, _ in own]
-        weights *= n_tasks // len(weights)
-        n = float(weights[0].sum())
-        row: dict[str, Any] = {"group": group, "n": n, "share": n / test.total}
-        if predicted and n:
-            right = [
-                float(weight @ (t == p)) / n
-                for t, p, weight in zip(true, predicted, weights, strict=True)
-            ]
-            whole = _one_label_accuracy(test, weights[0])
-            # A mean over tasks varies less than one task of as many rows: its interval is not
-            # too narrow.
-            row |= _shares(test, accuracy=(np.mean(right) * n if whole is None else whole * n, n))
-        by_group.append(row)
-        for j, task in enumerate(test.tasks):
-            pair: dict[str, Any] = {"group": group, "task": task}
-            pair["base_rate"] = float(weights[j] @ true[j]) / n if n else np.nan
-            if predicted and n:
-                # Each is a sum of its own: of fractional weights a difference leaves rounding.
-                tp, fp, fn, tn = (
-                    float(weights[j] @ ((true[j] == t) & (predicted[j] == p)))
-                    for p, t in ((1, 1), (1, 0), (0, 1), (0, 0))
-                )
-                pair |= _shares(
-                    test,
-                    predicted_rate=(tp + fp, n),
-                    accuracy=(tp + tn, n),
-                    true_positive_rate=(tp, tp + fn),
-                    false_positive_rate=(fp, fp + tn),
-                )
-            by_pair.append(pair)
-    rates = pd.DataFrame(by_pair)
-    if predicted:
-        sizes = [row["n"] * test.units_per_weight for row in by_group]
-        rates = _with_impact(rates, np.repeat(sizes, n_tasks))
-    return pd.DataFrame(by_group), rates
+    rated = test.has("task_pred") and not (test.summed == "tasks" and test.soft("task_pred"))
+    tasks = rows_by_task(test, "task_pred" if rated else "task")
+    base = [sets.shares(true) for sets, true, _ in tasks]
+    n = base[0].n
+    by_group = pd.DataFrame([{"group": group} for group in test.groups])
+    by_group = by_group.assign(n=n, share=n / test.total)
+    rates = pd.DataFrame([{"group": a, "task": t} for a in test.groups for t in test.tasks])
+    rates["base_rate"] = np.stack([one.share for one in base], axis=1).ravel()
+    if not rated:
+        return by_group, rates
+    right = [sets.shares(true == predicted) for sets, true, predicted in tasks]
+    selected = [sets.shares(predicted, correlated=True) for sets, _, predicted in tasks]
+    numbers = share_columns("predicted_rate", selected) | share_columns("accuracy", right)
+    for name, positive in ERRORS.items():
+        errors = [sets.shares(said, true == positive) for sets, true, said in tasks]
+        numbers |= share_columns(name, errors)
+    numbers |= impact_ratios(selected, "groups")
+    return _with_accuracy(by_group, test, tasks, right), rates.assign(
+        **{name: values.ravel() for name, values in numbers.items()}
+    )
 
 
-def _one_label_accuracy(test: Contingency, weight: Array) -> float | None:
-    """Return the accuracy of several classes, of which only one can be right."""
-    if test.classes is None or len(test.tasks) == 1:
-        return None
-    both = test.both("task")
-    right = sum(column(both, "task_pred", j) for j in range(len(test.tasks)))
-    return float(weight @ (np.asarray(right) > 0)) / float(weight.sum())
+def share_columns(name: str, shares: list[Shares]) -> dict[str, Array]:
+    """Return shares (sets × tasks) and Wilson's intervals, which hold near 0 and 1 too."""
+    share = np.stack([one.share for one in shares], axis=1)
+    low, high = share_interval(share, np.stack([one.rows for one in shares], axis=1))
+    return {name: share, f"{name}_low": low, f"{name}_high": high}
 
 
-def _shares(test: Contingency, **counts: tuple[Any, Any]) -> dict[str, float]:
-    """Return shares k / n with Wilson's intervals, which hold near 0 and 1 too."""
-    found: dict[str, float] = {}
-    for name, (k, n) in counts.items():
-        found |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
-        if n:
-            rows = test.units_per_weight
-            low, high = share_interval(k * rows, n * rows)
-            found |= {
-                name: min(float(k / n), 1.0),
-                f"{name}_low": float(low),
-                f"{name}_high": float(high),
-            }
-    return found
+def impact_ratios(
+    shares: list[Shares], sets: str, counted: Array | bool = True
+) -> dict[str, Array]:
+    """Return each share over the highest of its task, with intervals and what these hold for."""
+    share = np.where(counted, np.stack([one.share for one in shares], axis=1), np.nan)
+    rows = np.stack([one.rows for one in shares], axis=1)
+    correlation = None
+    if any(one.correlation is not None for one in shares):
+        none = np.zeros((len(share), len(share)))
+        every = [none if one.correlation is None else one.correlation for one in shares]
+        correlation = np.stack(every, axis=-1)
+    ratio, low, high = ratios_to_highest(share, rows, correlation)
+    scope = [f"simultaneous over {n} {sets}" for n in (~np.isnan(share)).sum(axis=0)]
+    said = np.where(np.isnan(low), "", np.array(scope)).astype(object)
+    said[said == ""] = None
+    return {
+        "impact_ratio": ratio,
+        "impact_ratio_low": low,
+        "impact_ratio_high": high,
+        "impact_ratio_interval": said,
+    }
 
 
-def _with_impact(rates: pd.DataFrame, rows: Array) -> pd.DataFrame:
-    """Add each group's predicted rate over the highest of any group, with Koopman's interval.
-
-    Rates are one row a pair, all tasks of a group in a row.
-    """
-    rate = rates["predicted_rate"].to_numpy(float)
-    n_tasks = rates["task"].map(repr).nunique()
-    known = np.where(np.isnan(rate), -np.inf, rate).reshape(-1, n_tasks)
-    best = np.tile(known.argmax(axis=0) * n_tasks + np.arange(n_tasks), len(known))
-    top = rate[best]  # NaN if it is defined for no group
-    itself = (np.arange(len(rate)) == best) & ~np.isnan(rate)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = rate / top
-    ends = ratio_interval(rate * rows, rows, top * rows[best], rows[best])
-    low, high = (np.where(itself, np.nan, end) for end in ends)
-    return rates.assign(impact_ratio=ratio, impact_ratio_low=low, impact_ratio_high=high)
+def _with_accuracy(
+    by_group: pd.DataFrame, test: Contingency, tasks: list[TaskRows], right: list[Shares]
+) -> pd.DataFrame:
+    """Add the accuracy of each group, over all tasks."""
+    if test.classes is not None and len(tasks) > 1:  # of several classes only one can be right
+        both = test.both("task")
+        hit = sum(column(both, "task_pred", j) for j in range(len(tasks)))
+        right = [RowSets.of_groups(both).shares(np.asarray(hit) > 0)]
+    share = np.mean([one.share for one in right], axis=0)
+    # A mean over tasks varies less than one task of as many rows: its interval is not too narrow.
+    low, high = share_interval(share, np.min([one.rows for one in right], axis=0))
+    return by_group.assign(accuracy=share, accuracy_low=low, accuracy_high=high)

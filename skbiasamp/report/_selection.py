@@ -10,7 +10,6 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import column
 from skbiasamp._engines import names_of
 from skbiasamp._input import (
     MISSING,
@@ -25,12 +24,11 @@ from skbiasamp._input import (
     read_weight,
     speaking,
 )
-from skbiasamp._task_sums import of_one_task
 from skbiasamp._texts import filling
 from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._shares import ratio_interval, share_interval
 from skbiasamp.metrics._reading import count_labels, opened_rows
 from skbiasamp.report._evidence import call_of, context_of
+from skbiasamp.report._groups import ERRORS, TaskRows, impact_ratios, rows_by_task, share_columns
 from skbiasamp.results import SelectionRates
 from skbiasamp.results._tables import pair_names
 
@@ -48,33 +46,28 @@ def selection_table(
     # Of probabilities that were summed it is not known which are above one half.
     if not test.has(side) or (test.summed == "tasks" and test.soft(side)):
         return pd.DataFrame()
-    sums = _sums(test, side)
+    tasks = rows_by_task(test, side)
     parts = [
-        _rates_of(by, categories, own, test, min_share=min_share, labels=labels)
-        for by, categories, own in _by_column(test, sums)
+        _rates_of(by, categories, _merged(tasks, into), test, min_share=min_share, labels=labels)
+        for by, categories, into in _by_column(test)
     ]
     return pd.concat(parts, ignore_index=True)
 
 
-def _sums(test: Contingency, side: SideName) -> Array:
-    """Return weights by group, task, label and prediction."""
-    found = np.zeros((len(test.groups), len(test.tasks), 2, 2))
-    for j in range(len(test.tasks)):
-        held, position = of_one_task(test, j)
-        true = column(held, "task", position)
-        predicted = column(held, side, position) >= 0.5
-        for i in range(len(test.groups)):
-            weight = held.weight * column(held, "group", i)
-            for said in (False, True):
-                own = weight * (predicted == said)
-                found[i, j, 1, int(said)] = own @ true
-                found[i, j, 0, int(said)] = own @ (1 - true)
+def _merged(tasks: list[TaskRows], into: Array) -> list[TaskRows]:
+    """Return the same rows with categories in place of groups; `into` is that of each group."""
+    found: list[TaskRows] = []
+    for i, one in enumerate(tasks):
+        same = i and one.sets is tasks[i - 1].sets
+        sets = found[-1].sets if same else one.sets.merged(into)
+        found.append(one._replace(sets=sets))
     return found
 
 
-def _by_column(test: Contingency, sums: Array) -> Iterator[tuple[str, list[Any], Array]]:
-    """Yield each sensitive column with its categories and their sums, and all together."""
+def _by_column(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
+    """Yield each sensitive column, its categories and that of each group; then all together."""
     groups, columns = test.groups, list(test.group_columns)
+    single = np.arange(len(groups))
     first = groups[0]
     combined = isinstance(first, tuple) and all(
         isinstance(group, tuple) and len(group) == len(first) for group in groups
@@ -83,16 +76,14 @@ def _by_column(test: Contingency, sums: Array) -> Iterator[tuple[str, list[Any],
         n = len(first)  # type: ignore[arg-type]
         names = columns if len(columns) == n else [f"column {k}" for k in range(n)]
         for k, name in enumerate(names):
-            values: dict[Any, list[int]] = {}
-            for i, group in enumerate(groups):
-                part = group[k]  # type: ignore[index]
-                # A real category called as missing values are is another one.
-                values.setdefault((part, isinstance(part, NamedMissing)), []).append(i)
-            merged = np.stack([sums[rows].sum(axis=0) for rows in values.values()])
-            yield str(name), [part for part, _ in values], merged
-        yield " and ".join(map(str, names)), list(groups), sums
+            # A real category called as missing values are is another one.
+            parts = [(group[k], isinstance(group[k], NamedMissing)) for group in groups]  # type: ignore[index]
+            values = list(dict.fromkeys(parts))
+            into = np.array([values.index(part) for part in parts])
+            yield str(name), [part for part, _ in values], into
+        yield " and ".join(map(str, names)), list(groups), single
     else:
-        yield str(columns[0]) if len(columns) == 1 else "group", list(groups), sums
+        yield str(columns[0]) if len(columns) == 1 else "group", list(groups), single
 
 
 def _unknown(category: Any) -> bool:
@@ -106,50 +97,29 @@ def _unknown(category: Any) -> bool:
 def _rates_of(
     by: str,
     categories: list[Any],
-    sums: Array,
+    tasks: list[TaskRows],
     test: Contingency,
     *,
     min_share: float,
     labels: bool,
 ) -> pd.DataFrame:
-    n = sums.sum(axis=(2, 3))
-    selected = sums[..., 1].sum(axis=2)
+    shares = [sets.shares(said, correlated=True) for sets, _, said in tasks]
+    n = np.stack([one.n for one in shares], axis=1)
+    selected = np.stack([one.selected for one in shares], axis=1)
     share = n / test.total
     unknown = np.array([_unknown(category) for category in categories])
     counted = (share >= min_share) & ~unknown[:, None] & (n > 0)
-    per_weight = test.units_per_weight
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rate = selected / n
-        best = np.where(counted, rate, -1.0).argmax(axis=0)
-        tasks = np.arange(n.shape[1])
-        top_k, top_n = selected[best, tasks], n[best, tasks]
-        ratio = np.where(counted, rate / (top_k / top_n), np.nan)
-        known = {"true_positive_rate": sums[:, :, 1], "false_positive_rate": sums[:, :, 0]}
-        errors = {name: own[..., 1] / own.sum(axis=2) for name, own in known.items()}
-    low, high = share_interval(selected * per_weight, n * per_weight)
-    ends = ratio_interval(
-        *(one * per_weight for one in np.broadcast_arrays(selected, n, top_k, top_n))
-    )
-    # The highest rate is 1 of itself: of that there is no interval.
-    judged = counted & (np.arange(len(categories))[:, None] != best)
-    ratio_low, ratio_high = (np.where(judged, end, np.nan) for end in ends)
+    numbers = {"n": n, "share": share, "selected": selected}
+    numbers |= share_columns("selection_rate", shares) | {"counted": counted}
+    numbers |= impact_ratios(shares, "categories", counted)
+    if labels:
+        for name, positive in ERRORS.items():
+            errors = [sets.shares(said, true == positive).share for sets, true, said in tasks]
+            numbers[name] = np.stack(errors, axis=1)
     table = pd.DataFrame(pair_names(tuple(categories), test.tasks)).rename(
         columns={"group": "category"}
     )
     table.insert(0, "by", by)
-    numbers = {
-        "n": n,
-        "share": share,
-        "selected": selected,
-        "selection_rate": rate,
-        "selection_rate_low": low,
-        "selection_rate_high": high,
-        "counted": counted,
-        "impact_ratio": ratio,
-        "impact_ratio_low": ratio_low,
-        "impact_ratio_high": ratio_high,
-        **(errors if labels else {}),
-    }
     return table.assign(**{name: one.ravel() for name, one in numbers.items()})
 
 
@@ -160,6 +130,7 @@ def selection_rates(
     sensitive_features: Any = None,
     y_true: Any = None,
     sample_weight: Any = None,
+    clusters: Any = None,
     scores: bool = False,
     min_share: float = 0.0,
     pos_label: Any = None,
@@ -169,6 +140,7 @@ def selection_rates(
     sensitive: str | list[str] | None = None,
     target: str | None = None,
     weight: str | None = None,
+    cluster: str | None = None,
     model_name: str | None = None,
     data_name: str | None = None,
 ) -> SelectionRates:
@@ -191,6 +163,9 @@ def selection_rates(
         True labels. They add true and false positive rates.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights. A whole number counts as that many rows.
+    clusters : array-like of shape (n_samples,), default=None
+        An id a row: rows of one person, image or family have the same. Intervals then allow for
+        rows of a cluster that are alike. None: all rows are independent.
     scores : bool, default=False
         True: `y_pred` are scores, and a row is selected if its score is above the median of all
         rows ("scoring rate").
@@ -204,9 +179,9 @@ def selection_rates(
         rows on average.
     threshold : float, default=None
         Turns scores in `y_pred` into labels: a row is selected if its score is at least this.
-    prediction, sensitive, target, weight : column name or list
-        Columns of predictions or scores, sensitive features, labels and weights, if `y_pred` is a
-        frame or a path.
+    prediction, sensitive, target, weight, cluster : column name or list
+        Columns of predictions or scores, sensitive features, labels, weights and clusters, if
+        `y_pred` is a frame or a path.
     model_name, data_name : str, default=None
         Names of the model and of the data, for the title of the page.
 
@@ -225,35 +200,45 @@ def selection_rates(
     group        f 100        30             0.3           0.6
     group        m 100        50             0.5             1
     Impact ratios below 0.8: 1 (whole interval: 0). Intervals that include 0.8: 1.
+    Intervals of impact ratios are simultaneous: they hold for all categories of a column.
     >>> rates.table[["category", "impact_ratio_low", "impact_ratio_high"]].round(3)
       category  impact_ratio_low  impact_ratio_high
-    0        f             0.417              0.852
-    1        m               NaN                NaN
+    0        f             0.413              0.852
+    1        m             1.000              1.000
     """
     call = call_of(selection_rates, locals())
     check_option("scores", scores, (True, False))
     if isinstance(min_share, bool) or not isinstance(min_share, Real) or not 0 <= min_share < 1:
         raise InputError("{min_share} must be 0 or more and below 1; got {seen!r}.", seen=min_share)
-    columns = {"prediction": prediction, "sensitive": sensitive, "target": target, "weight": weight}
+    columns = {
+        "prediction": prediction,
+        "sensitive": sensitive,
+        "target": target,
+        "weight": weight,
+        "cluster": cluster,
+    }
     columns = {name: one for name, one in columns.items() if one is not None}
     given = {
         "y_pred": y_pred,
         "y_true": y_true,
         "sensitive_features": sensitive_features,
         "sample_weight": sample_weight,
+        "clusters": clusters,
     }
     check_threshold(threshold)
     if scores and threshold is not None:
         raise InputError("Pass {scores=True} or {threshold}, not both: each says who is selected.")
     how: dict[str, Any] = {"missing": "group", "pos_label": pos_label, "max_groups": max_groups}
     labels = not (y_true is None and target is None)
+    if columns and prediction is None:
+        raise InputError("prediction= must name the column of predictions or scores; got None.")
     if labels:
         how["threshold"] = threshold
     # Without labels, scores are not read as predictions of these.
     scored = scores or (threshold is not None and not labels)
     if scored and columns:
-        named = {"target": columns.get("prediction"), **columns}  # which scores alone lack
-        check_frame_columns(named, (y_true, sensitive_features, sample_weight))
+        named = {**columns, "target": target or prediction}  # which scores alone lack
+        check_frame_columns(named, (y_true, sensitive_features, sample_weight, clusters))
         given, columns = _read(y_pred, columns), {}
     if scored:
         given["y_pred"] = _selected(given["y_pred"], given["sample_weight"], threshold)
@@ -264,7 +249,7 @@ def selection_rates(
         test = count_labels(first, rest, columns, **how)
     else:
         rest.pop("y_true")
-        if "prediction" in columns:
+        if columns:
             columns["target"] = columns.pop("prediction")
         with speaking(y_true="y_pred", target="prediction"):
             test = count_labels(first, rest, columns, **how)
@@ -277,13 +262,15 @@ def selection_rates(
         raise InputError(text)
     context = context_of(test, None, {"model_name": model_name, "data_name": data_name}, call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
+    context["n_clusters"] = None if test.clusters is None else test.clusters.total
     return SelectionRates(selection_table(test, min_share=min_share, labels=labels), context)
 
 
 def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a frame or file as arguments."""
     roles = {"prediction": "y_pred", "target": "y_true", "weight": "sample_weight"}
-    found = dict.fromkeys(("y_true", "sample_weight", "sensitive_features"))
+    roles |= {"cluster": "clusters"}
+    found = dict.fromkeys(("y_true", "sample_weight", "clusters", "sensitive_features"))
     with opened_rows(frame, columns) as (rows, _):
         held = nw.from_native(rows).lazy()
         for name, column_s in columns.items():

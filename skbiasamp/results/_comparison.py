@@ -234,7 +234,8 @@ class ComparisonResult(OfMetric):
             )
             if low > 0 or high < 0:
                 p_value = self._row(model)["p_adjusted"]
-                text = f"{text[:-2]}, but p = {p_value:.2g})."
+                n = len(self.models)
+                text = f"{text[:-2]}; adjusted for {n} models, p = {p_value:.2g})."
         else:
             about = " about the group" if self.kind == "attack" else ""
             text = (

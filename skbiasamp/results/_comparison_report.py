@@ -267,7 +267,11 @@ _FIELDS = schema.record(
             )
         ),
         "rates": _frame_of(
-            schema.record({"model": schema.TEXT, "group": NAME, "task": NAME}, rest=COUNT)
+            schema.record(
+                {"model": schema.TEXT, "group": NAME, "task": NAME},
+                {"impact_ratio_interval": NAME},  # says what it holds for
+                rest=COUNT,
+            )
         ),
         "context": CONTEXT,
     },

@@ -31,8 +31,9 @@ class SelectionRates:
         One row a category and task: the sensitive column ``by``, the ``category``, its rows ``n``
         and their ``share``, the number ``selected``, the ``selection_rate`` and the
         ``impact_ratio`` with intervals (``_low``, ``_high``), and error rates if labels were
-        given. ``counted`` is False for categories that are left out of the ratios: unknown ones,
-        and those with fewer rows than ``min_share``.
+        given. ``impact_ratio_interval`` says what the interval of a ratio holds for: all categories
+        of the column together. ``counted`` is False for categories that are left out of the
+        ratios: unknown ones, and those with fewer rows than ``min_share``.
     context : dict
         Date, versions, and what was counted.
 
@@ -99,7 +100,8 @@ class SelectionRates:
             shown += f"\nSelected: predicted {task!r}."
         return printable(
             f"{shown}\nImpact ratios below 0.8: {below} (whole interval: {sure}). "
-            f"Intervals that include 0.8: {across}."
+            f"Intervals that include 0.8: {across}.\n"
+            "Intervals of impact ratios are simultaneous: they hold for all categories of a column."
         )
 
     @property

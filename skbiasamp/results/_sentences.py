@@ -36,7 +36,7 @@ def conclusion(
     text = f"{_verdict(result, rates=rates, what=what, amount=amount, cannot=cannot)}."
     if result.kind == "attack" or verdict in (CANNOT, NOT_MEASURED):
         return text
-    text += _shift(result) + _published(result)
+    text += _shift(result) + _small_pairs(result) + _published(result)
     if verdict == NO_EFFECT and rates and 0 < (effect := result.smallest_effect()) < 1:
         text += f" An effect of {points(effect)} would be found with a probability of 80 %."
     if result.kind != "signed":
@@ -98,9 +98,18 @@ def _shift(result: AuditResult) -> str:
         return ""
     what = "groups" if result.direction == "T->A" else "tasks"
     return (
-        f" Some {what} are predicted more, or less, often for everybody; this shift adds "
+        f" The model predicts {what} more or less often for everybody. This shift adds "
         f"{shift:+.4f} to the published value and is no amplification."
     )
+
+
+def _small_pairs(result: AuditResult) -> str:
+    """Return how many pairs have too few rows to count, if any have."""
+    n = result.statistics.get("n_small_pairs", 0)
+    if not n > 0:
+        return ""
+    have, are = ("pair has", "is") if n == 1 else ("pairs have", "are")
+    return f" {n:.0f} {have} fewer than 30 rows and {are} left out of the estimate."
 
 
 def _published(result: AuditResult) -> str:

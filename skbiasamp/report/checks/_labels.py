@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from skbiasamp._cells import side_of, sides_of
-from skbiasamp._input import Role, Said, codes_of, quote, rows_of
-from skbiasamp._words import task_of
+from skbiasamp._input import Names, Role, Said, codes_of, quote, rows_of, unspaced, visible
+from skbiasamp._words import listed, task_of
 from skbiasamp.contingency import Contingency
 from skbiasamp.report.checks import ALPHA, PAIRS, Check, Found, Seen
 from skbiasamp.text._labeler import NO_LABEL, REFUSAL
@@ -62,31 +64,111 @@ class NeverLabelled(Check):
         )
 
 
-class GroupSpelling(Check):
-    """Names of groups differ only in spaces or capital letters, as misspelt ones do."""
+class _Spelling(Check):
+    """Names differ only in what is easily misspelt."""
 
-    topic = "group spelling"
     place = "next"
-    rank = 42
+    what: ClassVar[tuple[str, str]]
+
+    @abstractmethod
+    def names(self, cells: Contingency) -> Names:
+        """Return the names that are compared."""
 
     def found(self, seen: Seen) -> Found:
-        spelled: dict[Any, list[Any]] = {}
-        for name in seen.test.groups:
-            spelled.setdefault(_plainly(name), []).append(name)
-        alike = next((names for names in spelled.values() if len(names) > 1), None)
-        if alike is None:
-            return None
-        return (
-            f"The groups {quote(alike)} differ only in spaces or capital letters.",
-            "If they are one group, these numbers are wrong: correct the spelling.",
-        )
+        one, several = self.what
+        names = self.names(seen.test)
+        if alike := _alike(names, _visibly):
+            return (
+                f"The {several} {listed(list(map(ascii, alike)))} look the same: they differ only "
+                "in invisible characters, or in how accents are encoded.",
+                f"If they are one {one}, these numbers are wrong: remove such characters, and use "
+                "unicodedata.normalize('NFC', text).",
+            )
+        if alike := _alike(names, _plainly):
+            return (
+                f"The {several} {quote(alike)} differ only in spaces or capital letters.",
+                f"If they are one {one}, these numbers are wrong: correct the spelling.",
+            )
+        return None
+
+
+def _alike(names: Names, spelling: Callable[[Any], Any]) -> Names | None:
+    """Return the first names that have one spelling, if there are any."""
+    spelled: dict[Any, list[Any]] = {}
+    for name in names:
+        spelled.setdefault(spelling(name), []).append(name)
+    return next((tuple(held) for held in spelled.values() if len(held) > 1), None)
+
+
+def _visibly(name: Any) -> Any:
+    """Return a name as it looks."""
+    if isinstance(name, tuple):
+        return tuple(map(_visibly, name))
+    return visible(name) if isinstance(name, str) else name
 
 
 def _plainly(name: Any) -> Any:
     """Return a name without what spelling may change."""
     if isinstance(name, tuple):
         return tuple(map(_plainly, name))
-    return " ".join(name.split()).casefold() if isinstance(name, str) else name
+    return unspaced(visible(name)) if isinstance(name, str) else name
+
+
+class GroupSpelling(_Spelling):
+    """Names of groups differ only in spaces, capital letters or invisible characters."""
+
+    topic = "group spelling"
+    rank = 42
+    reads = ("labels", "texts", "numbers")
+    what = ("group", "groups")
+
+    def names(self, cells: Contingency) -> Names:
+        return cells.groups
+
+
+class TaskSpelling(_Spelling):
+    """Names of tasks differ only in spaces, capital letters or invisible characters."""
+
+    topic = "task spelling"
+    rank = 43
+    what = ("task", "tasks")
+
+    def names(self, cells: Contingency) -> Names:
+        return cells.classes or cells.tasks
+
+
+class MissingNames(Check):
+    """Groups or classes have names that stand for missing values in many files."""
+
+    topic = "missing names"
+    place = "next"
+    rank = 44
+    reads = ("labels", "texts", "numbers")
+
+    def found(self, seen: Seen) -> Found:
+        classes = seen.test.classes if seen.reads == "labels" else None
+        named = {"group": seen.test.groups, "class": classes or ()}
+        said = []
+        for kind, names in named.items():
+            strange = [name for name in names if _stands_for_missing(name)]
+            if strange:
+                said.append(f"{kind} {quote(strange)}")
+        if not said:
+            return None
+        return (
+            f"The names of {listed(said)} stand for missing values in many files.",
+            "If they do here, make these cells empty, or leave the rows out.",
+        )
+
+
+# In small letters; readers of files know them as missing values too.
+_MISSING = {"", "#n/a", "<na>", "n/a", "na", "nan", "-nan", "nat", "none", "null"}
+
+
+def _stands_for_missing(name: Any) -> bool:
+    if isinstance(name, tuple):
+        return any(map(_stands_for_missing, name))
+    return isinstance(name, str) and name.strip().casefold() in _MISSING
 
 
 class PositiveClass(Check):

@@ -1,16 +1,20 @@
-"""Checks of numeric tasks: numbers that were read as classes, and predictions near the mean."""
+"""Checks of numbers: those that were read as classes or groups, and predictions near the mean."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from skbiasamp._cells import labels_of
 from skbiasamp._input import Role, Said
-from skbiasamp._words import DIRECTION_OF, rate, task_of
+from skbiasamp._words import DIRECTION_OF, name_of, rate, task_of
 from skbiasamp.contingency import Contingency, SideName
 from skbiasamp.report.checks import Check, Found, Seen
 
 _MOST_CLASSES = 20
+_MOST_GROUPS = 30  # of numbers; there are as many codes of regions, and more ages
 _NARROW = 0.9  # of the labels' standard deviation
 
 
@@ -33,6 +37,41 @@ class NumbersAsClasses(Check):
                 numeric=Role("NumericAuditor"),
             ),
         )
+
+
+class NumbersAsGroups(Check):
+    """A sensitive feature is many whole numbers, each of which was read as a group."""
+
+    topic = "numbers as groups"
+    place = "next"
+    rank = 41
+    reads = ("labels", "texts", "numbers")
+
+    def found(self, seen: Seen) -> Found:
+        for column, values in _values_of(seen.test):
+            n = len({one for one in values if isinstance(one, int | float)})
+            if n > _MOST_GROUPS:
+                name = "" if column is None else f" '{name_of(column)}'"
+                return (
+                    f"The sensitive feature{name} has {n} numbers, and each was read as a group.",
+                    "If they are amounts (ages, incomes), put them into bins first (pandas.cut, "
+                    "KBinsDiscretizer). Codes may stay as they are.",
+                )
+        return None
+
+
+def _values_of(test: Contingency) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each sensitive column, None if it has no name, and its values in the groups."""
+    if test.indicator:
+        if not test.declared:  # groups="marginal" names them column=value
+            parts = [str(one).rpartition("=") for one in test.groups]
+            for column in dict.fromkeys(title for title, _, _ in parts):
+                texts = [text for title, _, text in parts if title == column]
+                yield column, [int(one) if one.isdecimal() else one for one in texts]
+        return
+    groups = [one if isinstance(one, tuple) else (one,) for one in test.groups]
+    for i, values in enumerate(zip(*groups, strict=False)):
+        yield test.group_columns[i] if i < len(test.group_columns) else None, list(values)
 
 
 class NarrowPredictions(Check):

@@ -54,7 +54,8 @@ def _table(
 
     return Table(
         id=table_id,
-        caption=f"Selection rates by {name_of(by)}, with 95 % intervals; line: four fifths",
+        caption=f"Selection rates by {name_of(by)}, with 95 % intervals"
+        f"{TOGETHER if hold_together(rows) else ''}; line: four fifths",
         first="Category",
         marks="Impact ratio",
         axis=axis,
@@ -71,6 +72,14 @@ def _table(
         mark=mark,
         n=len(rows),
     )
+
+
+TOGETHER = " (of impact ratios: simultaneous)"
+
+
+def hold_together(rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether intervals of impact ratios hold for all rows of a task together."""
+    return any(row.get("impact_ratio_interval") for row in rows)
 
 
 def four_fifths(row: Mapping[str, Any]) -> Cell:
@@ -100,6 +109,7 @@ def selection_view(content: dict[str, Any], *, most: int) -> dict[str, Any]:
         "audits": [],
         "tables": selection_tables(rows, context.get("group_columns", ()), most),
         "scored": scored,
+        "clusters": count(context["n_clusters"]) if context.get("n_clusters") else "",
         "task": "" if _several(rows) else task_of(rows[0]["task"]),
         "least": rate(context["min_share"]) if context.get("min_share") else "",
         "below": _below(rows),

@@ -28,7 +28,7 @@ from skbiasamp._words import (
 from skbiasamp.inference._tests import significant
 from skbiasamp.report.page._picture import picture_of
 from skbiasamp.report.page._record import facts, record_of, short, table_rows
-from skbiasamp.report.page._selection import selection_tables
+from skbiasamp.report.page._selection import TOGETHER, hold_together, selection_tables
 from skbiasamp.report.page._tables import (
     Axis,
     Table,
@@ -452,7 +452,8 @@ def _rates(
     return Table(
         id="rates-table",
         caption="Rates of each group: labelled"
-        + " (ring) and predicted (dot), with 95 % intervals" * predicted,
+        + " (ring) and predicted (dot), with 95 % intervals" * predicted
+        + TOGETHER * hold_together(rows),
         first=heading,
         marks="From labels to predictions" if predicted else "Labels",
         axis=axis,

@@ -1,0 +1,925 @@
+"""Columns that may mean two things are read right, or refused with a fix that works."""
+
+import datetime
+import json
+from contextlib import suppress
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from command_line import refused
+from hypothesis import given, reject
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import skbiasamp
+from skbiasamp import (
+    AuditedClassifier,
+    Contingency,
+    DirectionalAuditor,
+    LeakageAuditor,
+    LICAuditor,
+    NumericAuditor,
+    amplification_scorer,
+    cross_audit,
+)
+from skbiasamp._input import InputError
+from skbiasamp.metrics import directional_amplification
+from skbiasamp.monitoring import Store, feedback_audit
+from skbiasamp.plotting import AmplificationDisplay
+from skbiasamp.text import WordListLabeler
+
+N = 120
+RNG = np.random.default_rng(3)
+SEX = np.array(["f", "m"])[RNG.integers(0, 2, N)].tolist()
+HIRED = (RNG.random(N) < np.where(np.array(SEX) == "f", 0.3, 0.7)).astype(int).tolist()
+CERTAIN = np.where(RNG.random(N) < 0.8, HIRED, 1 - np.array(HIRED)).astype(float).tolist()
+NEARLY = np.clip(CERTAIN, 0.001, 0.999).tolist()
+PLAIN = DirectionalAuditor(interval=None, reference="test")
+
+
+def counted(y=HIRED, pred=CERTAIN, sex=SEX, **options):
+    return Contingency.from_labels(y, pred, sensitive_features=sex, **options)
+
+
+def shares(cells, side="task_pred", given="group"):
+    return cells.rate(side, given=given)
+
+
+def many(kinds):
+    return pytest.mark.parametrize("hold", kinds.values(), ids=kinds)
+
+
+FLOATS = {
+    "list": list,
+    **{kind: lambda v, kind=kind: np.array(v, kind) for kind in ("f2", "f4", "f8", ">f8")},
+    "objects": lambda v: np.array(v, dtype=object),
+    "column vector": lambda v: np.array(v)[:, None],
+    "Decimals": lambda v: [Decimal(str(one)) for one in v],
+    "Series": pd.Series,
+    "Series of objects": lambda v: pd.Series(v, dtype=object),
+    "Series of Float64": lambda v: pd.Series(v, dtype="Float64"),
+    "Series of Arrow doubles": lambda v: pd.Series(v, dtype=pd.ArrowDtype(pa.float64())),
+    "polars Float32": lambda v: pl.Series(v, dtype=pl.Float32),
+    "pyarrow Array": pa.array,
+    "DataFrame of one column": lambda v: pd.DataFrame({"p": v}),
+}
+
+
+def duckdb_decimals(frame):
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.from_df(frame).project("* replace (p::decimal(3, 2) as p)")
+
+
+FRAMES = {
+    "pandas": lambda frame: frame,
+    "pandas Float64": lambda frame: frame.convert_dtypes().astype({"p": "Float64"}),
+    "polars": pl.from_pandas,
+    "lazy polars": lambda frame: pl.from_pandas(frame).lazy(),
+    "pyarrow": pa.Table.from_pandas,
+    "DuckDB": lambda frame: pytest.importorskip("duckdb").from_df(frame),
+    "DuckDB decimals": duckdb_decimals,
+    "Dask": lambda frame: pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3),
+    "Ibis": lambda frame: pytest.importorskip("ibis").memtable(pa.Table.from_pandas(frame)),
+}
+COLUMNS = {"target": "y", "prediction": "p", "sensitive": "a"}
+# Ibis calls a method that DuckDB has renamed.
+pytestmark = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")
+
+
+def frame_of(y=HIRED, p=CERTAIN, a=SEX, **more):
+    return pd.DataFrame({"y": y, "p": p, "a": a, **more})
+
+
+# --------------------------------------------------------------------------- floats 0.0 and 1.0
+
+AMBIGUOUS = r"holds only the floats 0\.0 and 1\.0.* or probabilities of the positive class, 0"
+
+
+@many(FLOATS)
+def test_floats_are_refused_if_0_is_the_positive_class(hold):
+    for options in ({"pos_label": 0}, {"like": counted(pred=None, pos_label=0)}):
+        with pytest.raises(ValueError, match=rf"^y_pred {AMBIGUOUS}"):
+            counted(pred=hold(CERTAIN), **options)
+    # Read as classes, they were P(class 1).
+    assert counted(pred=hold(CERTAIN), pos_label=1) == counted(pred=np.array(CERTAIN, int))
+
+
+@many(FRAMES)
+def test_floats_of_frames_are_refused_if_0_is_the_positive_class(hold):
+    with pytest.raises(ValueError, match=rf"^column 'p' \(prediction\) {AMBIGUOUS}"):
+        Contingency.from_frame(hold(frame_of()), **COLUMNS, pos_label=0)
+
+
+def test_the_fixes_that_the_error_names():
+    no = 1 - np.array(CERTAIN)  # P(class 0), or 1 - the class
+    nearly = directional_amplification(
+        HIRED, 1 - np.array(NEARLY), sensitive_features=SEX, pos_label=0
+    )
+    both = np.column_stack([no, CERTAIN])  # as predict_proba
+    exact = directional_amplification(HIRED, both, sensitive_features=SEX, pos_label=0)
+    assert exact == pytest.approx(nearly, abs=2e-3)
+    classes = np.array(CERTAIN).astype(int)
+    assert directional_amplification(
+        HIRED, classes, sensitive_features=SEX, pos_label=0
+    ) == pytest.approx(exact, abs=1e-12)
+    # What it was: P(class 0) taken for the class.
+    assert abs(exact - directional_amplification(HIRED, 1 - classes, sensitive_features=SEX)) > 0.1
+
+
+@many(FRAMES)
+def test_the_fixes_in_frames(hold):
+    frame = frame_of(no=1 - np.array(CERTAIN), whole=np.array(CERTAIN, int))
+    named = {**COLUMNS, "pos_label": 0}
+    both = Contingency.from_frame(hold(frame), **named | {"prediction": ["no", "p"]})
+    whole = Contingency.from_frame(hold(frame), **named | {"prediction": "whole"})
+    np.testing.assert_allclose(shares(both), shares(whole), atol=1e-12)
+    assert both.tasks == whole.tasks == (0,)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
+def test_files_are_refused_in_the_words_of_the_command(tmp_path, monkeypatch, capsys, kind):
+    monkeypatch.chdir(tmp_path)
+    frame = frame_of(whole=np.array(CERTAIN, int), no=1 - np.array(CERTAIN))
+    path = f"rows.{kind}"
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True, double_precision=1)
+    with pytest.raises(ValueError, match=AMBIGUOUS):
+        skbiasamp.audit(path, **COLUMNS, pos_label=0)
+    names = ("--target", "y", "--sensitive", "a", "--positive", "0")
+    said = refused(capsys, "audit", path, *names, "--prediction", "p")
+    assert said.startswith("--prediction p holds only the floats 0.0 and 1.0")
+    report = {"auditors": PLAIN, "target": "y", "sensitive": "a", "pos_label": 0}
+    whole = skbiasamp.audit(path, prediction="whole", **report)
+    both = skbiasamp.audit(path, prediction=["no", "p"], **report)
+    assert both["directional A->T"].value == pytest.approx(whole["directional A->T"].value)
+
+
+LABELS = {
+    "text": (["no", "yes"], "yes"),
+    "text of digits": (["0", "1"], "1"),
+    "1 and 2": ([1, 2], 2),
+    "-1 and 1": ([-1, 1], 1),
+    "0 and 2": ([0, 2], 2),
+    "days": ([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)], datetime.date(2021, 1, 1)),
+}
+
+
+@pytest.mark.parametrize(("classes", "positive"), LABELS.values(), ids=LABELS)
+@many(FLOATS)
+def test_floats_beside_other_classes_are_probabilities(hold, classes, positive):
+    y = [classes[one] for one in HIRED]
+    cells = counted(y, hold(CERTAIN))
+    assert cells.classes == tuple(classes)
+    assert cells.tasks == (positive,)
+    assert cells.soft("task_pred")
+    np.testing.assert_allclose(shares(cells), shares(counted()), atol=1e-12)
+    nearly = counted(y, NEARLY)
+    np.testing.assert_allclose(shares(cells), shares(nearly), atol=2e-3)
+    other = counted(y, hold(CERTAIN), pos_label=classes[0])
+    np.testing.assert_allclose(shares(other), shares(cells), atol=1e-12)
+    assert other.tasks == (classes[0],)
+
+
+@many(FRAMES)
+def test_floats_of_frames_beside_text_are_probabilities(hold):
+    frame = frame_of(y=np.array(["no", "yes"])[HIRED])
+    cells = Contingency.from_frame(hold(frame), **COLUMNS)
+    assert cells.classes == ("no", "yes")
+    np.testing.assert_allclose(shares(cells), shares(counted()), atol=1e-12)
+
+
+def test_floats_beside_a_sensitive_feature_in_text_are_probabilities():
+    men = (np.array(SEX) == "m").astype(float)
+    cells = counted(sensitive_pred=men)
+    assert (cells.groups, cells.soft("group_pred")) == (("f", "m"), True)
+    assert shares(cells, "group_pred", "task") == pytest.approx(shares(cells, "group", "task"))
+    whole = counted(sex=men.astype(int), sensitive_pred=men)
+    assert (whole.groups, whole.soft("group_pred")) == ((0, 1), False)
+
+
+def test_floats_are_classes_if_they_can_be_no_probabilities():
+    three = np.array(HIRED) + 2 * (RNG.random(N) < 0.3)
+    assert counted(three % 3).soft("task_pred") is False
+    assert counted(three % 3).classes == (0, 1, 2)
+    categories = counted(pred=pd.Categorical(CERTAIN), pos_label=0)
+    assert categories == counted(pred=np.array(CERTAIN, int), pos_label=0)
+    # A constant label has both classes too.
+    assert not counted([0] * N, [0.0] * N).soft("task_pred")
+    assert counted([True] * N, CERTAIN).pos_label is True
+    with pytest.raises(ValueError, match="one column of probabilities but there are 3 classes"):
+        counted(np.array(["a", "b", "c"])[three % 3])
+
+
+def test_floats_are_read_as_the_training_labels_say():
+    train = counted(["no", "yes"] * (N // 2), None)
+    cells = counted(["yes"] * N, [1.0] * N, like=train)
+    assert cells.soft("task_pred")
+    assert shares(cells).tolist() == [[1.0], [1.0]]
+    auditor = DirectionalAuditor(interval=None).fit(np.array([1, 2])[HIRED], sensitive_features=SEX)
+    for predicted in (CERTAIN, NEARLY):
+        value = auditor.score(np.array([1, 2])[HIRED], predicted, sensitive_features=SEX)
+        expected = directional_amplification(HIRED, predicted, sensitive_features=SEX)
+        assert value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("hold", [list, np.array, pl.Series])
+@pytest.mark.parametrize(
+    ("classes", "value", "read"),
+    [
+        ([1, 2], 1.0, None),  # class 1, or P(2) = 1
+        ([-1, 0], 0.0, None),
+        ([5, 5], 1.0, None),  # of a class that the labels lack, or of 5
+        ([-1, 1], 1.0, [0, 1]),  # class 1 and P(1) = 1 are the same
+        ([0, 2], 0.0, [1, 0]),
+        ([1, 2], 0.0, [1, 0]),  # no class, and so P(2) = 0
+        ([-1, 0], 1.0, [0, 1]),
+        (["no", "yes"], 1.0, [0, 1]),
+    ],
+)
+def test_a_constant_prediction_is_a_class_or_a_probability(hold, classes, value, read):
+    y = [classes[one] for one in HIRED]
+    if read is None:
+        with pytest.raises(ValueError, match=rf"y_pred holds only the floats {value}, which may"):
+            counted(y, hold([value] * N))
+        return
+    cells = counted(y, hold([value] * N))
+    assert cells.classes == tuple(classes)
+    assert shares(cells)[0].tolist() == [read[1]]
+    assert cells == counted(y, [classes[read[1]]] * N) or cells.soft("task_pred")
+    groups = counted(sex=y, sensitive_pred=hold([value] * N))
+    assert shares(groups, "group_pred", "task")[:, 0].tolist() == read
+
+
+def test_what_a_classifier_predicts_is_a_class():
+    """Labels that are floats make classifiers predict floats."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    sex = np.where(X[:, 0] + rng.normal(size=300) > 0, "f", "m")
+    y = (X.sum(axis=1) + rng.normal(size=300) > 0).astype(int)
+    plain = DirectionalAuditor(pos_label=0, interval=None, reference="test")
+    of_rows = {"sensitive_features": sex}
+    found = []
+    for labels in (y, y.astype(float)):
+        model = LogisticRegression().fit(X, labels)
+        audited = AuditedClassifier(LogisticRegression(), auditor=plain).fit(X, labels, **of_rows)
+        drawn = AmplificationDisplay.from_estimator(model, X, labels, auditor=plain, **of_rows)
+        crossed = cross_audit(
+            LogisticRegression(), X, labels, **of_rows, auditor=plain, cv=2, random_state=0
+        )
+        how = {"generations": 2, "n_runs": 2, "cv": 2, "auditor": plain, "random_state": 0}
+        loops = feedback_audit(LogisticRegression(), X, labels, **of_rows, **how)
+        found.append(
+            [
+                audited.audit(X, labels, **of_rows).value,
+                amplification_scorer(plain)(model, X, labels, **of_rows),
+                crossed.value,
+                *loops.table["value"],
+                *drawn.table["amplification"],
+            ]
+        )
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+
+
+def test_a_tree_that_is_certain_has_the_value_of_one_that_is_nearly_so():
+    """P(class 0) of a fitted tree was read as the class: the sign was wrong."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 3))
+    sex = np.where(X[:, 0] + rng.normal(size=400) > 0, "f", "m")
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=400) > 0).astype(int)
+    tree = DecisionTreeClassifier(random_state=0).fit(X[:200], y[:200])
+    proba = tree.predict_proba(X[200:])
+    assert set(proba.ravel()) == {0.0, 1.0}
+    test = {"sensitive_features": sex[200:], "pos_label": 0}
+    nearly = directional_amplification(y[200:], np.clip(proba[:, 0], 1e-6, 1 - 1e-6), **test)
+    assert directional_amplification(y[200:], proba, **test) == pytest.approx(nearly, abs=1e-4)
+    with pytest.raises(ValueError, match=AMBIGUOUS):
+        directional_amplification(y[200:], proba[:, 0], **test)
+
+
+def test_rows_without_weight_do_not_decide():
+    weight = [0] + [1] * (N - 1)
+    y = np.array(["no", "yes"])[HIRED]
+    cells = counted(["other", *y[1:]], CERTAIN, sample_weight=weight)
+    assert (cells.classes, cells.soft("task_pred")) == (("no", "yes"), True)
+    with pytest.raises(ValueError, match=AMBIGUOUS):
+        counted([7, *HIRED[1:]], CERTAIN, sample_weight=weight, pos_label=0)
+
+
+def test_one_of_several_models_is_certain():
+    y = np.array(["no", "yes"])[HIRED]
+    cells = Contingency.from_labels(
+        y, y_preds={"tree": CERTAIN, "forest": NEARLY}, sensitive_features=SEX
+    )
+    rates = [cells.model(name).rate("task_pred", given="group") for name in ("tree", "forest")]
+    np.testing.assert_allclose(*rates, atol=2e-3)
+    with pytest.raises(ValueError, match=rf"y_preds\['tree'\] {AMBIGUOUS}"):
+        Contingency.from_labels(
+            HIRED,
+            y_preds={"tree": CERTAIN, "whole": np.array(CERTAIN, int)},
+            sensitive_features=SEX,
+            pos_label=0,
+        )
+
+
+def test_certain_scores_of_text_labels_are_scores():
+    y = np.array(["no", "yes"])[HIRED]
+    report = skbiasamp.audit(
+        y, y, y_score=CERTAIN, sensitive_features=SEX, auditors=PLAIN, random_state=0
+    )
+    assert report.results
+    cells = counted(y, scores=True)
+    assert cells.soft("task_pred")
+    auditor = LeakageAuditor(interval=None, n_draws=1, random_state=0)
+    assert np.isfinite(auditor.score(y, CERTAIN, sensitive_features=SEX))
+
+
+BITS = st.lists(st.integers(0, 1), min_size=8, max_size=8)
+PAIRS = [[0, 1], [False, True], [0.0, 1.0], ["no", "yes"], [1, 2], [-1, 1], [-1, 0], [0, 2]]
+
+
+@given(
+    st.sampled_from(PAIRS), BITS, BITS, st.sampled_from([None, 0, 1]), st.sampled_from([*FLOATS])
+)
+def test_floats_mean_what_numbers_near_them_mean(classes, y, bits, positive, hold):
+    """Whatever the classes are: the same rates as of 0.001 and 0.999, or an error."""
+    labels = classes + [classes[one] for one in y]
+    values = [0.0, 0.0, *map(float, bits)]
+    how = {"sex": ["f", "m"] * 5, "pos_label": None if positive is None else classes[positive]}
+    nearly = counted(labels, np.clip(values, 0.001, 0.999), **how)
+    with suppress(InputError):
+        certain = counted(labels, FLOATS[hold](values), **how)
+        assert certain.tasks == nearly.tasks
+        np.testing.assert_allclose(shares(certain), shares(nearly), atol=2e-3)
+        assert (certain + nearly).soft("task_pred")
+        return
+    # They are refused only if the reading makes a difference.
+    positive = classes[1 if positive is None else positive]
+    assert any(one in classes and (one == 1) != (one == positive) for one in set(values))
+
+
+# ------------------------------------------------------------------ days, chunks and stores
+
+
+@pytest.mark.parametrize("classes", [[0, 1], [False, True], ["no", "yes"], [1, 2]])
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_day_of_certain_scores_adds_up_with_the_others(classes, stored):
+    """All days together are one data set, whichever order they are added in."""
+    y = [classes[one] for one in HIRED]
+    score = RNG.random(N)
+    half = slice(0, N // 2), slice(N // 2, N)
+    days = [counted(y[half[0]], score[half[0]], SEX[half[0]])]
+    days += [counted(y[half[1]], CERTAIN[half[1]], SEX[half[1]])]
+    if stored:
+        days = [Contingency.from_json(day.to_json()) for day in days]
+    whole = counted(y, [*score[half[0]], *CERTAIN[half[1]]])
+    for total in (days[0] + days[1], days[1] + days[0], Contingency.sum([days[1], *days])):
+        assert total.soft("task_pred")
+        assert total.classes == whole.classes
+    assert days[0] + days[1] == whole == days[1] + days[0]
+
+
+def test_a_day_of_certain_predicted_groups_adds_up_with_the_others():
+    sex = (np.array(SEX) == "m").astype(int)
+    score = RNG.random(N)
+    total = counted(sex=sex, sensitive_pred=score) + counted(sex=sex, sensitive_pred=CERTAIN)
+    one = counted(HIRED * 2, CERTAIN * 2, [*sex, *sex], sensitive_pred=[*score.tolist(), *CERTAIN])
+    assert total == one
+
+
+def test_classes_still_do_not_add_up_with_probabilities():
+    whole, certain, soft = (counted(pred=p) for p in (np.array(CERTAIN, int), CERTAIN, NEARLY))
+    assert (whole + certain) == (certain + whole) == counted(HIRED * 2, CERTAIN * 2, SEX * 2)
+    for parts in ([whole, soft], [certain, soft, whole], [whole, certain, soft]):
+        with pytest.raises(ValueError, match="tasks of different kinds"):
+            Contingency.sum(parts)
+    with pytest.raises(ValueError, match="tasks of different kinds"):
+        (whole + certain) + soft
+
+
+def test_a_store_refuses_a_day_on_which_all_scores_are_certain(tmp_path):
+    store = Store(tmp_path / "store")
+    message = r"the predictions are the floats 0\.0 and 1\.0, which may be probabilities.*integers"
+    with pytest.raises(ValueError, match=message):
+        store.add(counted(), "2026-01")
+    sex = (np.array(SEX) == "m").astype(int)
+    predicted = counted(pred=HIRED, sex=sex, sensitive_pred=sex.astype(float))
+    with pytest.raises(ValueError, match=message):
+        store.add(predicted, "2026-01")
+    for y in (["no", "yes"], [1, 2]):
+        with pytest.raises(ValueError, match="probabilities belong to single rows"):
+            store.add(counted(np.array(y)[HIRED]), "2026-01")
+    assert store.periods == []
+    # The fix; and labels that are floats themselves, as those of Spark.
+    store.add(counted(pred=np.array(CERTAIN, int)), "2026-01", source="integers")
+    store.add(counted(np.array(HIRED, float)), "2026-02", source="floats")
+    assert store.periods == ["2026-01", "2026-02"]
+
+
+def test_the_command_refuses_a_day_on_which_all_scores_are_certain(tmp_path, capsys):
+    path = tmp_path / "day.csv"
+    frame_of().to_csv(path, index=False)
+    names = ("--target", "y", "--prediction", "p", "--sensitive", "a", "--period", "2026-01")
+    said = refused(capsys, "watch", "add", str(tmp_path / "store"), str(path), *names)
+    assert "the predictions are the floats 0.0 and 1.0" in said
+
+
+def test_a_period_of_certain_scores_is_watched_with_the_others():
+    score = RNG.random(4 * N)
+    rows = pd.concat(
+        [frame_of(p=score[i * N : (i + 1) * N], month=f"2026-0{i + 1}") for i in range(4)]
+    )
+    rows.loc[rows["month"] == "2026-03", "p"] = CERTAIN
+    how = {"auditor": DirectionalAuditor(), "n_draws": 39, "every": None}
+    whole = skbiasamp.audit_over(rows, time="month", **COLUMNS, **how)
+    cells = {month: Contingency.from_frame(one, **COLUMNS) for month, one in rows.groupby("month")}
+    timeline = skbiasamp.audit_over(cells, auditor=DirectionalAuditor(), n_draws=39)
+    pd.testing.assert_series_equal(timeline.periods["value"], whole.periods["value"])
+
+
+# --------------------------------------------------------------------------- one type a column
+
+MIXED = [1, 2, "1", "2"] * (N // 4)
+OBJECTS = {
+    "list": list,
+    "object array": lambda v: np.array(v, dtype=object),
+    "Series of objects": lambda v: pd.Series(v, dtype=object),
+    "Categorical": pd.Categorical,
+    "Series of categories": lambda v: pd.Series(pd.Categorical(v)),
+    "polars objects": lambda v: pl.Series(v, dtype=pl.Object),
+    "dict of one column": lambda v: {"x": pd.Series(v, dtype=object)},
+    "with missing values": lambda v: [None, *v[1:]],
+}
+OF_BOTH = r"must hold values of one type; got numbers in {} rows \(such as .*\) and text in {} rows"
+
+
+@many(OBJECTS)
+def test_numbers_and_text_in_one_column_are_refused(hold):
+    said = OF_BOTH.format("(59|60)", 60)
+    with pytest.raises(ValueError, match=rf"^sensitive_features (column '\w+' )?{said}.*dtype=str"):
+        counted(sex=hold(MIXED), missing="group")
+    with pytest.raises(ValueError, match=rf"^sensitive_features column 'a' {said}"):
+        counted(sex={"a": MIXED, "b": SEX})
+    with pytest.raises(ValueError, match=rf"^sensitive_pred {said}"):
+        counted(sex=[1, 2] * (N // 2), sensitive_pred=hold(MIXED), missing="group")
+    if hold is OBJECTS["with missing values"]:
+        return
+    for y, pred, name in (
+        (MIXED, None, "y_true"),
+        (MIXED, MIXED, "y_true"),
+        ([1, 2] * (N // 2), MIXED, "y_pred"),
+        (["1", "2"] * (N // 2), MIXED, "y_pred"),
+    ):
+        held = [one if one is None else hold(one) for one in (y, pred)]
+        with pytest.raises(ValueError, match=rf"^{name} {said}"):
+            counted(*held)
+    with pytest.raises(ValueError, match=rf"^y_preds\['a'\] {said}"):
+        Contingency.from_labels(
+            [1, 2] * (N // 2), y_preds={"a": hold(MIXED), "b": CERTAIN}, sensitive_features=SEX
+        )
+
+
+@pytest.mark.parametrize("first", ["numbers", "text"])
+@pytest.mark.parametrize("engine", ["pandas", "polars", "Dask"])
+def test_numbers_and_text_in_a_column_of_a_frame_are_refused(engine, first):
+    n = 400  # frames look at the first hundred values only
+    mixed = [*[1, 2] * (n // 4), *["1", "2"] * (n // 4)]
+    mixed = mixed if first == "numbers" else mixed[::-1]
+    rows = pd.DataFrame(
+        {"y": [0, 1] * (n // 2), "p": [1, 0] * (n // 2), "a": pd.Series(mixed, dtype=object)}
+    )
+    if engine == "polars":
+        rows = pl.DataFrame(
+            {
+                "y": rows["y"].tolist(),
+                "p": rows["p"].tolist(),
+                "a": pl.Series(mixed, dtype=pl.Object),
+            }
+        )
+    elif engine == "Dask":
+        dask = pytest.importorskip("dask")
+        with dask.config.set({"dataframe.convert-string": False}):
+            rows = pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=2)
+    said = OF_BOTH.format(200, 200)
+    for column, named in (
+        ("sensitive", COLUMNS),
+        ("target", {"target": "a", "prediction": "p", "sensitive": "y"}),
+        ("prediction", {"target": "p", "prediction": "a", "sensitive": "y"}),
+    ):
+        with pytest.raises(ValueError, match=rf"^column 'a' \({column}\) {said}"):
+            Contingency.from_frame(rows, **named)
+
+
+def test_a_stray_cell_in_a_long_file(tmp_path):
+    """pandas.read_csv reads it in parts, and 1 and '1' were printed as two groups."""
+    n = 300_000
+    rows = pd.DataFrame(
+        {"y": np.tile([0, 1], n // 2), "a": np.tile([1, 1, 2], n // 3).astype(object)}
+    )
+    rows.loc[n - 10, "a"] = "?"
+    path = tmp_path / "long.csv"
+    rows.to_csv(path, index=False)
+    with pytest.warns(pd.errors.DtypeWarning):
+        read = pd.read_csv(path)
+    named = {"target": "y", "prediction": "y", "sensitive": "a"}
+    with pytest.raises(ValueError, match=r"numbers in [\d,]+ rows \(such as 1 and 2\) and text in"):
+        skbiasamp.audit(read, **named)
+    with pytest.raises(ValueError, match=r"must hold values of one type"):
+        counted(read["y"], None, read["a"])
+    # The fix, and a file that is read by whoever sees all of it.
+    groups = ("1", "2", "?")
+    fixed = Contingency.from_frame(pd.read_csv(path, dtype={"a": str}), **named)
+    assert sorted(fixed.groups) == sorted(groups)
+    report = skbiasamp.audit(str(path), **named, auditors=PLAIN)
+    assert sorted(report.context["groups"]) == sorted(groups)
+
+
+def test_json_lines_with_numbers_and_text(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    rows = [{"y": y, "p": y, "a": a} for y, a in zip(HIRED, MIXED, strict=True)]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(ValueError, match=OF_BOTH.format(60, 60)):
+        skbiasamp.audit(str(path), **COLUMNS)
+
+
+def test_periods_with_numbers_and_text_are_refused():
+    rows = frame_of(p=HIRED, a=pd.Series(MIXED, dtype=object), month=["2026-01", "2026-02"] * 60)
+    with pytest.raises(ValueError, match=OF_BOTH.format(60, 60)):
+        skbiasamp.audit_over(rows, time="month", **COLUMNS)
+
+
+def test_rows_are_counted_by_weight_if_this_repeats_them():
+    weight = [3] * (N // 2) + [1] * (N // 2)
+    mixed = [1, 2] * (N // 4) + ["1", "2"] * (N // 4)
+    with pytest.raises(ValueError, match=OF_BOTH.format(180, 60)):
+        counted(sex=mixed, sample_weight=weight)
+    with pytest.raises(ValueError, match=OF_BOTH.format(60, 60)):
+        counted(sex=mixed, sample_weight=np.array(weight) / 7)
+    # Rows of no weight are not there.
+    assert counted(sex=mixed, sample_weight=[0] * 60 + [1] * 60).groups == ("1", "2")
+
+
+def test_ids_of_clusters_that_are_numbers_and_text_are_refused():
+    with pytest.raises(ValueError, match=rf"^clusters {OF_BOTH.format(60, 60)}"):
+        counted(clusters=MIXED)
+    assert counted(clusters=list(range(N))).total == N
+
+
+def test_a_period_with_another_spelling_of_a_group_shows_it():
+    rows = pd.concat(
+        [
+            frame_of(p=HIRED, a=[name, "tea"] * 60, m=month)
+            for name, month in ((NFC, "1"), (NFD, "2"))
+        ]
+    )
+    timeline = skbiasamp.audit_over(rows, time="m", every=None, n_draws=19, **COLUMNS)
+    assert any(
+        r"the group 'cafe\u0301', which the reference lacks" in one["text"]
+        for one in timeline.notes
+    )
+
+
+def test_days_and_text_in_one_column_are_refused():
+    with pytest.raises(ValueError, match=r"text in 60 rows .*'2026-01-01'.* and date in 60 rows"):
+        counted(sex=["2026-01-01", datetime.date(2026, 1, 1)] * (N // 2))
+
+
+def test_bytes_and_text_in_one_column_are_refused():
+    with pytest.raises(ValueError, match=r"text in 60 rows .* and bytes in 60 rows.*decode"):
+        counted(sex=["f", b"f"] * (N // 2))
+
+
+def test_truth_values_and_numbers_are_of_one_type():
+    assert counted(sex=np.array([True, False, 1, 0] * (N // 4), dtype=object)).total == N
+
+
+def test_intervals_may_have_a_word_beside_them():
+    """pandas.cut gives intervals; 'unknown' is no other spelling of any of these."""
+    bins = pd.cut(pd.Series(range(N)), [0, 30, 200]).astype(object)
+    groups = counted(sex=bins.where(bins.notna(), "unknown")).groups
+    assert len(groups) == 3
+
+
+VALUES = [1, 2, "1", "2", 1.0, True, "True", None, b"1", np.int64(1), np.float32(2), Decimal(1)]
+VALUES += [datetime.date(2026, 1, 1), "2026-01-01", pd.Timestamp("2026-01-01"), np.nan, pd.NA]
+VALUES += [pd.Timestamp("2026-01-01", tz="UTC")]
+
+
+@given(
+    st.lists(st.sampled_from(VALUES), min_size=4, max_size=8),
+    st.sampled_from(["list", "Series of objects", "Categorical", "polars objects", "frame"]),
+)
+def test_no_two_groups_look_the_same(values, hold):
+    y = np.arange(len(values)) % 2
+    try:
+        held = pd.Series(values, dtype=object) if hold == "frame" else OBJECTS[hold](values)
+    except ValueError:  # pandas takes Decimal(1) and 1 for two categories that are equal
+        reject()
+    with suppress(InputError):
+        if hold == "frame":
+            frame = pd.DataFrame({"y": y, "a": held})
+            named = {"target": "y", "sensitive": "a"}
+            groups = Contingency.from_frame(frame, **named, missing="group").groups
+        else:
+            groups = counted(y, None, held, missing="group").groups
+        assert len(set(map(str, groups))) == len(groups)
+        return
+    present = [one for one in values if not pd.isna(one)]
+    assert len({(type(one), getattr(one, "tzinfo", None)) for one in present}) > 1
+
+
+AWARE = pd.Timestamp("2026-01-01", tz="UTC")
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [pd.Timestamp("2026-01-01"), AWARE],
+        [datetime.datetime(2026, 1, 1), datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)],
+        [datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1)],
+    ],
+    ids=["Timestamps", "datetimes", "a day and its midnight"],
+)
+@pytest.mark.parametrize(
+    "hold",
+    [list, lambda v: pd.Series(v, dtype=object), pd.Categorical],
+    ids=["list", "Series", "Cat"],
+)
+def test_times_of_two_kinds_are_refused(times, hold):
+    said = (
+        r"must hold values of one type; got (date|times without a time zone) in 60 rows.*utc=True"
+    )
+    with pytest.raises(ValueError, match=f"^sensitive_features {said}"):
+        counted(sex=hold(times * (N // 2)))
+    with pytest.raises(ValueError, match=f"^y_true {said}"):
+        counted(y=hold(times * (N // 2)), pred=None)
+    with pytest.raises(ValueError, match=r"sensitive_pred holds .* but sensitive_features holds"):
+        counted(sex=hold([times[0]] * N), sensitive_pred=hold([times[1]] * N))
+
+
+@pytest.mark.parametrize("categories", [[2.0**63, 2.0**64], [-(2.0**63), 2.0**63], [1e300, 2e300]])
+def test_large_categories_are_apart(categories):
+    """Whole floats became integers of 64 bits, and two groups one."""
+    cells = counted(sex=pd.Categorical(categories * (N // 2)))
+    assert cells.groups == tuple(map(int, sorted(categories)))
+
+
+# --------------------------------------------------------------------------- names that look alike
+
+NFC, NFD = "caf\u00e9", "cafe\u0301"
+ALIKE = {
+    "normal forms": (NFC, NFD),
+    "a zero-width space": ("yes", "yes\u200b"),
+    "a byte-order mark": ("yes", "\ufeffyes"),
+    "a soft hyphen": ("yes", "y\u00ades"),
+    "a filler of Hangul": ("yes", "yes\u3164"),
+    "a variation selector": ("\u2764", "\u2764\ufe0f"),
+    "a control character": ("yes", "yes\x07"),
+}
+alike = pytest.mark.parametrize(("name", "other"), ALIKE.values(), ids=ALIKE)
+
+
+@alike
+def test_predictions_that_look_like_labels_are_refused(name, other):
+    y, predicted = np.array(["no", name])[HIRED], np.array(["no", other])[HIRED]
+    for hold in (list, pl.Series, pd.Categorical):
+        with pytest.raises(ValueError, match="which would be two labels") as caught:
+            counted(hold(y), hold(predicted))
+        assert str(caught.value).startswith(f"y_pred holds {other!a} where y_true holds {name!a}")
+    with pytest.raises(ValueError, match=r"^sensitive_pred holds .* where sensitive_features"):
+        counted(sex=y, sensitive_pred=predicted)
+    for frame in FRAMES:
+        if frame in ("DuckDB", "polars"):
+            held = FRAMES[frame](frame_of(y, predicted))
+            with pytest.raises(ValueError, match="which would be two labels"):
+                Contingency.from_frame(held, **COLUMNS)
+
+
+@alike
+def test_groups_and_tasks_that_look_the_same_are_found(name, other):
+    names = np.array([name, other, "third"])[RNG.integers(0, 3, N)]
+    report = skbiasamp.audit(HIRED, CERTAIN, sensitive_features=names, auditors=PLAIN)
+    (found,) = (one for one in report.findings if one.topic == "group spelling")
+    assert found.place == "next"
+    assert ascii(name) in found.text
+    assert ascii(other) in found.text
+    assert found.text.isascii()
+    assert "invisible characters" in found.text
+    report = skbiasamp.audit(names, names[::-1], sensitive_features=SEX, auditors=PLAIN)
+    (found,) = (one for one in report.findings if one.topic == "task spelling")
+    assert ascii(other) in found.text
+    tags = pd.DataFrame({name: HIRED, other: CERTAIN, "c": HIRED}).astype(int)
+    report = skbiasamp.audit(
+        tags, tags[::-1].reset_index(drop=True), sensitive_features=SEX, auditors=PLAIN
+    )
+    assert [one for one in report.findings if one.topic == "task spelling"]
+
+
+def test_a_name_in_another_normal_form_than_that_of_training_is_shown_with_escapes():
+    with pytest.raises(ValueError, match=r"^group 'cafe\\u0301' is in .*Training had 'café'"):
+        counted(sex=[NFD, "tea"] * 60, like=counted(sex=[NFC, "tea"] * 60))
+
+
+def test_capital_letters_of_classes_are_found_too():
+    names = np.array(["yes", "Yes"])[HIRED]
+    report = skbiasamp.audit(names, names[::-1], sensitive_features=SEX, auditors=PLAIN)
+    (found,) = (one for one in report.findings if one.topic == "task spelling")
+    assert found.text == "The tasks 'Yes' and 'yes' differ only in spaces or capital letters."
+
+
+# --------------------------------------------------------------------------- texts
+
+CAPTIONS = [f"a {'woman' if one == 'f' else 'man'} with {i} bikes" for i, one in enumerate(SEX)]
+ANSWERS = [f"a person rides {i} bikes" for i in range(N)]
+TEXTS = r"must hold classes; got 120 different texts in 120 rows, such as '.*'\. Audit texts with "
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [list, np.array, pd.Series, pd.Categorical, pl.Series, pa.array],
+    ids=["list", "array", "Series", "Categorical", "polars", "pyarrow"],
+)
+def test_texts_as_classes_are_refused(hold):
+    for y, pred, name in (
+        (CAPTIONS, ANSWERS, "y_true"),
+        (CAPTIONS, None, "y_true"),
+        (np.array(["no", "yes"])[HIRED].tolist(), ANSWERS, "y_pred"),
+    ):
+        held = [one if one is None else hold(one) for one in (y, pred)]
+        with pytest.raises(ValueError, match=rf"^{name} {TEXTS}LICAuditor.*WordListLabeler"):
+            counted(*held)
+    with pytest.raises(ValueError, match=rf"^y_train {TEXTS}"):
+        DirectionalAuditor().fit(hold(CAPTIONS), sensitive_features=SEX)
+    with pytest.raises(ValueError, match=rf"^y_true {TEXTS}"):
+        skbiasamp.audit(hold(CAPTIONS), hold(ANSWERS), sensitive_features=SEX)
+
+
+@many(FRAMES)
+def test_columns_of_texts_as_classes_are_refused(hold):
+    frame = frame_of(CAPTIONS, ANSWERS).assign(p=ANSWERS) if hold is not duckdb_decimals else None
+    if frame is None:
+        pytest.skip("texts are no decimals")
+    if hold is FRAMES["pandas Float64"]:
+        hold = pd.DataFrame.convert_dtypes
+    with pytest.raises(ValueError, match=rf"^column 'y' \(target\) {TEXTS}"):
+        skbiasamp.audit(hold(frame), **COLUMNS)
+
+
+def test_the_ways_out_of_texts(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    frame_of(CAPTIONS, ANSWERS).to_csv("rows.csv", index=False)
+    names = ("--target", "y", "--prediction", "p", "--sensitive", "a")
+    said = refused(capsys, "audit", "rows.csv", *names)
+    assert said.startswith("--target y must hold classes; got 120 different texts")
+    assert "--auditor skbiasamp:LICAuditor" in said
+    assert "--text and --labels" in said
+    lic = LICAuditor(n_draws=1, cv=2, interval=None, random_state=0)
+    report = skbiasamp.audit(CAPTIONS, ANSWERS, sensitive_features=SEX, auditors=lic)
+    assert list(report) == ["LIC"]
+    labeler = WordListLabeler({"bike": ["bikes"], "person": ["person"]})
+    labels = [labeler.fit_transform(one) for one in (CAPTIONS, ANSWERS)]
+    assert counted(*labels).total == N
+
+
+def test_few_texts_and_classes_of_several_words_are_classes():
+    few = [f"a caption of {i}" for i in range(10)]
+    assert len(counted(few, None, SEX[:10]).tasks) == 10
+    scenes = [f"art gallery {i % 30}" for i in range(N)]
+    assert len(counted(scenes, scenes).tasks) == 30
+    # A chunk has fewer rows than there are classes: those of training are known.
+    train = counted([f"art gallery {i}" for i in range(100)] * 3, None, SEX[:100] * 3)
+    assert len(counted(scenes[:30], None, SEX[:30], like=train).tasks) == 100
+    verbs = [f"verb{i}" for i in range(N)]
+    assert len(counted(verbs, verbs).tasks) == N
+
+
+def test_texts_are_counted_by_rows_and_not_by_cells():
+    """An engine passes cells: few of them may be very many rows."""
+    frame = pd.DataFrame({"y": [f"class number {i % 40}" for i in range(4000)], "a": "f"})
+    frame.loc[:3, "a"] = "m"
+    frame["w"] = 1.5
+    duckdb = pytest.importorskip("duckdb")
+    for weight in (None, "w"):
+        cells = Contingency.from_frame(
+            duckdb.from_df(frame), target="y", sensitive="a", weight=weight
+        )
+        assert len(cells.tasks) == 40
+
+
+# --------------------------------------------------------------------------- amounts
+
+WAGES = RNG.normal(3000, 800, N).round(2)
+GUESSED = (WAGES + RNG.normal(0, 90, N)).round(2)
+
+
+@pytest.mark.parametrize("y", [WAGES, WAGES.astype(int)], ids=["cents", "whole"])
+@many(FRAMES)
+def test_wages_are_sent_to_the_auditor_of_numbers(hold, y):
+    if hold is duckdb_decimals:
+        hold = FRAMES["DuckDB"]
+    frame = frame_of(y, GUESSED)
+    with pytest.raises(ValueError, match="NumericAuditor") as caught:
+        skbiasamp.audit(hold(frame), **COLUMNS)
+    assert "sigmoid" not in str(caught.value)
+    with pytest.raises(ValueError, match="NumericAuditor"):
+        skbiasamp.audit(y, GUESSED, sensitive_features=SEX)
+    report = skbiasamp.audit(hold(frame), **COLUMNS, auditors=NumericAuditor(interval=None))
+    assert np.isfinite(next(iter(report.values())).value)
+
+
+def test_several_columns_of_wages_are_sent_to_the_auditor_of_numbers():
+    table = np.column_stack([WAGES, GUESSED])
+    with pytest.raises(ValueError, match=r"0/1 indicator.*got 2\d+\.\d+.*NumericAuditor"):
+        counted(table, table[:, ::-1])
+
+
+def test_logits_of_a_binary_label_still_need_a_sigmoid():
+    for y in (HIRED, np.array([1, 3])[HIRED], np.array(["no", "yes"])[HIRED]):
+        with pytest.raises(ValueError, match="sigmoid") as caught:
+            counted(y, RNG.normal(0, 3, N))
+        assert "NumericAuditor" not in str(caught.value)
+
+
+def test_two_classes_that_are_far_apart_are_no_amounts():
+    """1 and 3 were read as numbers beside scores, and 1 and 2 as classes."""
+    score = RNG.normal(0, 3, N)
+    for classes in ([1, 2], [1, 3], [0, 9]):
+        cells = counted(np.array(classes)[HIRED], score, scores=True)
+        assert cells.classes == tuple(classes)
+
+
+def ages(n_ages, n=6000, hold=np.asarray):
+    age = np.arange(n) % n_ages + 18
+    y = RNG.integers(0, 2, n)
+    how = {"auditors": PLAIN, "max_groups": 1000}
+    report = skbiasamp.audit(y, 1 - y, sensitive_features=hold(age), **how)
+    return [one.text for one in report.findings if one.topic == "numbers as groups"]
+
+
+@pytest.mark.parametrize(
+    ("hold", "name"),
+    [
+        (np.asarray, ""),
+        (lambda v: v.astype(float), ""),
+        (lambda v: pd.Series(v, name="age"), " 'age'"),
+        (lambda v: pd.Series(v, name="age", dtype="Int64"), " 'age'"),
+        (lambda v: pl.Series("age", v), " 'age'"),
+        (lambda v: pd.Categorical(v), ""),
+        (lambda v: {"sex": np.tile(["f", "m", "m"], len(v) // 3), "age": v}, " 'age'"),
+    ],
+)
+def test_ages_as_groups_are_found(hold, name):
+    assert ages(62, hold=hold) == [
+        f"The sensitive feature{name} has 62 numbers, and each was read as a group."
+    ]
+    assert ages(30, hold=hold) == []
+
+
+def test_ages_as_marginal_groups_are_found():
+    age = np.arange(6000) % 62 + 18
+    people = pd.DataFrame({"sex": np.tile(["f", "m", "m"], 2000), "age": age})
+    y = np.arange(6000) % 2
+    how = {"sensitive_features": people, "groups": "marginal", "auditors": PLAIN}
+    (found,) = (
+        one.text
+        for one in skbiasamp.audit(y, 1 - y, **how).findings
+        if one.topic == "numbers as groups"
+    )
+    assert found.startswith("The sensitive feature 'age' has 62 numbers")
+    tags = pd.DataFrame({f"age={i}": np.arange(6000) % 40 == i for i in range(40)})
+    report = skbiasamp.audit(y, 1 - y, sensitive_features=tags, groups="indicator", auditors=PLAIN)
+    assert not [one for one in report.findings if one.topic == "numbers as groups"]
+
+
+def test_codes_and_bins_are_groups():
+    assert ages(62, hold=lambda v: [f"region {one}" for one in v]) == []
+    assert ages(62, hold=lambda v: pd.cut(v, [0, 30, 50, 100])) == []
+    frame = pd.DataFrame({"y": [0, 1] * 3000, "p": [1, 0] * 3000, "age": np.arange(6000) % 62})
+    named = {"target": "y", "prediction": "p", "sensitive": "age", "auditors": PLAIN}
+    duckdb = pytest.importorskip("duckdb")
+    for held in (frame, pl.from_pandas(frame).lazy(), duckdb.from_df(frame)):
+        report = skbiasamp.audit(held, **named)
+        (found,) = (one for one in report.findings if one.topic == "numbers as groups")
+        assert "pandas.cut" in found.action
+    with pytest.raises(ValueError, match="max_groups=62"):
+        counted(np.arange(620) % 2, None, np.arange(620) % 62)
+
+
+def test_groups_of_many_summed_tasks_are_counted_by_rows():
+    """An engine passes a row a group; 25 groups of 400 rows were taken for an identifier."""
+    duckdb = pytest.importorskip("duckdb")
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (10_000, 20)))
+    frame.columns = [f"t{i}" for i in range(10)] + [f"p{i}" for i in range(10)]
+    frame["g"] = np.arange(10_000) % 25
+    cells = Contingency.from_frame(
+        duckdb.from_df(frame), target=[*frame][:10], prediction=[*frame][10:20], sensitive="g"
+    )
+    assert len(cells.groups) == 25

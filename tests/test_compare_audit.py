@@ -1,0 +1,274 @@
+"""With one seed a comparison says of each model what its audit says, whatever is beside it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import skbiasamp
+from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
+from skbiasamp._order import ordered
+from skbiasamp.attackers import MLPAttacker
+from skbiasamp.attackers._draws import _counts_in_folds, split
+
+FEW = {"n_resamples": 49, "n_draws": 2, "random_state": 0}
+MODELS = ("old", "new", "bold")
+
+
+def world(n, n_tasks=None):
+    """Return labels, groups, predictions of three models, and their predicted groups."""
+    rng = np.random.default_rng(4)
+    sex = rng.choice(["f", "m"], n)
+    shape = n if n_tasks is None else (n, n_tasks)
+    men = (sex == "m") if n_tasks is None else (sex == "m")[:, None]
+    y = (rng.random(shape) < np.where(men, 0.6, 0.3)).astype(int)
+    old = np.where(rng.random(shape) < 0.1, 1 - y, y)
+    new = np.where(rng.random(shape) < 0.05, 1 - old, old)
+    bold = np.where(rng.random(shape) < 0.3, men, old).astype(int)
+    guessed = {
+        name: np.where(rng.random(n) < rate, np.where(sex == "f", "m", "f"), sex)
+        for name, rate in zip(MODELS, (0.1, 0.12, 0.3), strict=True)
+    }
+    return y, sex, dict(zip(MODELS, (old, new, bold), strict=True)), guessed
+
+
+def scores(models):
+    rng = np.random.default_rng(5)
+    return {name: 1 / (1 + np.exp(rng.normal(1 - 2 * one))) for name, one in models.items()}
+
+
+def assert_as_audited(auditor, y, models, sex, guessed=None, orders=(MODELS,), **more):
+    """Values and intervals are those of audits, to the last bit; so are differences of values."""
+    audits = {
+        name: auditor.audit(
+            y,
+            models[name],
+            sensitive_features=sex,
+            sensitive_pred=None if guessed is None else guessed[name],
+            **more,
+        )
+        for name in models
+    }
+    for order in orders:
+        found = auditor.compare(
+            y,
+            {name: models[name] for name in order},
+            sensitive_features=sex,
+            sensitive_preds=None if guessed is None else {name: guessed[name] for name in order},
+            **more,
+        ).table.set_index("model")
+        assert list(found.index) == list(order)
+        for name in order:
+            alone = audits[name]
+            row = found.loc[name]
+            assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
+        gaps = found["value"] - found["value"].iloc[0]
+        assert found["difference"].iloc[1:].tolist() == gaps.iloc[1:].tolist()
+    return found
+
+
+ORDERS = (MODELS, ("old", "bold"), ("bold", "new", "old"), ("new", "old"))
+
+
+@pytest.mark.parametrize("n", [60, 400, 20_000], ids=["few rows", "rows", "counts"])
+@pytest.mark.parametrize(
+    "auditor",
+    [
+        LeakageAuditor(**FEW),
+        DPAAuditor(**FEW),
+        DPAAuditor("T->A", **FEW),
+        LeakageAuditor(cv=None, **FEW),
+        LeakageAuditor(equalize=None, **FEW),
+    ],
+    ids=["leakage", "A->T", "T->A", "closed", "as they are"],
+)
+def test_exact_attackers_have_the_numbers_of_audits(auditor, n):
+    y, sex, models, guessed = world(n)
+    assert_as_audited(auditor, y, models, sex, guessed, ORDERS)
+
+
+@pytest.mark.parametrize(
+    "auditor",
+    [
+        LeakageAuditor(attacker=LogisticRegression(), **FEW),
+        LeakageAuditor(attacker=LogisticRegression(), equalize=None, **FEW),
+        DPAAuditor(attacker=DecisionTreeClassifier(), **FEW),
+        DPAAuditor("T->A", attacker=DecisionTreeClassifier(), **FEW),
+        LeakageAuditor(attacker="mlp", **FEW),
+    ],
+    ids=["leakage", "as they are", "A->T", "T->A", "networks"],
+)
+def test_trained_attackers_have_the_numbers_of_audits(auditor):
+    if auditor.attacker == "mlp":
+        pytest.importorskip("torch")
+        auditor.set_params(attacker=MLPAttacker(max_epochs=2))
+    y, sex, models, guessed = world(300)
+    assert_as_audited(auditor, y, models, sex, guessed, ORDERS[:2])
+
+
+@pytest.mark.parametrize("n_tasks", [3, 14], ids=["counts of flips", "flips of rows"])
+def test_several_labels_have_the_numbers_of_audits(n_tasks):
+    y, sex, models, _ = world(200, n_tasks)
+    for auditor in (
+        DPAAuditor(**FEW),
+        LeakageAuditor(**FEW, attacker=LogisticRegression()),
+        LeakageAuditor(**FEW, attacker=LogisticRegression(), equalize=None),
+    ):
+        assert_as_audited(auditor, y, models, sex)
+
+
+def test_scores_have_the_numbers_of_audits():
+    y, sex, models, _ = world(300)
+    likely = scores(models)
+    auditor = LeakageAuditor(attacker=LogisticRegression(), **FEW)
+    assert_as_audited(auditor, y, likely, sex, orders=ORDERS[:2])
+    # Labels of one model beside scores of others: an exact attacker beside trained ones.
+    mixed = likely | {"old": models["old"]}
+    found = assert_as_audited(LeakageAuditor(**FEW), y, mixed, sex, orders=ORDERS[:3])
+    assert found["p_value"].iloc[1:].between(0, 1).all()
+
+
+def test_numbers_have_the_numbers_of_audits():
+    rng = np.random.default_rng(6)
+    group = rng.integers(0, 2, 200)
+    wages = rng.normal(group, 1)
+    models = {name: wages + rng.normal(0, 0.3 + 0.2 * i, 200) for i, name in enumerate(MODELS)}
+    how = {"attacker": LinearRegression(), "quality": "inverse_rmse"}
+    assert_as_audited(DPAAuditor(**how, **FEW), wages, models, group, orders=ORDERS[:2])
+
+
+@pytest.mark.parametrize("attacker", ["exact", LogisticRegression()], ids=["exact", "trained"])
+@pytest.mark.parametrize("what", ["whole", "fractions", "clusters"])
+def test_weights_and_clusters_have_the_numbers_of_audits(what, attacker):
+    y, sex, models, _ = world(400)
+    rng = np.random.default_rng(7)
+    more = {
+        "whole": {"sample_weight": rng.integers(0, 5, 400)},
+        "fractions": {"sample_weight": rng.gamma(2, size=400)},
+        "clusters": {"clusters": np.arange(400) // 4},
+    }[what]
+    auditor = LeakageAuditor(attacker=attacker, **FEW)
+    assert_as_audited(auditor, y, models, sex, orders=ORDERS[:2], **more)
+
+
+@pytest.mark.parametrize("fitted", [False, True], ids=["no training labels", "training labels"])
+def test_a_class_that_only_another_model_predicts_changes_nothing(fitted):
+    """The other classes were as many as the models had together."""
+    y, sex, models, guessed = world(400)
+    models["bold"] = np.where(np.arange(400) % 9 == 0, 2, models["bold"])
+    guessed["new"] = np.where(np.arange(400) % 11 == 0, "x", guessed["new"])
+    for auditor in (LeakageAuditor(**FEW), DPAAuditor(**FEW), DPAAuditor("T->A", **FEW)):
+        if fitted:
+            auditor.fit(np.r_[y, 0, 1, 2], sensitive_features=[*sex, "m", "f", "x"])
+        assert_as_audited(auditor, y, models, sex, guessed, ORDERS)
+    every = Contingency.from_labels(y, y_preds=models, sensitive_features=sex)
+    auditor = LeakageAuditor(**FEW)
+    for name in MODELS:
+        held = auditor.audit(every.model(name))
+        turned = {one: models[one] for one in reversed(MODELS)}
+        other = Contingency.from_labels(y, y_preds=turned, sensitive_features=sex).model(name)
+        assert (held.low, held.value, held.high) == tuple(
+            getattr(auditor.audit(other), one) for one in ("low", "value", "high")
+        )
+
+
+def test_attackers_that_learn_from_training_rows_have_the_numbers_of_audits():
+    y, sex, models, _ = world(400)
+    train = Contingency.from_labels(y[::2], models["new"][::2], sensitive_features=sex[::2])
+    for attacker in ("exact", LogisticRegression()):
+        auditor = LeakageAuditor(attacker=attacker, **FEW).fit(train)
+        assert_as_audited(auditor, y, models, sex, orders=ORDERS[:2])
+
+
+@pytest.mark.parametrize("kind", [np.random.default_rng, np.random.RandomState, int])
+def test_a_generator_is_a_seed_as_any_other(kind):
+    y, sex, models, _ = world(400)
+    found = LeakageAuditor(**FEW | {"random_state": kind(3)}).compare(
+        y, models, sensitive_features=sex
+    )
+    for name, row in found.table.set_index("model").iterrows():
+        auditor = LeakageAuditor(**FEW | {"random_state": kind(3)})
+        alone = auditor.audit(y, models[name], sensitive_features=sex)
+        assert (row["value"], row["low"], row["high"]) == (alone.value, alone.low, alone.high)
+
+
+@pytest.mark.parametrize("train", [False, True], ids=["no training labels", "training labels"])
+def test_reports_have_the_numbers_of_each_other(train):
+    y, sex, models, guessed = world(900)
+    given = {"sensitive_features": sex, "random_state": 0}
+    if train:
+        given |= {"y_train": y[::-1], "sensitive_train": sex}
+    report = skbiasamp.compare(y, models, sensitive_preds=guessed, **given)
+    assert {"leakage", "DPA A->T", "DPA T->A"} < {*report}
+    for name in MODELS:
+        alone = skbiasamp.audit(y, models[name], sensitive_pred=guessed[name], **given)
+        for metric in ("leakage", "DPA A->T", "DPA T->A"):
+            row = report[metric].table.set_index("model").loc[name]
+            result = alone[metric]
+            assert (row["value"], row["low"], row["high"]) == (
+                result.value, result.low, result.high
+            )  # fmt: skip
+
+
+def test_a_difference_does_not_depend_on_third_models():
+    y, sex, models, _ = world(400)
+    for auditor in (LeakageAuditor(**FEW), DPAAuditor(attacker=LogisticRegression(), **FEW)):
+        rows = [
+            auditor.compare(y, {name: models[name] for name in order}, sensitive_features=sex)
+            .table.set_index("model")
+            .loc["bold"]
+            for order in (MODELS, ("old", "bold"), ("old", "bold", "new"))
+        ]
+        for name in ("difference", "difference_low", "difference_high", "p_value"):
+            assert len({row[name] for row in rows}) == 1
+
+
+def test_models_that_agree_more_have_narrower_differences():
+    """Resamples are of the rows of both models: what they have in common cancels."""
+    y, sex, models, _ = world(2000)
+    rng = np.random.default_rng(8)
+    likely = scores(models)["old"]
+    for attacker, one in (("exact", models["old"]), (LogisticRegression(), likely)):
+        widths = []
+        for share in (0.02, 0.2, 1.0):  # of the rows that another model predicts by chance
+            other = np.where(rng.random(2000) < share, rng.permutation(one), one)
+            auditor = LeakageAuditor(attacker=attacker, **FEW | {"n_resamples": 199, "n_draws": 5})
+            models = {"one": one, "other": other}
+            row = auditor.compare(y, models, sensitive_features=sex).table.iloc[1]
+            widths.append(row["difference_high"] - row["difference_low"])
+        assert widths[0] < 0.8 * widths[1] < 0.7 * widths[2]
+
+
+def test_folds_have_the_same_labels_whatever_is_predicted():
+    """So that a difference of two models is not one of two divisions into folds."""
+    for n in (40, 400, 40_000):
+        y, sex, models, _ = world(n)
+        labels = []
+        for predicted in models.values():
+            frame = pd.DataFrame({"sex": sex, "y": y, "predicted": predicted})
+            cells = Contingency.from_frame(
+                frame.sort_values(["sex", "y", "predicted"]),
+                target="y", prediction="predicted", sensitive="sex",
+            )  # fmt: skip
+            cells = ordered(cells)
+            folds = split(cells, 5, 3, np.random.default_rng(0))
+            np.testing.assert_array_equal(folds.sum(axis=1), np.tile(cells.weight, (3, 1)))
+            groups = cells.to_frame().groupby(["group", "task"]).ngroup().to_numpy()
+            labels.append([np.bincount(groups, one) for draw in folds for one in draw])
+        np.testing.assert_array_equal(labels[0], labels[1])
+        np.testing.assert_array_equal(labels[0], labels[2])
+
+
+def test_counts_in_folds_are_those_of_rows_in_folds():
+    """Counts are drawn by label, then by prediction: means and covariances of a random division."""
+    counts, starts = np.array([30, 70, 5, 0, 95]), np.array([0, 2])
+    drawn = _counts_in_folds(counts, starts, 4, 20_000, np.random.default_rng(0))
+    assert drawn.shape == (20_000, 4, 5)
+    np.testing.assert_array_equal(drawn.sum(axis=1), np.tile(counts, (20_000, 1)))
+    np.testing.assert_allclose(drawn.mean(axis=0), np.tile(counts / 4, (4, 1)), atol=0.15)
+    flat = drawn[:, 0].astype(float)
+    np.testing.assert_allclose(np.cov(flat.T), np.diag(counts * 3 / 16), atol=0.6)
+    huge = np.array([3 * 10**9, 10**9])
+    drawn = _counts_in_folds(huge, np.array([0]), 5, 2, np.random.default_rng(0))
+    np.testing.assert_array_equal(drawn.sum(axis=1), np.tile(huge, (2, 1)))
