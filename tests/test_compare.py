@@ -377,6 +377,137 @@ def test_a_metric_of_ones_own_compares_models(rows):
     assert set(result.verdicts.values()) <= {"amplifies more", "no clear difference"}
 
 
+# ---------------------------------------------------------------------- training procedures
+
+
+def procedures(rows, n=(3, 4)):
+    """Return runs of two training procedures: errors of their own beside those they share."""
+    rng = np.random.default_rng(11)
+    male = (rows["sex"] == "m").to_numpy(int)
+    found = {}
+    for name, runs, shift in zip(("plain", "biased"), n, (0.0, 0.15), strict=True):
+        found[name] = []
+        for _ in range(runs):
+            run = np.where(rng.random(900) < 0.05, 1 - rows["y"], rows["old"])
+            found[name].append(np.where(rng.random(900) < shift * rng.uniform(0.5, 1.5), male, run))
+    return found
+
+
+def test_the_difference_of_procedures_counts_runs_and_the_rows_that_they_share(rows):
+    """By hand: the value of two groups is half of the change of the difference between them."""
+    runs = procedures(rows)
+    auditor = DirectionalAuditor(interval="analytic").fit(rows["y"], sensitive_features=rows["sex"])
+    result = auditor.compare(rows["y"], runs, sensitive_features=rows["sex"])
+    influences, values = {}, {}
+    for name, every in runs.items():
+        influences[name], values[name] = [], []
+        for run in every:
+            value, influence = 0.0, np.zeros(900)
+            for sex, sign in (("m", 1), ("f", -1)):
+                mine = (rows["sex"] == sex).to_numpy()
+                change = (run - rows["y"].to_numpy())[mine]
+                value += sign * change.mean() / 2
+                influence[mine] += sign * (change - change.mean()) / mine.sum() / 2
+            influences[name].append(influence)
+            values[name].append(value)
+    table = result.table.set_index("model")
+    shared = {}
+    for name, every in values.items():
+        one = np.stack(influences[name])
+        covariance = one @ one.T
+        off = ~np.eye(len(every), dtype=bool)
+        shared[name] = covariance[off].mean()
+        between, df = np.var(every, ddof=1) / len(every), len(every) - 1
+        error = np.sqrt(between + shared[name])
+        reach = stats.t.isf(0.025, df * (error**2 / between) ** 2) * error
+        row = table.loc[name, ["value", "estimate", "low", "high"]].to_numpy(float)
+        mean = np.mean(every)
+        np.testing.assert_allclose(row, [mean, mean, mean - reach, mean + reach], rtol=1e-8)
+    both = np.stack(influences["biased"]) @ np.stack(influences["plain"]).T
+    part = [np.var(values[name], ddof=1) / len(values[name]) for name in runs]
+    rows_part = shared["biased"] + shared["plain"] - 2 * both.mean()
+    total = sum(part) + rows_part
+    df = total**2 / sum(
+        one**2 / (len(values[name]) - 1) for one, name in zip(part, runs, strict=True)
+    )
+    difference = np.mean(values["biased"]) - np.mean(values["plain"])
+    reach = stats.t.isf(0.025, df) * np.sqrt(total)
+    names = ["difference", "difference_low", "difference_high", "p_value"]
+    p_value = 2 * stats.t.sf(difference / np.sqrt(total), df)
+    expected = [difference, difference - reach, difference + reach, p_value]
+    np.testing.assert_allclose(table.loc["biased", names].to_numpy(float), expected, rtol=1e-7)
+    # Procedures that predict the same rows share most of their error.
+    assert rows_part < 0.5 * (shared["biased"] + shared["plain"])
+    assert result.verdicts == {"biased": "amplifies more"}
+
+
+@pytest.mark.parametrize(
+    "auditor",
+    [
+        DirectionalAuditor(n_resamples=499, random_state=0),
+        MALSAuditor(interval="analytic"),
+        LeakageAuditor(n_draws=5, n_resamples=FEW, random_state=0),
+    ],
+    ids=["resampled", "MALS", "leakage"],
+)
+def test_every_metric_compares_procedures(auditor, rows):
+    runs = procedures(rows)
+    auditor.fit(rows["y"], sensitive_features=rows["sex"])
+    how = {"sensitive_features": rows["sex"]}
+    result = auditor.compare(rows["y"], runs, **how, reference="plain")
+    assert list(result.table["model"]) == ["plain", "biased"]
+    table = result.table.set_index("model")
+    for name, every in runs.items():
+        mean = auditor.audit_runs(rows["y"], every, **how)
+        near = 0.02 if auditor.kind == "attack" else 1e-12  # other folds
+        assert table.loc[name, "value"] == pytest.approx(mean.value, abs=near)
+        assert table.loc[name, "estimate"] == pytest.approx(mean.estimate, abs=near)
+    gap = table.loc["biased", "estimate"] - table.loc["plain", "estimate"]
+    assert result.difference("biased") == pytest.approx(gap, abs=1e-12)
+    row = table.loc["biased"]
+    assert row["difference_low"] < row["difference"] < row["difference_high"]
+    assert (row["p_value"] < 0.05) == (row["difference_low"] > 0 or row["difference_high"] < 0)
+    changed = [[(one != other).mean() for one in runs["biased"]] for other in runs["plain"]]
+    assert row["changed"] == pytest.approx(np.mean(changed))
+    assert ComparisonResult.from_json(result.to_json()).to_dict() == result.to_dict()
+
+
+def test_predicted_groups_of_procedures(rows):
+    rng = np.random.default_rng(4)
+    named = {
+        name: [np.where(rng.random(900) < share, "m", rows["sex"]) for _ in range(2)]
+        for name, share in (("few", 0.1), ("many", 0.2))
+    }
+    auditor = DirectionalAuditor("T->A", interval="analytic")
+    auditor.fit(rows["y"], sensitive_features=rows["sex"])
+    result = auditor.compare(rows["y"], sensitive_features=rows["sex"], sensitive_preds=named)
+    values = [
+        np.mean([
+            auditor.score(rows["y"], sensitive_features=rows["sex"], sensitive_pred=run)
+            for run in runs
+        ])
+        for runs in named.values()
+    ]  # fmt: skip
+    assert result.table["value"].tolist() == pytest.approx(values, abs=1e-12)
+
+
+def test_procedures_without_an_interval_are_not_measured(rows):
+    auditor = DirectionalAuditor(interval=None).fit(rows["y"], sensitive_features=rows["sex"])
+    result = auditor.compare(rows["y"], procedures(rows), sensitive_features=rows["sex"])
+    assert result.verdicts == {"biased": "not measured"}
+    assert result.table[["low", "high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize(
+    "runs", [{"a": 1, "b": 2}, {"a": 2, "b": None}, {"a": 0, "b": 2}], ids=["one", "mixed", "none"]
+)
+def test_runs_that_cannot_be_compared_are_refused(runs, rows):
+    every = {name: rows["old"] if n is None else [rows["old"]] * n for name, n in runs.items()}
+    auditor = DirectionalAuditor().fit(rows["y"], sensitive_features=rows["sex"])
+    with pytest.raises(ValueError, match="y_preds must hold a list of two runs or more"):
+        auditor.compare(rows["y"], every, sensitive_features=rows["sex"])
+
+
 # ---------------------------------------------------------------------- results
 
 

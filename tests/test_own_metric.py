@@ -272,6 +272,21 @@ def test_without_a_centre_the_value_is_the_estimate():
     assert result.null == "The value is 0 in this population."
 
 
+def test_pairs_of_few_rows_leave_the_estimate_and_are_a_part_of_the_value():
+    train, rows = world()
+    few = np.flatnonzero(rows["sensitive_features"] == 2)[:20]
+    kept = np.r_[np.flatnonzero(rows["sensitive_features"] != 2), few]
+    data = train, {name: one[kept] for name, one in rows.items()}
+    for auditor in (UncentredAuditor, OwnDirectionalAuditor):
+        result = audited(auditor(interval="analytic"), data)
+        assert result.statistics["n_small_pairs"] == 1
+        own = result.table["amplification"][2] / 3
+        assert result.statistics["small_pairs"] == pytest.approx(own, abs=1e-12)
+        assert result.table["sign_used"].tolist() == [1, -1, 0]
+    result = audited(UncentredAuditor(interval="analytic"), data)
+    assert result.estimate + own == pytest.approx(result.value, abs=1e-12)
+
+
 def test_sizes_of_changes_of_probabilities_have_tests_of_pairs_and_of_their_signed_mean():
     class OwnSizeAuditor(OwnDirectionalAuditor):
         kind = "size"

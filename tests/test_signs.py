@@ -4,6 +4,8 @@ What a value is made of and the signs of the estimate are compared with the form
 verdicts with data in which nothing, or something, was changed.
 """
 
+import json
+import warnings
 from functools import partial
 
 import numpy as np
@@ -17,6 +19,7 @@ from by_hand import (
     T_TO_A,
     Plain,
     audit,
+    fitted,
     numbers,
     overlapping,
     rows,
@@ -24,15 +27,23 @@ from by_hand import (
     weighted,
     world,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
 from skbiasamp import (
+    AuditResult,
     BiasDisparityAuditor,
+    ComparisonResult,
     Contingency,
     DirectionalAuditor,
+    LabelAuditor,
+    LeakageAuditor,
     MALSAuditor,
     NumericAuditor,
 )
+from skbiasamp.inference import _assess
 from skbiasamp.inference._influence import association_moments
 
 pytestmark = [
@@ -162,6 +173,26 @@ def test_values_of_numbers_and_preferences_are_the_sum_of_their_parts(metric, re
         assert result.statistics["gap"] == result.estimate
         assert result.statistics["n_small_pairs"] == 3
         assert abs(result.statistics["small_pairs"]) > 1e-4
+
+
+def test_majorities_that_are_chance_have_signs_of_their_own():
+    """Label amplification: rates are compared with a half."""
+    other = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y = (rng.random((400, 12)) < rng.uniform(0.47, 0.53, 12)).astype(int)
+        p = np.where(rng.random(y.shape) < 0.5, rng.integers(0, 2, y.shape), y)
+        result = LabelAuditor(reference="test", interval=None).audit(y, p)
+        assert sum_of_parts(result) == pytest.approx(result.value, abs=1e-12)
+        x, c = y.mean(axis=0) - 0.5, p.mean(axis=0) - y.mean(axis=0)
+        shared = [np.cov(y[:, t], p[:, t] - y[:, t]) for t in range(12)]
+        part = np.clip([-both[0, 1] / both[1, 1] for both in shared], 0, 1)
+        assert (np.abs(x) < 4 * 0.5 / 20).all()  # none is certain
+        expected = np.where(np.abs(x + part * c) < 1e-9, 0, np.sign(x + part * c))
+        assert_array_equal(result.table["sign_used"], expected)
+        assert result.estimate == pytest.approx((expected * c).mean(), abs=1e-12)
+        other += (result.table["sign_used"] != result.table["sign"]).sum()
+    assert other > 5
 
 
 @pytest.mark.parametrize("direction", ["A->T", "T->A"])
@@ -389,3 +420,458 @@ def test_moments_are_those_of_resamples(auditor, ids):
     assert_allclose((one**2).mean(axis=0), found.labels, rtol=0.1)
     assert_allclose((other**2).mean(axis=0), found.predictions, rtol=0.1)
     assert (np.abs((one * other).mean(axis=0) - found.both) < 0.08 * errors).all()
+
+
+# --------------------------------------------------------------------------- worlds without effect
+#
+# Each returns what is audited or compared, and the published value with its interval by the delta
+# method at the signs of the labels, from rows.
+
+
+def excludes_zero(low, high):
+    return low > 0 or high < 0
+
+
+def published(influence, value):
+    reach = stats.norm.isf(0.025) * np.sqrt((influence**2).sum())
+    return value - reach, value + reach
+
+
+def one_hot(values, width):
+    return np.eye(width, dtype=int)[values]
+
+
+def value_of_rates(given, after, before, sign):
+    """Return Σ s_at (P(after | given) − P(before | given)) over all pairs, and its influences.
+
+    `sign` is conditions × labels. Rates are given groups (A→T) or tasks (T→A).
+    """
+    n, change = given.sum(axis=0), after - before
+    delta = given.T @ change / n[:, None]
+    influence = ((change @ sign.T - (sign * delta).sum(axis=1)) * given / n).sum(axis=1)
+    return influence / sign.size, (sign * delta).sum() / sign.size
+
+
+def signs_of_rates(given, label):
+    return np.sign(given.T @ label / given.sum(axis=0)[:, None] - label.mean(axis=0))
+
+
+def many_tasks_without_training_labels(rng):
+    group, y, p = exchangeable(rng, 4000, 10, 66, 0.4)
+    result = DirectionalAuditor(reference="test", interval="analytic").audit(
+        y, p, sensitive_features=group
+    )
+    given = one_hot(group, 10)
+    by_hand = value_of_rates(given, p, y, signs_of_rates(given, y))
+    return (result.low, result.high), published(*by_hand)
+
+
+def three_groups_predicted_too_often(rng):
+    group, trained = rng.integers(0, 3, (2, 2000))
+    y, known = (rng.random((2, 2000)) < 0.3).astype(int)
+    p = np.where(rng.random(2000) < 0.15, 1, y)
+    auditor = DirectionalAuditor(interval="analytic").fit(known, sensitive_features=trained)
+    result = auditor.audit(y, p, sensitive_features=group)
+    sign = signs_of_rates(one_hot(trained, 3), known[:, None])
+    by_hand = value_of_rates(one_hot(group, 3), p[:, None], y[:, None], sign)
+    return (result.low, result.high), published(*by_hand)
+
+
+def a_group_predicted_too_often(rng):
+    group, trained = rng.integers(0, 2, (2, 2000))
+    y, known = rng.integers(0, 3, (2, 2000))
+    named = np.where(rng.random(2000) < 0.3, 0, group)
+    auditor = DirectionalAuditor("T->A", interval="analytic").fit(known, sensitive_features=trained)
+    result = auditor.audit(y, sensitive_features=group, sensitive_pred=named)
+    sign = signs_of_rates(one_hot(known, 3), one_hot(trained, 2))
+    by_hand = value_of_rates(one_hot(y, 3), one_hot(named, 2), one_hot(group, 2), sign)
+    return (result.low, result.high), published(*by_hand)
+
+
+def mals_with_few_training_rows(rng):
+    group, trained = rng.integers(0, 4, 2000), rng.integers(0, 4, 300)
+    y, again = (rng.random((2, 2000, 5)) < 0.3).astype(int)
+    known = (rng.random((300, 5)) < 0.3).astype(int)
+    p = np.where(rng.random((2000, 5)) < 0.4, again, y)
+    auditor = MALSAuditor(interval="analytic").fit(known, sensitive_features=trained)
+    result = auditor.audit(y, p, sensitive_features=group)
+    shares = known.T @ one_hot(trained, 4) / known.sum(axis=0)[:, None]
+    sign = (shares > 0.25).astype(float)
+    parts = []
+    for label, groups in ((p, one_hot(group, 4)), (known, one_hot(trained, 4))):
+        none = np.zeros(groups.shape)
+        influence, value = value_of_rates(label, groups, none, sign)
+        parts.append((influence * 4, value * 4))  # divided by the number of tasks
+    influence = np.append(parts[0][0], parts[1][0])
+    return (result.low, result.high), published(influence, parts[0][1] - parts[1][1])
+
+
+def an_accurate_and_a_calibrated_model(rng):
+    group, y, calibrated = exchangeable(rng, 1000, 2, 20, 0.8)
+    accurate = np.where(rng.random(y.shape) < 0.03, 1 - y, y)
+    auditor = DirectionalAuditor(reference="test", interval="analytic")
+    models = {"calibrated": calibrated, "accurate": accurate}
+    row = auditor.compare(y, models, sensitive_features=group).table.iloc[1]
+    given = one_hot(group, 2)
+    by_hand = value_of_rates(given, accurate, calibrated, signs_of_rates(given, y))
+    return (row["difference_low"], row["difference_high"]), published(*by_hand)
+
+
+def five_runs_of_one_training(rng):
+    """The runs have the errors of one model, and few of their own."""
+    rates = np.array([0.2, 0.4])
+    group, trained = rng.integers(0, 2, (2, 1000))
+    y, once = (rng.random((2, 1000)) < rates[group]).astype(int)
+    known = (rng.random(1000) < rates[trained]).astype(int)
+    runs = [np.where(rng.random(1000) < 0.05, y, once) for _ in range(5)]
+    auditor = DirectionalAuditor(interval="analytic").fit(known, sensitive_features=trained)
+    result = auditor.audit_runs(y, runs, sensitive_features=group)
+    given, sign = one_hot(group, 2), signs_of_rates(one_hot(trained, 2), known[:, None])
+    values = [value_of_rates(given, run[:, None], y[:, None], sign)[1] for run in runs]
+    assert result.value == pytest.approx(np.mean(values), abs=1e-12)
+    ends = stats.t.interval(0.95, 4, np.mean(values), stats.sem(values))
+    return (result.low, result.high), ends
+
+
+NULL = {
+    many_tasks_without_training_labels: 60,
+    three_groups_predicted_too_often: 150,
+    a_group_predicted_too_often: 150,
+    mals_with_few_training_rows: 150,
+    an_accurate_and_a_calibrated_model: 100,
+    five_runs_of_one_training: 100,
+}
+
+
+@pytest.mark.parametrize(("draw", "n"), NULL.items(), ids=[draw.__name__ for draw in NULL])
+def test_where_nothing_is_amplified_verdicts_are_as_rare_as_they_say(draw, n):
+    """At most 5 %, and 2.5 standard errors of so many data sets; published values fail that."""
+    found = np.zeros(2, dtype=int)
+    for seed in range(n):
+        found += [excludes_zero(*ends) for ends in draw(np.random.default_rng(seed))]
+    most = 0.05 * n + 2.5 * np.sqrt(0.05 * 0.95 * n)
+    assert found[0] <= most < found[1]
+
+
+# --------------------------------------------------------------------------- worlds with an effect
+
+
+def amplified(rng, n, n_groups, n_tasks, *, gap, more, wrong):
+    """Return weak associations of ± `gap`, and predictions with `more` of them."""
+    group = rng.integers(0, n_groups, n)
+    turn = rng.choice([-1, 1], (n_groups, n_tasks))
+    turn = np.stack([turn[0], -turn[0]]) if n_groups == 2 else turn - turn.mean(axis=0)
+    y = (rng.random((n, n_tasks)) < (0.3 + gap * turn)[group]).astype(int)
+    again = (rng.random((n, n_tasks)) < (0.3 + (gap + more / wrong) * turn)[group]).astype(int)
+    return group, y, np.where(rng.random((n, n_tasks)) < wrong, again, y)
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "n_tasks", "n", "wrong"), [(2, 80, 1000, 0.8), (10, 66, 4000, 0.6)]
+)
+def test_real_amplification_is_found_without_training_labels(n_groups, n_tasks, n, wrong):
+    """Published values hardly find it: signs of the labels themselves bias them downwards."""
+    found, n_data = np.zeros(2, dtype=int), 25
+    for seed in range(n_data):
+        rng = np.random.default_rng(seed)
+        data = amplified(rng, n, n_groups, n_tasks, gap=0.01, more=0.0095, wrong=wrong)
+        group, y, p = data
+        auditor = DirectionalAuditor(reference="test", interval="analytic")
+        result = auditor.audit(y, p, sensitive_features=group)
+        given = one_hot(group, n_groups)
+        low, _ = published(*value_of_rates(given, p, y, signs_of_rates(given, y)))
+        found += [result.verdict == "amplifies", low > 0]
+    assert found[0] >= 0.9 * n_data
+    assert found[1] <= 0.2 * n_data
+
+
+def reversing(z, times, changed, half=1000):
+    """Return two groups whose labels differ by `z` standard errors, and a model that turns that.
+
+    Its association is `times` as large, in the other direction; `changed` rows of a group have
+    another prediction. None if these are too few.
+    """
+    more = round(z * np.sqrt(half) / 2)
+    labels, predictions = [], []
+    for sign in (1, -1):
+        ones, net = half + sign * more, -round(sign * (1 + times) * more)
+        gained = (changed + net) // 2
+        lost = gained - net
+        if min(gained, lost) < 0:
+            return None
+        y = np.repeat([1, 0], [ones, 2 * half - ones])
+        p = y.copy()
+        p[:lost], p[ones : ones + gained] = 0, 1
+        labels.append(y)
+        predictions.append(p)
+    return np.repeat(["a", "b"], 2 * half), np.concatenate(labels), np.concatenate(predictions)
+
+
+@pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
+@pytest.mark.parametrize("z", [2.1, 2.5, 3.0, 3.5])
+def test_a_model_that_reverses_a_weak_association_does_not_amplify(z, interval, monkeypatch):
+    verdicts, alone = [], []
+    for times in (0.3, 0.6, 1, 1.5, 2, 3):
+        for changed in (100, 200, 300, 500, 800, 1200, 1800):
+            data = reversing(z, times, changed)
+            if data is None:
+                continue
+            group, y, p = data
+            difference = y[group == "a"].mean() - y[group == "b"].mean()
+            error = np.sqrt(sum(y[group == a].var() / 2000 for a in "ab"))
+            assert difference / error == pytest.approx(z, abs=0.05)
+            auditor = DirectionalAuditor(
+                reference="test", interval=interval, n_resamples=99, random_state=0
+            )
+            result = auditor.audit(y, p, sensitive_features=group)
+            verdicts.append(result.verdict)
+            if times >= 1.5:  # clearly the other way round
+                assert result.verdict in ("reverses", "no clear effect")
+            with monkeypatch.context() as patch:  # signs that count the change, alone
+                patch.setattr(_assess, "chosen", lambda every: 0)
+                alone.append(auditor.audit(y, p, sensitive_features=group).verdict)
+    assert "amplifies" not in verdicts
+    assert "reverses" in verdicts
+    assert "amplifies" in alone
+
+
+@pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
+@pytest.mark.parametrize("direction", ["A->T", "T->A"])
+def test_a_model_that_reverses_a_strong_association_reverses(direction, interval):
+    group, y, p = reversing(16, 1, 700)
+    how = {"sensitive_features": group}
+    if direction == "T->A":  # the same rows, with groups and tasks in each other's place
+        y, how = np.where(group == "a", 1, 0), {"sensitive_features": np.where(y, "a", "b")}
+        how["sensitive_pred"] = np.where(p, "a", "b")
+    else:
+        how["y_pred"] = p
+    auditor = DirectionalAuditor(direction, interval=interval, n_resamples=199, random_state=0)
+    auditor.fit(y, sensitive_features=how["sensitive_features"])
+    result = auditor.audit(y, **how)
+    assert result.verdict == "reverses"
+    part = result.statistics
+    assert part["association_labels"] > 0 > part["association_predictions"]
+    low, high = (part[f"association_predictions_{end}"] for end in ("low", "high"))
+    assert low < part["association_predictions"] < high < 0
+    assert "reverses" in result.sentence
+
+
+def test_the_association_of_predictions_has_the_interval_of_a_difference_of_two_rates():
+    group, y, p = reversing(16, 1, 700)
+    auditor = DirectionalAuditor(interval="analytic").fit(y, sensitive_features=group)
+    part = auditor.audit(y, p, sensitive_features=group).statistics
+    rates = [p[group == a].mean() for a in "ab"]
+    error = np.sqrt(sum(rate * (1 - rate) / 2000 for rate in rates)) / 2
+    expected = stats.norm.interval(0.95, (rates[0] - rates[1]) / 2, error)
+    found = [part[f"association_predictions_{end}"] for end in ("low", "high")]
+    assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_a_model_that_only_weakens_an_association_reduces_it():
+    group, y, _ = reversing(16, 1, 700)
+    p = np.where(np.random.default_rng(0).random(len(y)) < 0.5, np.arange(len(y)) % 2, y)
+    auditor = DirectionalAuditor(interval="analytic").fit(y, sensitive_features=group)
+    result = auditor.audit(y, p, sensitive_features=group)
+    assert result.verdict == "reduces"
+    assert result.statistics["association_predictions_low"] > 0
+
+
+# --------------------------------------------------------------------------- one test
+
+
+@st.composite
+def small_worlds(draw):
+    """Small worlds with weak or strong associations, and models that are near to one another."""
+    kind = draw(st.sampled_from(["binary", "multiclass", "multilabel"]))
+    n_groups, seed = draw(st.integers(2, 3)), draw(st.integers(0, 10**6))
+    left, n = draw(st.sampled_from([0.0, 0.2, 1.0])), draw(st.integers(40, 200))
+    data = nearly_random(n, kind, n_groups=n_groups, seed=seed, left=left, n_train=100)
+    weights = draw(st.sampled_from([None, None, "whole", "fractional"]))
+    return data if weights is None else weighted(data, weights, seed)
+
+
+def nearby(data, seed):
+    """Return other predictions, of tasks and groups, that differ in a tenth of the rows."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(data["y_true"]))
+    other = rng.random(len(order)) < 0.1
+    turned = np.where(other, order, np.arange(len(order)))
+    return data["y_pred"][turned], data["sensitive_pred"][turned]
+
+
+def agrees(p_value, low, high, alpha=0.05):
+    """Return whether p-values are below α exactly where intervals exclude 0."""
+    p_value, low, high = (np.asarray(one, dtype=float) for one in (p_value, low, high))
+    known = ~np.isnan(p_value)
+    return ((p_value < alpha) == ((low > 0) | (high < 0)))[known].all()
+
+
+AUDITORS = [
+    metric(reference=reference, interval=interval, n_resamples=59, random_state=0)
+    for metric in METRICS.values()
+    for reference in ("train", "test")
+    for interval in ("analytic", "bootstrap")
+]
+
+
+@settings(max_examples=60)
+@given(small_worlds(), st.sampled_from(AUDITORS), st.integers(0, 100))
+def test_a_p_value_is_below_alpha_exactly_where_its_interval_excludes_zero(data, auditor, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = audit(auditor, data)
+        assert agrees(result.p_value, result.low, result.high)
+        assert agrees(*(result.table[name] for name in ("p_value", "low", "high")))
+        others = [nearby(data, seed + i) for i in range(2)]
+        tasks, groups = (
+            [data[name], *more]
+            for name, more in zip(
+                ("y_pred", "sensitive_pred"), zip(*others, strict=True), strict=True
+            )
+        )
+        known = fitted(auditor, data)
+        labels = {key: data[key] for key in ("sensitive_features", "sample_weight") if key in data}
+        runs = known.audit_runs(data["y_true"], tasks, sensitive_preds=groups, **labels)
+        assert agrees(runs.p_value, runs.low, runs.high)
+        assert agrees(*(runs.table[name] for name in ("p_value", "low", "high")))
+        compared = known.compare(
+            data["y_true"],
+            dict(zip("abc", tasks, strict=True)),
+            sensitive_preds=dict(zip("abc", groups, strict=True)),
+            **labels,
+        )
+        ends = ("p_value", "difference_low", "difference_high")
+        assert agrees(*(compared.table[name][1:] for name in ends))
+        assert agrees(*(compared.pairs[name] for name in ("p_value", "low", "high")))
+
+
+# --------------------------------------------------------------------------- what was estimated
+
+
+def test_results_say_what_was_estimated_and_tested():
+    data = world(n=200)
+    of_labels = (
+        "The mean change of the association between group and task from labels to predictions, in "
+        "the direction that it has in the {}, in the population that the audited rows are a sample "
+        "of."
+    )
+    one = audit(A_TO_T(interval="analytic"), data)
+    assert one.estimand == of_labels.format("training labels")
+    assert one.null == (
+        "Group and task are as associated in the predictions as in the labels: this mean change "
+        "is 0."
+    )
+    own = audit(A_TO_T(interval="analytic", reference="test"), data)
+    assert own.estimand == of_labels.format("labels")
+    auditor = fitted(A_TO_T(interval="analytic"), data)
+    runs = auditor.audit_runs(
+        data["y_true"], [data["y_pred"]] * 2, sensitive_features=data["sensitive_features"]
+    )
+    assert runs.estimand == f"{one.estimand} It is the mean over runs of the same training."
+    attack = LeakageAuditor(n_resamples=20, n_draws=2, random_state=0).audit(
+        data["y_true"], data["y_pred"], sensitive_features=data["sensitive_features"]
+    )
+    assert "the group" in attack.estimand
+    assert "equally accurate random labels" in attack.null
+    for result in (one, own, runs, attack):
+        again = AuditResult.from_json(result.to_json())
+        assert (again.estimand, again.null) == (result.estimand, result.null)
+        assert again.estimate == result.estimate
+
+
+# --------------------------------------------------------------------------- files of before
+
+PAIR = {
+    **{"group": "f", "task": 1, "n": 40, "base": 0.75, "observed": 0.85, "sign": 1, "delta": 0.1},
+    **{"amplification": 0.1, "low": 0.01, "high": 0.19, "p_value": 0.125, "p_adjusted": 0.25},
+    **{"sign_certain": True, "reliable": True},
+}
+OLDER = {
+    "schema": "skbiasamp.AuditResult/2",
+    **{"metric": "directional", "direction": "A->T", "confidence_level": 0.95, "n_samples": 80},
+    **{"value": 0.0875, "low": 0.0256, "high": 0.1494, "p_value": 0.013},
+    "params": {"reference": "train"},
+    "statistics": {"row_weighted": 0.0875, "standard_error": 0.0316},
+    "kind": "signed",
+    **{"verdict": "amplifies", "affected": None, "words": None},
+    "table": [PAIR],
+}
+
+
+def test_results_of_the_older_schema_are_read():
+    """Their interval, test and verdict were those of the value."""
+    result = AuditResult.from_json(json.dumps(OLDER))
+    assert (result.value, result.estimate) == (0.0875, 0.0875)
+    assert (result.low, result.high, result.p_value) == (0.0256, 0.1494, 0.013)
+    assert result.verdict == "amplifies"
+    assert result.judged == (0.0875, 0.0256, 0.1494)
+    assert (result.estimand, result.null) == ("", "")
+    assert result.to_dict()["schema"] == "skbiasamp.AuditResult/3"
+    again = AuditResult.from_json(result.to_json())
+    assert again.to_dict() == result.to_dict()
+    below = OLDER | {"value": -0.0875, "low": -0.1494, "high": -0.0256}
+    assert AuditResult.from_json(json.dumps(below)).verdict == "reduces"
+
+
+def test_sizes_of_the_older_schema_have_their_signed_mean_as_estimate():
+    statistics = {"signed_mean": -0.05, "signed_mean_low": -0.09, "signed_mean_high": -0.01}
+    older = OLDER | {"metric": "multi-attribute", "kind": "size", "statistics": statistics}
+    result = AuditResult.from_json(json.dumps(older))
+    assert result.value == 0.0875
+    assert (result.estimate, result.low, result.high) == (-0.05, -0.09, -0.01)
+    assert (result.statistics["value_low"], result.statistics["value_high"]) == (0.0256, 0.1494)
+    assert result.verdict == "reduces"
+    # Without an interval there was none of either.
+    nothing = dict.fromkeys(("low", "high", "p_value"))
+    none = older | nothing | {"statistics": {"signed_mean": -0.05}, "confidence_level": None}
+    result = AuditResult.from_json(json.dumps(none))
+    assert result.estimate == -0.05
+    assert np.isnan([result.low, result.high]).all()
+    assert result.verdict == "not measured"
+
+
+MODELS = [
+    {"model": "old", "value": 0.01, "low": -0.05, "high": 0.07}
+    | dict.fromkeys(("difference", "difference_low", "difference_high", "p_value", "p_adjusted"))
+    | {"changed": None},
+    {
+        **{"model": "new", "value": 0.09, "low": 0.03, "high": 0.15, "difference": 0.08},
+        **{"difference_low": 0.02, "difference_high": 0.14, "p_value": 0.013, "p_adjusted": 0.013},
+        "changed": 0.09,
+    },
+]
+OLDER_COMPARISON = {
+    "schema": "skbiasamp.ComparisonResult/1",
+    **{"metric": "directional", "direction": "A->T", "reference": "old", "confidence_level": 0.95},
+    **{"n_samples": 80, "params": {"reference": "train"}, "kind": "signed"},
+    **{"verdicts": {"new": "amplifies more"}, "sentences": {"new": "The model 'new' amplifies."}},
+    **{"table": MODELS, "pairs": [], "churn": []},
+}
+
+
+def test_comparisons_of_the_older_schema_are_read():
+    result = ComparisonResult.from_json(json.dumps(OLDER_COMPARISON))
+    assert result.table["estimate"].tolist() == [0.01, 0.09]
+    assert result.judged("new") == (0.08, 0.02, 0.14)
+    assert result.verdicts == {"new": "amplifies more"}
+    assert result.to_dict()["schema"] == "skbiasamp.ComparisonResult/2"
+    assert ComparisonResult.from_json(result.to_json()).to_dict() == result.to_dict()
+
+
+def test_comparisons_of_sizes_of_the_older_schema_have_their_signed_difference():
+    """Their verdict was about it: the difference of sizes had no interval."""
+    signed = dict.fromkeys(("signed_difference", "signed_low", "signed_high"))
+    sizes = [
+        MODELS[0] | signed,
+        MODELS[1]
+        | {"difference_low": None, "difference_high": None}
+        | {"signed_difference": -0.06, "signed_low": -0.11, "signed_high": -0.01},
+    ]
+    older = OLDER_COMPARISON | {"kind": "size", "table": sizes}
+    result = ComparisonResult.from_json(json.dumps(older))
+    assert result.judged("new") == (-0.06, -0.11, -0.01)
+    assert result.verdicts == {"new": "amplifies less"}
+    assert result.table["value"].tolist() == [0.01, 0.09]
+    assert result.table["estimate"].isna().all()
+    assert not {"signed_difference", "signed_low", "signed_high"} & set(result.table)
+    assert ComparisonResult.from_json(result.to_json()).to_dict() == result.to_dict()

@@ -124,21 +124,25 @@ def parts(pairs: Pairs, signs: Signs, sign: Array) -> dict[str, float]:
 
     `sign` are those of the estimate. The gap is the estimate, and the shift is what a task, or a
     group, is predicted more often for everybody. Selection is what signs add that were fitted to
-    the same labels, and the last part is that of pairs with few rows.
+    the same labels, and the last part is that of pairs with few rows. If it is not known what
+    associations are, this is the only part beside the estimate.
     """
-    if pairs.growth is not None or pairs.centre is None:
+    if pairs.growth is not None:
         return {}
+    few = int((~signs.counted & ~np.isnan(pairs.delta)).sum())
+    of_few = pairs.mean(np.where(signs.counted, 0, pairs.sign), pairs.delta)
+    small = {"small_pairs": float(of_few), "n_small_pairs": few}
+    if pairs.centre is None:
+        return small if few else {}
     counted = np.where(signs.counted, pairs.sign, 0)
     found = {
         "gap": pairs.mean(sign, pairs.change),
         "shift": pairs.mean(counted, pairs.shift + 0 * pairs.delta),
         "selection": pairs.mean(counted - sign, pairs.change),
-        "small_pairs": pairs.mean(np.where(signs.counted, 0, pairs.sign), pairs.delta),
         "association_labels": pairs.mean(sign, pairs.base - _centres(pairs)[0]),
         "association_predictions": predicted_association(pairs, sign),
     }
-    few = int((~signs.counted & ~np.isnan(pairs.delta)).sum())
-    return {**{name: float(number) for name, number in found.items()}, "n_small_pairs": few}
+    return {name: float(number) for name, number in found.items()} | small
 
 
 def _centres(pairs: Pairs) -> tuple[Any, Any]:
