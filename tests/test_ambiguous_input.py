@@ -445,6 +445,24 @@ def test_a_period_of_certain_scores_is_watched_with_the_others():
     pd.testing.assert_series_equal(timeline.periods["value"], whole.periods["value"])
 
 
+def test_periods_are_read_with_the_positive_class():
+    """Probabilities in one column are those of the positive class, as in every other audit."""
+    rows = pd.concat([frame_of(p=1 - RNG.random(N), m=month) for month in ("1", "2")])
+    how = {"time": "m", "every": None, "pos_label": 0, "n_draws": 19, **COLUMNS}
+    timeline = skbiasamp.audit_over(rows, auditor=DirectionalAuditor(), **how)
+    first = rows[rows["m"] == "1"]
+    auditor = DirectionalAuditor(interval=None, pos_label=0).fit(
+        first["y"], sensitive_features=first["a"]
+    )
+    expected = [
+        auditor.score(one["y"], one["p"], sensitive_features=one["a"])
+        for _, one in rows.groupby("m")
+    ]
+    np.testing.assert_allclose(timeline.periods["value"], expected, atol=1e-12)
+    with pytest.raises(ValueError, match=AMBIGUOUS):
+        skbiasamp.audit_over(rows.assign(p=[*CERTAIN, *CERTAIN]), **how)
+
+
 # --------------------------------------------------------------------------- one type a column
 
 MIXED = [1, 2, "1", "2"] * (N // 4)
