@@ -424,6 +424,24 @@ def test_a_store_refuses_a_day_on_which_all_scores_are_certain(tmp_path):
     assert store.periods == ["2026-01", "2026-02"]
 
 
+def test_a_store_refuses_tables_that_may_be_probabilities(tmp_path):
+    store = Store(tmp_path / "store")
+    both = np.column_stack([1 - np.array(CERTAIN), CERTAIN])
+    tags = np.column_stack([HIRED, HIRED[::-1]])
+    for y, predicted in ((HIRED, both), (HIRED, pd.DataFrame(both)), (tags, tags.astype(float))):
+        with pytest.raises(ValueError, match=r"the predictions are the floats 0\.0 and 1\.0"):
+            store.add(counted(y, predicted), "2026-01")
+    people = pd.DataFrame({"f": np.array(SEX) == "f", "old": HIRED}).astype(int)
+    groups = {"groups": "indicator", "sensitive_pred": people.astype(float)}
+    with pytest.raises(ValueError, match=r"the predictions are the floats 0\.0 and 1\.0"):
+        store.add(counted(pred=HIRED, sex=people, **groups), "2026-01")
+    # The fix; and the sum with another day.
+    store.add(counted(tags, tags), "2026-01", source="integers")
+    store.add(counted(tags.astype(float), tags.astype(float)), "2026-01", source="floats")
+    day = counted(tags, tags.astype(float)) + counted(tags, RNG.random((N, 2)))
+    assert day.soft("task_pred")
+
+
 def test_the_command_refuses_a_day_on_which_all_scores_are_certain(tmp_path, capsys):
     path = tmp_path / "day.csv"
     frame_of().to_csv(path, index=False)

@@ -291,6 +291,12 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
     return finite(value, name) if scores else probabilities(value, name)
 
 
+def of_floats(table: pd.DataFrame | Array) -> bool:
+    """Whether a column of a table holds floats."""
+    dtypes = table.dtypes if isinstance(table, pd.DataFrame) else [table.dtype]
+    return any(dtype.kind == "f" for dtype in dtypes)
+
+
 def finite(value: Array, name: Name) -> Array:
     """Return numbers checked to be numbers."""
     text = "{name} has missing or infinite values in {where}. Leave these rows out."
