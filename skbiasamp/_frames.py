@@ -161,7 +161,13 @@ class Periods(NamedTuple):
 
 
 def read_periods(
-    frame: Any, named: dict[str, Any], period: str, version: Hashable | None, **how: Any
+    frame: Any,
+    named: dict[str, Any],
+    period: str,
+    version: Hashable | None,
+    *,
+    pos_label: Any,
+    **how: Any,
 ) -> Periods:
     """Count the rows of a frame by period, in one query.
 
@@ -179,6 +185,9 @@ def read_periods(
         held = _held(opened, sides)
     else:
         held, summed = _counted(opened, sides, prediction, fractions, True)
+    if len(prediction) == 1 and opened.fractions(prediction[0]):
+        # Probabilities are those of this class. Labels may have further ones in some periods.
+        how["pos_label"] = pos_label
     periods = np.asarray(held["period"], dtype=object).reshape(-1)
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")

@@ -253,17 +253,21 @@ def _check_parts(every: list[C]) -> None:
 def _same_form(one: Side, other: Side) -> bool:
     """Whether predictions are both classes, both probabilities, or both scores in one column."""
     scores = [side.labels.width < len(side.names) for side in (one, other)]
-    # The floats 0.0 and 1.0 were read as classes, and are probabilities beside others.
-    alike = one.is_matrix == other.is_matrix or one.floats or other.floats
+    alike = one.is_matrix == other.is_matrix or _certain(one) or _certain(other)
     return alike and scores[0] == scores[1]
+
+
+def _certain(side: Side) -> bool:
+    """Whether the floats 0.0 and 1.0 were read as classes: beside others they are probabilities."""
+    return side.floats and not side.is_matrix
 
 
 def _names_of_all(every: list[C], name: SideName) -> Names:
     """Return the names of all; indicator columns must be the same ones."""
     predicted: SideName = "task_pred" if name == "task" else "group_pred"
-    # Of floats 0.0 and 1.0 last: they go with any others.
+    # Those that go with any others last.
     first, *others = sorted(
-        every, key=lambda one: one.has(predicted) and side_of(one, predicted).floats
+        every, key=lambda one: one.has(predicted) and _certain(side_of(one, predicted))
     )
     mine = side_of(first, name)
     for other in others:

@@ -424,6 +424,24 @@ def test_a_store_refuses_a_day_on_which_all_scores_are_certain(tmp_path):
     assert store.periods == ["2026-01", "2026-02"]
 
 
+def test_a_store_refuses_tables_that_may_be_probabilities(tmp_path):
+    store = Store(tmp_path / "store")
+    both = np.column_stack([1 - np.array(CERTAIN), CERTAIN])
+    tags = np.column_stack([HIRED, HIRED[::-1]])
+    for y, predicted in ((HIRED, both), (HIRED, pd.DataFrame(both)), (tags, tags.astype(float))):
+        with pytest.raises(ValueError, match=r"the predictions are the floats 0\.0 and 1\.0"):
+            store.add(counted(y, predicted), "2026-01")
+    people = pd.DataFrame({"f": np.array(SEX) == "f", "old": HIRED}).astype(int)
+    groups = {"groups": "indicator", "sensitive_pred": people.astype(float)}
+    with pytest.raises(ValueError, match=r"the predictions are the floats 0\.0 and 1\.0"):
+        store.add(counted(pred=HIRED, sex=people, **groups), "2026-01")
+    # The fix; and the sum with another day.
+    store.add(counted(tags, tags), "2026-01", source="integers")
+    store.add(counted(tags.astype(float), tags.astype(float)), "2026-01", source="floats")
+    day = counted(tags, tags.astype(float)) + counted(tags, RNG.random((N, 2)))
+    assert day.soft("task_pred")
+
+
 def test_the_command_refuses_a_day_on_which_all_scores_are_certain(tmp_path, capsys):
     path = tmp_path / "day.csv"
     frame_of().to_csv(path, index=False)
@@ -443,6 +461,24 @@ def test_a_period_of_certain_scores_is_watched_with_the_others():
     cells = {month: Contingency.from_frame(one, **COLUMNS) for month, one in rows.groupby("month")}
     timeline = skbiasamp.audit_over(cells, auditor=DirectionalAuditor(), n_draws=39)
     pd.testing.assert_series_equal(timeline.periods["value"], whole.periods["value"])
+
+
+def test_periods_are_read_with_the_positive_class():
+    """Probabilities in one column are those of the positive class, as in every other audit."""
+    rows = pd.concat([frame_of(p=1 - RNG.random(N), m=month) for month in ("1", "2")])
+    how = {"time": "m", "every": None, "pos_label": 0, "n_draws": 19, **COLUMNS}
+    timeline = skbiasamp.audit_over(rows, auditor=DirectionalAuditor(), **how)
+    first = rows[rows["m"] == "1"]
+    auditor = DirectionalAuditor(interval=None, pos_label=0).fit(
+        first["y"], sensitive_features=first["a"]
+    )
+    expected = [
+        auditor.score(one["y"], one["p"], sensitive_features=one["a"])
+        for _, one in rows.groupby("m")
+    ]
+    np.testing.assert_allclose(timeline.periods["value"], expected, atol=1e-12)
+    with pytest.raises(ValueError, match=AMBIGUOUS):
+        skbiasamp.audit_over(rows.assign(p=[*CERTAIN, *CERTAIN]), **how)
 
 
 # --------------------------------------------------------------------------- one type a column

@@ -108,22 +108,24 @@ def encode(column: Any, name: Name) -> Column | Continuous:
             seen=seen,
         ) from None
     values = list(map(_number_or_label, uniques))
-    if any(is_tensor(value) for value in values):
-        text = "{name} must hold labels; it holds tensors. Pass one tensor, or tensor.item() a row."
-        raise InputTypeError(text, name=name)
     for value in values:
         if isinstance(value, str) and not value.isascii():
             _check_text(value, name)
-    if any(isinstance(value, complex) for value in values):
-        raise InputError(
-            "{name} must hold classes or probabilities; got complex numbers.", name=name
-        )
     if kind == "U" and "nan" in values:
         raise InputError(
             "{name} holds the text 'nan' in {where}: that is what NumPy makes of a missing value "
             "among strings. Pass a list, or an array with dtype=object.",
             name=name,
             where=first_row(column == "nan"),
+        )
+    if set(map(type, values)) == {str}:
+        return Column(codes, -1, [None, *values])
+    if any(is_tensor(value) for value in values):
+        text = "{name} must hold labels; it holds tensors. Pass one tensor, or tensor.item() a row."
+        raise InputTypeError(text, name=name)
+    if any(isinstance(value, complex) for value in values):
+        raise InputError(
+            "{name} must hold classes or probabilities; got complex numbers.", name=name
         )
     fractions = [v for v in values if isinstance(v, float) and not v.is_integer()]
     if fractions:
@@ -293,6 +295,12 @@ def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Ar
         )
         raise _no_indicator(name, value.shape[1], f"{bad:.6g}", advice)
     return finite(value, name) if scores else probabilities(value, name)
+
+
+def of_floats(table: pd.DataFrame | Array) -> bool:
+    """Whether a column of a table holds floats."""
+    dtypes = table.dtypes if isinstance(table, pd.DataFrame) else [table.dtype]
+    return any(dtype.kind == "f" for dtype in dtypes)
 
 
 def finite(value: Array, name: Name) -> Array:

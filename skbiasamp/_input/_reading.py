@@ -149,7 +149,8 @@ def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
     if len(texts) > n / 2:
         raise InputError(
             "{name} must hold classes; got {n:,} different texts in {rows}, such as {seen!r}. "
-            "Audit texts with {LICAuditor}, or read labels from them first with {WordListLabeler}.",
+            "Audit texts with {LICAuditor}, or read labels from them first with {WordListLabeler}. "
+            "If they are classes, pass numbers in their place (pandas.factorize).",
             name=name,
             n=n,
             rows=rows_of(n_rows),

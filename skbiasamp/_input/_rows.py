@@ -30,6 +30,7 @@ from skbiasamp._input._coding import (
     need_classes,
     no_missing,
     numbers_of,
+    of_floats,
     probabilities,
     read_weight,
     refuse,
@@ -63,7 +64,9 @@ class _Reader:
     def read(self) -> Coded:
         self._read_tasks()
         self._read_groups()
-        return Coded(self.columns, self.matrices, self.titles)
+        tables = (name for name in self.matrices if name in self.given)
+        floats = {name for name in tables if of_floats(self.given[name])}
+        return Coded(self.columns, self.matrices, self.titles, floats)
 
     def _read_tasks(self) -> None:
         if self.how.numbers:

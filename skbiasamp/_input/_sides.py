@@ -67,6 +67,7 @@ class Coded:
     columns: dict[str, Column]
     matrices: dict[str, Array]
     titles: dict[str, list[Hashable]]  # names of columns
+    floats: set[str]  # matrices that came as floats
 
 
 def columns_differ(name: str, other: str, n: int, m: int) -> InputError:
@@ -182,7 +183,8 @@ class Sides:
         if self._is_embedding("y_pred", task):
             return task, None
         matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
-        return task, Side(names, Members(matrix), one_label=True)
+        floats = "y_pred" in self.coded.floats
+        return task, Side(names, Members(matrix), one_label=True, floats=floats)
 
     def _decided(self, classes: Names, known: Side | None) -> dict[Hashable, Hashable]:
         """Return the class of scores below the threshold, and that of the others."""
@@ -324,7 +326,8 @@ class Sides:
             if tuple(range(n)) not in (names, known.names):  # both have names
                 check_known(names, known.names, role=role)
             names = known.names
-        side = Side(names, Members(self.coded.matrices[name]), open=False)
+        floats = [one in self.coded.floats for one in (name, other)]
+        side = Side(names, Members(self.coded.matrices[name]), open=False, floats=floats[0])
         if other not in self.coded.matrices:
             return side, None
         matrix = self.coded.matrices[other]
@@ -333,7 +336,7 @@ class Sides:
         if matrix.shape[1] != n:
             raise columns_differ(name, other, n, matrix.shape[1])
         check_columns(tuple(self.coded.titles[other]), names, other, name)
-        return side, Side(names, Members(matrix), open=False)
+        return side, Side(names, Members(matrix), open=False, floats=floats[1])
 
     def group_sides(self, labels: dict[str, tuple[Array, Names]]) -> tuple[Side, Side | None]:
         like = self.how.like[0] if self.how.like else None
@@ -377,7 +380,7 @@ class Sides:
         if matrix is None:
             return group, None
         matrix = self._class_matrix(matrix, names, "sensitive_pred", "groups")
-        return group, Side(names, Members(matrix))
+        return group, Side(names, Members(matrix), floats="sensitive_pred" in self.coded.floats)
 
     def _check_groups(self, names: Names) -> None:
         """Raise if an identifier was taken for groups; those of training may be any."""

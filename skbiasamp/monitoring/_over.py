@@ -171,7 +171,7 @@ def audit_over(
     if isinstance(frame, Mapping) and all(map(is_contingency, frame.values())):
         held = _of_counts(frame, {**columns, "time": time, "version": version})
     else:
-        how: dict[str, Any] = {"groups": groups, "missing": missing}
+        how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
         if getattr(auditor, "reads", "") == "numbers":
             how["numbers"] = True
         held = _of_rows(frame, columns, time, every, version, **how)

@@ -301,8 +301,9 @@ def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:
     for label, name in pairs:
         if not cells.has(name):
             continue
-        soft |= cells.soft(name)
-        if side_of(cells, name).floats and not side_of(cells, label).floats:
+        if cells.soft(name):
+            soft = True
+        elif side_of(cells, name).floats and not side_of(cells, label).floats:
             raise InputError(
                 "A store holds counts of labels, and the predictions are the floats 0.0 and 1.0, "
                 "which may be probabilities. Pass predicted labels as integers (astype(int))."
