@@ -1,0 +1,3 @@
+"""Rows of the evidence, by part: other measures, dependent rows, and real data."""
+
+MORE = {}

@@ -1,0 +1,292 @@
+"""Rows of the evidence, by part: audits of pairs of group and task, runs, and comparisons."""
+
+from functools import partial
+
+from evidence_more import MORE
+from evidence_trials import Row, audited, compared, over_runs
+from evidence_worlds import (
+    Classes,
+    Confused,
+    Copy,
+    Moved,
+    NoisyTasks,
+    ScoredTasks,
+    Scores,
+    Tasks,
+    World,
+    apart,
+    laws,
+    more,
+    rates,
+    seeing,
+    shares,
+    times,
+)
+
+from skbiasamp import AuditResult, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
+
+ANALYTIC = {"interval": "analytic", "n_resamples": 199}
+BOOTSTRAP = {"interval": "bootstrap", "n_resamples": 199}
+A_T, A_T_BOOT = DirectionalAuditor(**ANALYTIC), DirectionalAuditor(**BOOTSTRAP)
+T_A, T_A_BOOT = DirectionalAuditor("T->A", **ANALYTIC), DirectionalAuditor("T->A", **BOOTSTRAP)
+MALS, MALS_BOOT = MALSAuditor(**ANALYTIC), MALSAuditor(**BOOTSTRAP)
+# Two procedures can be compared since results have an estimate beside the value.
+PROCEDURES = "estimate" in AuditResult.__dataclass_fields__
+
+# What a row calls a model. Random errors replace a share of labels by random ones, at the rate of
+# the row's group, so that they change no association.
+MODELS = {
+    "exchangeable": Copy(),
+    "3 % errors": Moved(random=0.03),
+    "40 % errors": Moved(random=0.4),
+    "70 % errors": Moved(random=0.7),
+    "over-predicts": Moved(more(0.15)),
+    "under-predicts": Moved(more(-0.1)),
+    "predicts 0.6 times as often": Moved(times(0.6)),
+    "scores": Scores(False),
+    "scores cut at 0.5": Scores(),
+    "differences doubled": Moved(apart(2), random=0.4),
+    "differences 1.5 times": Moved(apart(1.5)),
+    "differences 1.5 times, over-predicts": Moved(
+        lambda rate, share: apart(1.5)(rate, share) + 0.1
+    ),
+    "differences halved": Moved(apart(0.5)),
+    "differences reversed": Moved(apart(-1)),
+    "differences reversed and doubled": Moved(apart(-2)),
+}
+OF_CLASSES = {
+    "exchangeable": Copy(),
+    "25 % errors": Confused(),
+    "a class too often": Confused(favoured=0.2),
+    "errors at the rates of all rows": Confused(overall=True),
+}
+
+
+def labels_of(model):
+    """Return the kind of labels that a model is made for."""
+    return {Copy: NoisyTasks, Scores: ScoredTasks}.get(type(model), Tasks)
+
+
+def world_of(shape, models, gap=0.0, mixed=False, classes=False, recorded=None, predicted=None):
+    """Return a world of groups × tasks; `recorded` and `predicted` are arguments of `seeing`."""
+    n_groups, n_tasks = shape
+    if classes:
+        known = tuple(OF_CLASSES[model] for model in models)
+        noise = 0.2 if isinstance(known[0], Copy) else 0.0
+        labels = Classes(laws(n_groups, n_tasks, gap, mixed), noise)
+    else:
+        known = tuple(MODELS[model] for model in models)
+        rare = {"low": 0.02, "high": 0.04} if classes is None else {}
+        labels = labels_of(known[0])(rates(n_groups, n_tasks, gap, mixed, **rare))
+    see = (None if one is None else seeing(n_groups, *one) for one in (recorded, predicted))
+    return World(shares(n_groups), labels, known, *see)
+
+
+def sized(shape, n, *parts):
+    """Return the text of a row: groups × tasks, rows, and what else there is to say."""
+    return "; ".join(filter(None, (f"{shape[0]} × {shape[1]}, {n:,} rows", *parts)))
+
+
+def groups_named(gap, mixed, classes):
+    if not gap:
+        return "random groups"
+    by = f"± {100 * gap:.3g} {'%' if classes else 'pp'}"
+    return f"half of the tasks {by}" if mixed else by
+
+
+def declared(question, trial_of):
+    """Return what makes rows of a question from a short declaration.
+
+    `gap` is how far the rates of groups are apart, 0 for groups that are random; `model` names one
+    of the models, or two; `train` training rows give the signs, 0: the audited rows do.
+    """
+
+    def row(shape, n, model, gap=0.0, *, mixed=False, classes=False, seen=None, auditor=A_T,
+            train=0, metric="", note="", right="", failed=False, **how):  # fmt: skip
+        models = (model,) if isinstance(model, str) else model
+        world = world_of(shape, models, gap, mixed, classes, **(seen or {}))
+        what = note or " and ".join(models)
+        setting = sized(
+            shape,
+            n,
+            metric,
+            "rare label" if classes is None else "one label of several classes" * bool(classes),
+            groups_named(gap, mixed, classes),
+            what,
+            f"{train:,} training rows" if train else "",
+            "bootstrap" if auditor.interval == "bootstrap" else "",
+        )
+        trial = trial_of(world, auditor, n, train=train, **how)
+        return Row(question, setting, trial, right, failed=failed)
+
+    return row
+
+
+def untrained():
+    row = declared("Group → task (A→T), signs from the audited rows: nothing changes", audited)
+    yield row((2, 1), 1_000, "exchangeable", 0.15)
+    yield row((2, 1), 300, "exchangeable")
+    yield row((10, 66), 4_000, "70 % errors", 0.1, failed=True)
+    yield row((5, 66), 4_000, "70 % errors", 0.1, failed=True)
+    yield row((20, 20), 2_000, "40 % errors", failed=True)
+    yield row((3, 1), 1_000, "over-predicts", failed=True)
+    yield row((5, 20), 1_000, "over-predicts", auditor=A_T_BOOT, failed=True)
+    yield row((5, 20), 1_000, "predicts 0.6 times as often")
+    yield row((5, 20), 1_000, "under-predicts", 0.05)
+    yield row((2, 80), 300, "exchangeable", 0.1, mixed=True)
+    yield row((5, 20), 1_000, "exchangeable", 0.05, auditor=A_T_BOOT)
+    yield row((10, 20), 2_000, "3 % errors")
+    yield row((5, 20), 1_000, "scores cut at 0.5")
+    yield row((5, 20), 1_000, "scores", 0.05)
+    yield row((6, 5), 1_000, "25 % errors", classes=True)
+    yield row((6, 5), 1_000, "exchangeable", 0.4, mixed=True, classes=True)
+    yield row((12, 8), 3_000, "a class too often", classes=True)
+
+
+def trained():
+    row = declared("Group → task (A→T), signs from training rows: nothing changes", audited)
+    yield row((2, 1), 1_000, "exchangeable", 0.15, train=2_000)
+    yield row((3, 1), 1_000, "over-predicts", train=10_000, failed=True)
+    yield row((5, 20), 1_000, "over-predicts", train=500, failed=True)
+    yield row((3, 1), 1_000, "under-predicts", 0.04, train=500, failed=True)
+    yield row((5, 10), 1_000, "under-predicts", 0.04, train=500, auditor=A_T_BOOT)
+    yield row((10, 66), 4_000, "40 % errors", train=10_000)
+    yield row((5, 20), 300, "40 % errors", 0.1, mixed=True, train=300)
+    yield row((6, 5), 1_000, "25 % errors", classes=True, train=2_000)
+    rare = {"classes": None, "train": 10_000, "failed": True}
+    yield row((2, 1), 1_000, "40 % errors", **rare)
+    yield row((2, 1), 1_000, "40 % errors", auditor=A_T_BOOT, **rare)
+
+
+def effects():
+    row = declared("Group → task (A→T): the model changes associations", audited)
+    up, down, turned = ({"right": one} for one in ("amplifies", "reduces", "reverses"))
+    yield row((2, 80), 1_000, "differences doubled", 0.012, **up, failed=True)
+    yield row((10, 66), 4_000, "differences doubled", 0.02, **up, failed=True)
+    yield row((3, 1), 1_000, "differences 1.5 times", 0.05, train=2_000, **up, failed=True)
+    yield row((5, 10), 1_000, "differences 1.5 times", 0.03, train=500, **up, failed=True)
+    yield row((5, 20), 2_000, "differences doubled", 0.05, mixed=True, **up)
+    yield row((2, 1), 1_000, "scores cut at 0.5", 0.15, train=2_000, **up)
+    yield row((5, 20), 1_000, "scores cut at 0.5", 0.1, **up)
+    model = "differences 1.5 times, over-predicts"
+    yield row((3, 1), 1_000, model, 0.1, train=2_000, auditor=A_T_BOOT, **up)
+    yield row((3, 5), 1_000, "differences halved", 0.1, **down)
+    yield row((6, 5), 1_000, "errors at the rates of all rows", 0.4, classes=True, **down)
+    yield row((2, 1), 1_000, "differences reversed", 0.1, **turned)
+    yield row((2, 1), 1_000, "differences reversed", 0.03, **turned)
+    yield row((5, 10), 1_000, "differences reversed and doubled", 0.03, **turned)
+
+
+def backwards():
+    """Errors of groups: 1 is P(right), the second number P(predicted as the first group)."""
+    question = "Task → group (T→A)"
+    row = partial(declared(question, audited), model="exchangeable", auditor=T_A)
+    often = {"seen": {"predicted": (0.85, 0.1)}, "note": "a group predicted too often"}
+    errors = {"seen": {"predicted": (0.7,)}, "note": "30 % of groups predicted at random"}
+    alike = {"seen": {"recorded": (0.85,), "predicted": (0.85,)}}
+    better = {"seen": {"recorded": (0.6,), "predicted": (0.95,)}, "right": "amplifies"}
+    yield row((3, 1), 1_000, **often)
+    yield row((3, 1), 1_000, **often, train=2_000)
+    yield row((10, 40), 4_000, **often)
+    yield row((5, 20), 2_000, **errors)
+    yield row((5, 20), 1_000, gap=0.1, **alike | {"auditor": T_A_BOOT})
+    yield row((3, 5), 1_000, gap=0.2, **alike, train=500)
+    yield row((2, 80), 1_000, gap=0.2, mixed=True, **alike)
+    yield row((5, 10), 1_000, gap=0.15, **better, note="predicted with fewer errors than recorded")
+
+
+def sets(direction, base="test", **how):
+    return MultiAttributeAuditor(direction, combinations="all", max_size=2, base=base, **how)
+
+
+def shared():
+    row = declared("MALS, sets of tasks (Multi→) and rates of training labels", audited)
+    mals = partial(row, metric="MALS", auditor=MALS)
+    yield mals((5, 10), 1_000, "40 % errors", 0.05, train=300, failed=True)
+    yield mals((5, 10), 1_000, "40 % errors", 0.05, train=2_000)
+    yield mals((5, 20), 1_000, "40 % errors", 0.05)
+    yield mals((3, 20), 1_000, "over-predicts", auditor=MALS_BOOT)
+    yield mals((12, 40), 4_000, "40 % errors")
+    alike = {"seen": {"recorded": (0.85,), "predicted": (0.85,)}}
+    yield mals((3, 5), 1_000, "exchangeable", 0.15, **alike, train=2_000)
+    yield mals((5, 10), 1_000, "differences doubled", 0.07, train=2_000, right="amplifies")
+    base = {"auditor": DirectionalAuditor(base="train", **ANALYTIC), "metric": 'A→T, base="train"'}
+    yield row((5, 10), 1_000, "40 % errors", 0.05, **base, train=300, failed=True)
+    yield row((5, 10), 1_000, "40 % errors", 0.05, **base, train=2_000)
+    forwards = {"auditor": sets("A->T", "train", **ANALYTIC), "metric": 'Multi→ A→T, base="train"'}
+    yield row((5, 6), 1_000, "40 % errors", 0.05, **forwards, train=300, failed=True)
+    forwards = {"auditor": sets("A->T", **BOOTSTRAP), "metric": "Multi→ A→T"}
+    yield row((5, 6), 1_000, "40 % errors", 0.05, **forwards)
+    forwards["auditor"] = sets("A->T", **ANALYTIC)
+    yield row(
+        (5, 6), 1_000, "differences doubled", 0.05, **forwards, train=2_000, right="amplifies"
+    )
+    back = {"auditor": sets("T->A", **ANALYTIC), "metric": "Multi→ T→A"}
+    yield row((3, 5), 1_000, "exchangeable", 0.1, **alike, **back)
+    both = {"auditor": sets(None, "train", **ANALYTIC), "metric": 'Multi_MALS, base="train"'}
+    yield row((5, 6), 1_000, "40 % errors", 0.05, **both, train=300)
+
+
+def runs():
+    make = declared("Several runs of one model (`audit_runs`)", over_runs)
+
+    def row(shape, n, model, gap=0.0, *, how_many=5, train=2_000, metric="", **how):
+        metric = f"{how_many} runs{metric}"
+        return make(shape, n, model, gap, how_many=how_many, train=train, metric=metric, **how)
+
+    for how_many in (3, 5, 10):
+        yield row((2, 1), 1_000, "40 % errors", 0.15, how_many=how_many, failed=True)
+    yield row((3, 1), 1_000, "over-predicts", failed=True)
+    apart_by = {"common": 0, "between": 0.03, "metric": " that differ by ± 3 pp"}
+    yield row((2, 1), 1_000, "40 % errors", 0.15, **apart_by)
+    apart_by = {"common": 0, "metric": " with independent errors"}
+    yield row((2, 1), 1_000, "40 % errors", 0.15, **apart_by, auditor=A_T_BOOT)
+    yield row((5, 20), 1_000, "40 % errors", 0.05, train=0)
+    yield row((3, 1), 1_000, "differences 1.5 times", 0.1, right="amplifies")
+
+
+def two_models():
+    row = declared("Two models on the same rows (`compare`)", compared)
+    yield row((2, 20), 1_000, ("3 % errors", "70 % errors"), failed=True)
+    yield row((5, 20), 1_000, ("3 % errors", "40 % errors"), auditor=A_T_BOOT)
+    yield row((5, 20), 1_000, ("3 % errors", "40 % errors"), 0.1, mixed=True, train=2_000)
+    yield row((2, 1), 1_000, ("exchangeable", "exchangeable"), 0.15)
+    alike = {"auditor": A_T_BOOT, "train": 500}
+    yield row((2, 1), 1_000, ("exchangeable", "exchangeable"), 0.15, **alike)
+    yield row((5, 10), 1_000, ("40 % errors", "over-predicts"))
+    yield row((5, 10), 1_000, ("40 % errors", "over-predicts"), train=500)
+    mals = {"auditor": MALS, "metric": "MALS"}
+    yield row((5, 10), 1_000, ("3 % errors", "40 % errors"), 0.05, **mals)
+    models = ("40 % errors", "differences 1.5 times")
+    yield row((3, 5), 1_000, models, 0.1, train=2_000, right="amplifies")
+
+
+def procedures():
+    make = declared("Two training procedures, several runs each (`compare`)", compared)
+
+    def row(shape, n, models, gap=0.0, runs=5, metric="", **how):
+        metric = f"{runs} runs each{metric}"
+        return make(shape, n, models, gap, runs=runs, metric=metric, **how)
+
+    if not PROCEDURES:
+        return
+    for runs in (3, 5, 10):
+        yield row((2, 1), 1_000, ("40 % errors", "40 % errors"), 0.15, runs, train=2_000)
+    apart_by = {"common": 0, "between": 0.03, "metric": " that differ by ± 3 pp"}
+    yield row((2, 1), 1_000, ("40 % errors", "40 % errors"), 0.15, **apart_by)
+    yield row((2, 20), 1_000, ("3 % errors", "70 % errors"))
+    models = ("40 % errors", "differences 1.5 times")
+    yield row((3, 5), 1_000, models, 0.1, train=2_000, right="amplifies")
+
+
+PARTS = {
+    "untrained": untrained,
+    "trained": trained,
+    "effects": effects,
+    "backwards": backwards,
+    "shared": shared,
+    "runs": runs,
+    "compare": two_models,
+    "procedures": procedures,
+    **MORE,
+}
