@@ -2,7 +2,7 @@
 
     python benchmarks/evidence.py --write docs/evidence.md     # all parts, an hour on two cores
     python benchmarks/evidence.py --part runs --part pairs     # these parts again
-    python benchmarks/evidence.py --missing --write docs/evidence.md  # rows that lack, and the page
+    python benchmarks/evidence.py --missing --write docs/evidence.md  # rows that lack
     python benchmarks/evidence.py --short                      # seconds: only checks that it runs
 
 Each part keeps its rows in benchmarks/evidence/<part>.csv, and the page is made of these files, so
@@ -79,17 +79,17 @@ def measured(row, trials, parallel, n_jobs):
 
 def summary(outcomes, right):
     """Return counts of verdicts and of intervals that contain the true value, and widths."""
-    estimate, low, high, true, p_value, verdict = outcomes.T
+    estimate, low, high, true, p_value, verdict, inside = outcomes.T
     # Rounding must not count as a miss where every number is 0.
-    covered = (low <= true + 1e-9) & (true <= high + 1e-9)
+    covered = np.where(np.isnan(inside), (low <= true + 1e-9) & (true <= high + 1e-9), inside)
     known = ~np.isnan(low) & ~np.isnan(true)
-    tested = known & ~np.isnan(p_value)
+    judged, tested = known | ~np.isnan(inside), known & ~np.isnan(p_value)
     agreed = (p_value < 0.05) == ((low > 0) | (high < 0))
     width, error, spread = widths((high - low)[known] / 2, (estimate - true)[known])
     return {
-        "measured": int(known.sum()),
+        "measured": int(judged.sum()),
         "false": int(wrong(verdict, right).sum()),
-        "covered": int(covered[known].sum()),
+        "covered": int(covered[judged].sum()),
         "found": int(rightly(verdict, right).sum()) if right else "",
         "tested": int(tested.sum()),
         "agreed": int(agreed[tested].sum()),
@@ -154,7 +154,7 @@ def run(part, rows, options, parallel):
     done, order = read(file), [(row.question, row.setting) for row in rows]
     assert len(set(order)) == len(order)
     for row, key in zip(rows, order, strict=True):
-        if options.missing and key in done:
+        if row.trial is None or (options.missing and key in done):
             continue
         if time.monotonic() > options.end:
             raise SystemExit("The minutes are over: go on with --missing.")

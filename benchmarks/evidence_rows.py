@@ -2,124 +2,26 @@
 
 from functools import partial
 
-from evidence_more import MORE
-from evidence_trials import Row, audited, compared, over_runs
-from evidence_worlds import (
-    Classes,
-    Confused,
-    Copy,
-    Moved,
-    NoisyTasks,
-    ScoredTasks,
-    Scores,
-    Tasks,
-    World,
-    apart,
-    laws,
-    more,
-    rates,
-    seeing,
-    shares,
-    times,
+from evidence_learned import attackers, folds, joint_law, texts
+from evidence_many import many, real
+from evidence_more import dependent, numeric, related
+from evidence_trials import (
+    A_T_BOOT,
+    ANALYTIC,
+    BOOTSTRAP,
+    T_A,
+    T_A_BOOT,
+    audited,
+    compared,
+    declared,
+    over_runs,
 )
 
 from skbiasamp import AuditResult, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
-ANALYTIC = {"interval": "analytic", "n_resamples": 199}
-BOOTSTRAP = {"interval": "bootstrap", "n_resamples": 199}
-A_T, A_T_BOOT = DirectionalAuditor(**ANALYTIC), DirectionalAuditor(**BOOTSTRAP)
-T_A, T_A_BOOT = DirectionalAuditor("T->A", **ANALYTIC), DirectionalAuditor("T->A", **BOOTSTRAP)
 MALS, MALS_BOOT = MALSAuditor(**ANALYTIC), MALSAuditor(**BOOTSTRAP)
 # Two procedures can be compared since results have an estimate beside the value.
 PROCEDURES = "estimate" in AuditResult.__dataclass_fields__
-
-# What a row calls a model. Random errors replace a share of labels by random ones, at the rate of
-# the row's group, so that they change no association.
-MODELS = {
-    "exchangeable": Copy(),
-    "3 % errors": Moved(random=0.03),
-    "40 % errors": Moved(random=0.4),
-    "70 % errors": Moved(random=0.7),
-    "over-predicts": Moved(more(0.15)),
-    "under-predicts": Moved(more(-0.1)),
-    "predicts 0.6 times as often": Moved(times(0.6)),
-    "scores": Scores(False),
-    "scores cut at 0.5": Scores(),
-    "differences doubled": Moved(apart(2), random=0.4),
-    "differences 1.5 times": Moved(apart(1.5)),
-    "differences 1.5 times, over-predicts": Moved(
-        lambda rate, share: apart(1.5)(rate, share) + 0.1
-    ),
-    "differences halved": Moved(apart(0.5)),
-    "differences reversed": Moved(apart(-1)),
-    "differences reversed and doubled": Moved(apart(-2)),
-}
-OF_CLASSES = {
-    "exchangeable": Copy(),
-    "25 % errors": Confused(),
-    "a class too often": Confused(favoured=0.2),
-    "errors at the rates of all rows": Confused(overall=True),
-}
-
-
-def labels_of(model):
-    """Return the kind of labels that a model is made for."""
-    return {Copy: NoisyTasks, Scores: ScoredTasks}.get(type(model), Tasks)
-
-
-def world_of(shape, models, gap=0.0, mixed=False, classes=False, recorded=None, predicted=None):
-    """Return a world of groups × tasks; `recorded` and `predicted` are arguments of `seeing`."""
-    n_groups, n_tasks = shape
-    if classes:
-        known = tuple(OF_CLASSES[model] for model in models)
-        noise = 0.2 if isinstance(known[0], Copy) else 0.0
-        labels = Classes(laws(n_groups, n_tasks, gap, mixed), noise)
-    else:
-        known = tuple(MODELS[model] for model in models)
-        rare = {"low": 0.02, "high": 0.04} if classes is None else {}
-        labels = labels_of(known[0])(rates(n_groups, n_tasks, gap, mixed, **rare))
-    see = (None if one is None else seeing(n_groups, *one) for one in (recorded, predicted))
-    return World(shares(n_groups), labels, known, *see)
-
-
-def sized(shape, n, *parts):
-    """Return the text of a row: groups × tasks, rows, and what else there is to say."""
-    return "; ".join(filter(None, (f"{shape[0]} × {shape[1]}, {n:,} rows", *parts)))
-
-
-def groups_named(gap, mixed, classes):
-    if not gap:
-        return "random groups"
-    by = f"± {100 * gap:.3g} {'%' if classes else 'pp'}"
-    return f"half of the tasks {by}" if mixed else by
-
-
-def declared(question, trial_of):
-    """Return what makes rows of a question from a short declaration.
-
-    `gap` is how far the rates of groups are apart, 0 for groups that are random; `model` names one
-    of the models, or two; `train` training rows give the signs, 0: the audited rows do.
-    """
-
-    def row(shape, n, model, gap=0.0, *, mixed=False, classes=False, seen=None, auditor=A_T,
-            train=0, metric="", note="", right="", failed=False, **how):  # fmt: skip
-        models = (model,) if isinstance(model, str) else model
-        world = world_of(shape, models, gap, mixed, classes, **(seen or {}))
-        what = note or " and ".join(models)
-        setting = sized(
-            shape,
-            n,
-            metric,
-            "rare label" if classes is None else "one label of several classes" * bool(classes),
-            groups_named(gap, mixed, classes),
-            what,
-            f"{train:,} training rows" if train else "",
-            "bootstrap" if auditor.interval == "bootstrap" else "",
-        )
-        trial = trial_of(world, auditor, n, train=train, **how)
-        return Row(question, setting, trial, right, failed=failed)
-
-    return row
 
 
 def untrained():
@@ -288,5 +190,13 @@ PARTS = {
     "runs": runs,
     "compare": two_models,
     "procedures": procedures,
-    **MORE,
+    "related": related,
+    "numeric": numeric,
+    "dependent": dependent,
+    "many": many,
+    "attackers": attackers,
+    "joint-law": joint_law,
+    "texts": texts,
+    "folds": folds,
+    "real": real,
 }

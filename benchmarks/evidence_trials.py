@@ -6,9 +6,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from evidence_worlds import change_of
+from evidence_worlds import change_of, world_of
 from sklearn.base import clone
 
+from skbiasamp import DirectionalAuditor
+
+RESAMPLES = 199
+ANALYTIC = {"interval": "analytic", "n_resamples": RESAMPLES}
+BOOTSTRAP = {"interval": "bootstrap", "n_resamples": RESAMPLES}
+A_T, A_T_BOOT = DirectionalAuditor(**ANALYTIC), DirectionalAuditor(**BOOTSTRAP)
+T_A, T_A_BOOT = DirectionalAuditor("T->A", **ANALYTIC), DirectionalAuditor("T->A", **BOOTSTRAP)
 LEAST_ROWS = 30  # of a pair that the verdict is about
 CODES = {
     "amplifies": 1,
@@ -22,14 +29,18 @@ CODES = {
 
 
 class Outcome(NamedTuple):
-    """What is found in a data set: estimate with interval, its true value, p-value and verdict."""
+    """What is found in a data set: estimate with interval, its true value, p-value and verdict.
 
-    estimate: float
-    low: float
-    high: float
-    true: float
-    p_value: float
-    verdict: float
+    `inside` is whether all of several intervals contain their true values, if there are several.
+    """
+
+    estimate: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    true: float = math.nan
+    p_value: float = math.nan
+    verdict: float = math.nan
+    inside: float = math.nan
 
 
 class Row(NamedTuple):
@@ -63,7 +74,7 @@ def outcome(result, true):
     return Outcome(*judged(result), true, result.p_value, code(result.verdict))
 
 
-def at_signs(result, change, divisor):
+def at_signs(result, change, divisor=None):
     """Return the mean of true changes at the signs that the result trusts.
 
     Pairs with too few rows, and undefined ones, take no part.
@@ -130,7 +141,7 @@ def shifted(model, amount):
     return replace(model, target=target)
 
 
-def over_runs(world, auditor, n, how_many, train=0, common=0.5, between=0.0):
+def over_runs(world, auditor, n, how_many, train=0, common=0.9, between=0.0):
     """Return the trial of an audit of several runs."""
     change, divisor = change_of(world, auditor, world.models[0])
 
@@ -178,3 +189,46 @@ def truth(world, auditor, model):
     joint = world.joint()
     sign = np.sign(np.round(joint - np.outer(world.groups(), joint.sum(axis=0)), 12))
     return (sign * change).sum() / (divisor or change.size)
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def sized(shape, n, *parts):
+    """Return the text of a row: groups × tasks, rows, and what else there is to say."""
+    return "; ".join(filter(None, (f"{shape[0]} × {shape[1]}, {n:,} rows", *parts)))
+
+
+def groups_named(gap, mixed, classes):
+    if not gap:
+        return "random groups"
+    by = f"± {100 * gap:.3g} {'%' if classes else 'pp'}"
+    return f"half of the tasks {by}" if mixed else by
+
+
+def declared(question, trial_of):
+    """Return what makes rows of a question from a short declaration.
+
+    `gap` is how far the rates of groups are apart, 0 for groups that are random; `model` names one
+    of the models, or two; `train` training rows give the signs, 0: the audited rows do.
+    """
+
+    def row(shape, n, model, gap=0.0, *, mixed=False, classes=False, seen=None, auditor=A_T,
+            train=0, metric="", note="", right="", failed=False, **how):  # fmt: skip
+        models = (model,) if isinstance(model, str) else model
+        world = world_of(shape, models, gap, mixed, classes, **(seen or {}))
+        what = note or " and ".join(models)
+        setting = sized(
+            shape,
+            n,
+            metric,
+            "rare label" if classes is None else "one label of several classes" * bool(classes),
+            groups_named(gap, mixed, classes),
+            what,
+            f"{train:,} training rows" if train else "",
+            "bootstrap" if auditor.interval == "bootstrap" else "",
+        )
+        trial = trial_of(world, auditor, n, train=train, **how)
+        return Row(question, setting, trial, right, failed=failed)
+
+    return row

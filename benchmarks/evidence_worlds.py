@@ -154,7 +154,7 @@ class Moved:
 
     def predict(self, kind, y, hidden, labels, share, rng):
         rate, goal = labels.rates(), self.rates(labels, share)
-        assert goal.min() >= 0 and goal.max() <= 1
+        assert np.all((goal >= 0) & (goal <= 1))
         least, largest = np.minimum(rate, goal), np.maximum(rate, goal)
         both = np.minimum(self.random * rate * (1 - rate), np.minimum(least, 1 - largest))
         up, down = (largest - rate + both) / (1 - rate), (rate - least + both) / rate
@@ -256,9 +256,10 @@ class World:
     recorded: np.ndarray | None = None
     predicted: np.ndarray | None = None
 
-    def draw(self, n, rng):
-        """Return the labels of n rows, and what predictions are made of."""
-        kind = rng.choice(len(self.share), size=n, p=self.share)
+    def draw(self, n, rng, kind=None):
+        """Return n rows: their labels, and what predictions are made of. `kind` are their types."""
+        if kind is None:
+            kind = rng.choice(len(self.share), size=n, p=self.share)
         hidden = self.labels.hidden(kind, rng)
         y = self.labels.draw(kind, hidden, rng)
         group = kind if self.recorded is None else one_of(self.recorded[kind], rng)
@@ -326,6 +327,57 @@ def seeing(n_groups, kept, favoured=0.0):
     table += kept * np.eye(n_groups)
     table[:, 0] += favoured
     return table
+
+
+# --------------------------------------------------------------------------- by name
+
+# What a row calls a model. Random errors replace a share of labels by random ones, at the rate of
+# the row's group, so that they change no association.
+MODELS = {
+    "exchangeable": Copy(),
+    "3 % errors": Moved(random=0.03),
+    "40 % errors": Moved(random=0.4),
+    "70 % errors": Moved(random=0.7),
+    "over-predicts": Moved(more(0.15)),
+    "under-predicts": Moved(more(-0.1)),
+    "predicts 0.6 times as often": Moved(times(0.6)),
+    "scores": Scores(False),
+    "scores cut at 0.5": Scores(),
+    "differences doubled": Moved(apart(2), random=0.4),
+    "differences 1.5 times": Moved(apart(1.5)),
+    "differences 1.5 times, over-predicts": Moved(
+        lambda rate, share: apart(1.5)(rate, share) + 0.1
+    ),
+    "differences halved": Moved(apart(0.5)),
+    "differences reversed": Moved(apart(-1)),
+    "differences reversed and doubled": Moved(apart(-2)),
+}
+OF_CLASSES = {
+    "exchangeable": Copy(),
+    "25 % errors": Confused(),
+    "a class too often": Confused(favoured=0.2),
+    "errors at the rates of all rows": Confused(overall=True),
+}
+
+
+def labels_of(model):
+    """Return the kind of labels that a model is made for."""
+    return {Copy: NoisyTasks, Scores: ScoredTasks}.get(type(model), Tasks)
+
+
+def world_of(shape, models, gap=0.0, mixed=False, classes=False, recorded=None, predicted=None):
+    """Return a world of groups × tasks; `recorded` and `predicted` are arguments of `seeing`."""
+    n_groups, n_tasks = shape
+    if classes:
+        known = tuple(OF_CLASSES[model] for model in models)
+        noise = 0.2 if isinstance(known[0], Copy) else 0.0
+        labels = Classes(laws(n_groups, n_tasks, gap, mixed), noise)
+    else:
+        known = tuple(MODELS[model] for model in models)
+        rare = {"low": 0.02, "high": 0.04} if classes is None else {}
+        labels = labels_of(known[0])(rates(n_groups, n_tasks, gap, mixed, **rare))
+    see = (None if one is None else seeing(n_groups, *one) for one in (recorded, predicted))
+    return World(shares(n_groups), labels, known, *see)
 
 
 # --------------------------------------------------------------------------- true values
