@@ -15,6 +15,7 @@ import csv
 import datetime
 import math
 import os
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -23,7 +24,7 @@ from pathlib import Path
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
 
 import numpy as np
-from evidence_page import page_of
+from evidence_page import Shares, page_of
 from evidence_rows import PARTS
 from joblib import Parallel, delayed
 
@@ -141,29 +142,30 @@ def keep(file, rows, order):
     with file.open("w", encoding="utf-8", newline="") as opened:
         writer = csv.DictWriter(opened, FIELDS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rounded(rows[key]) for key in order if key in rows)
+        writer.writerows(rows[key] for key in order if key in rows)
 
 
 def rounded(row):
-    return {k: f"{v:.5g}" if isinstance(v, float) else v for k, v in row.items()}
+    """Return a row as it is kept."""
+    return {k: f"{v:.5g}" if isinstance(v, float) else str(v) for k, v in row.items()}
 
 
-def run(part, rows, options, parallel):
-    """Measure the rows of a part, and keep each as soon as it is measured."""
-    file = options.folder / f"{part}.csv"
-    done, order = read(file), [(row.question, row.setting) for row in rows]
+def run(part, options, parallel):
+    """Measure the rows of a part, keep each as soon as it is measured, and return all rows."""
+    file, rows = options.folder / f"{part}.csv", list(PARTS[part]())
+    done, order = {} if options.short else read(file), [(row.question, row.setting) for row in rows]
     assert len(set(order)) == len(order)
     for row, key in zip(rows, order, strict=True):
-        if row.trial is None or (options.missing and key in done):
+        unwanted = (options.failed and not row.failed) or (options.missing and key in done)
+        if unwanted or row.trial is None:  # its data are not at hand
             continue
         if time.monotonic() > options.end:
             raise SystemExit("The minutes are over: go on with --missing.")
-        done[key] = measured(row, options.trials, parallel, options.n_jobs)
-        print(*(f"{done[key][name]}" for name in ("setting", "false", "covered", "found", "width",
-              "data_sets", "seconds")), sep=" | ", flush=True)  # fmt: skip
+        done[key] = rounded(measured(row, options.trials, parallel, options.n_jobs))
+        print(" | ".join(Shares(done[key]).line()), file=sys.stderr, flush=True)
         if not options.short:
             keep(file, done, order)
-    return [rounded(done[key]) for key in order if key in done]
+    return [done[key] for key in order if key in done]
 
 
 def arguments():
@@ -181,22 +183,24 @@ def arguments():
     options.end = time.monotonic() + 60 * options.minutes
     if options.short:
         options.trials = 2
+        if options.write:
+            parser.error("--short measures nothing worth writing down.")
     return options
 
 
 def main():
-    options, found = arguments(), {}
+    options, rows = arguments(), []
     with Parallel(n_jobs=options.n_jobs) as parallel:
-        for part in options.part or PARTS:
-            rows = [row for row in PARTS[part]() if row.failed or not options.failed]
-            found[part] = run(part, rows, options, parallel)
-    if not options.short:
-        found = {part: [*read(options.folder / f"{part}.csv").values()] for part in PARTS}
-    text = page_of([row for rows in found.values() for row in rows])
+        for part in PARTS:
+            if options.part and part not in options.part:
+                rows += [] if options.short else read(options.folder / f"{part}.csv").values()
+            else:
+                rows += run(part, options, parallel)
     if options.short:
-        print(text)
+        print(page_of(rows))
     if options.write:
-        options.write.write_text(text, encoding="utf-8")
+        options.write.write_text(page_of(rows), encoding="utf-8")
+        keep(options.write.with_name("evidence-table.csv"), dict(enumerate(rows)), range(len(rows)))
 
 
 if __name__ == "__main__":

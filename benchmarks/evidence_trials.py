@@ -16,7 +16,6 @@ ANALYTIC = {"interval": "analytic", "n_resamples": RESAMPLES}
 BOOTSTRAP = {"interval": "bootstrap", "n_resamples": RESAMPLES}
 A_T, A_T_BOOT = DirectionalAuditor(**ANALYTIC), DirectionalAuditor(**BOOTSTRAP)
 T_A, T_A_BOOT = DirectionalAuditor("T->A", **ANALYTIC), DirectionalAuditor("T->A", **BOOTSTRAP)
-LEAST_ROWS = 30  # of a pair that the verdict is about
 CODES = {
     "amplifies": 1,
     "amplifies more": 1,
@@ -75,18 +74,14 @@ def outcome(result, true):
 
 
 def at_signs(result, change, divisor=None):
-    """Return the mean of true changes at the signs that the result trusts.
+    """Return the mean of true changes at the signs of the estimate; undefined pairs take no part.
 
-    Pairs with too few rows, and undefined ones, take no part.
+    Pairs that do not count, for lack of rows, have the sign 0.
     """
     table = result.table
-    trusted = "sign_used" in table
-    sign = table["sign_used" if trusted else "sign"].to_numpy(float)
-    known = ~np.isnan(sign) & table["amplification"].notna().to_numpy()
-    if trusted:
-        known &= table["n"].to_numpy(float) >= LEAST_ROWS
-    total = (sign * change.ravel())[known].sum()
-    return total / (divisor or known.sum())
+    sign = table["sign_used" if "sign_used" in table else "sign"].to_numpy(float)
+    known = table["amplification"].notna().to_numpy()
+    return (sign * change.ravel())[known].sum() / (divisor or known.sum())
 
 
 def ready(auditor, world, train, rng):
