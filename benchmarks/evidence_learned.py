@@ -236,7 +236,7 @@ def over_folds(learners, n):
         known = {"sensitive_features": group, "auditor": auditor, "random_state": seed}
         if len(learners) == 1:
             result = cross_audit(learners[0], X, y, **known)
-            ends = (getattr(result, "estimate", result.value), result.low, result.high)
+            ends = (result.estimate, result.low, result.high)
         else:
             table = cross_audit(dict(zip("ab", learners, strict=True)), X, y, **known).table
             names = ("difference", "difference_low", "difference_high")

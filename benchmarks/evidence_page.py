@@ -13,8 +13,8 @@ TEXT = """# Evidence: false verdicts, coverage and power
 
 How often does an audit find an effect if there is none? How often does a 95 % interval include the
 true value? Is it wider than necessary? How often is a real change found? {n_sets:,} data sets in
-{n_rows} settings were drawn from populations whose probabilities are known. {{download}}`All
-settings <evidence-table.csv>` have their numbers in one file.
+{n_rows} settings were drawn from populations whose probabilities are known. The numbers of all
+settings are in {{download}}`one file <evidence-table.csv>`.
 
 - **False verdicts**: the share of data sets whose verdict is an effect although nothing changes. If
   there is an effect, the share with the opposite verdict. It should be 5 % or less.
@@ -26,10 +26,12 @@ settings <evidence-table.csv>` have their numbers in one file.
 
 Each number is followed by its standard error. Bold numbers missed their target: false verdicts
 above 5 % by more than two standard errors, coverage below 92 %, width above 1.25. {missed}
+settings of {n_rows} have one; a few of so many have one by chance.
 
 ## Summary
 
-Means over the settings of a question, and in parentheses the worst of them.
+Means over the settings of a question with their standard errors, and in parentheses the worst
+setting.
 
 {summary}
 
@@ -52,7 +54,10 @@ shifts the predicted task, task → group (T→A) whether the task shifts the pr
 - **Models with an effect**: "differences doubled" moves each rate away from the mean of all rows,
   "halved" towards it, "reversed" to its other side. Scores that are cut at 0.5 amplify if rates
   differ between groups.
-- Intervals are analytic (delta method) unless "bootstrap" is named, which has 199 resamples.
+- **Several runs** predict the same in 90 % of rows, unless they have independent errors.
+- **Intervals** are analytic (delta method) unless "bootstrap" is named. Related measures, attackers
+  and pairs at once have no analytic ones. The bootstrap has 199 resamples (pairs at once: 499,
+  folds: 99).
 
 {tables}
 
@@ -158,23 +163,26 @@ def question_table(question, rows):
     return f"### {question}\n\n{note}{markdown(header, lines)}{more}"
 
 
-def over(rows, get, worst, unit=100, digits=1):
-    """Return a mean over rows and the worst of them."""
-    values = [get(row) for row in rows if not math.isnan(get(row))]
-    if not values:
+def over(numbers, worst, unit=100, digits=1):
+    """Return the mean of numbers with its standard error, and the worst of them."""
+    known = [(value, error) for value, error in numbers if not math.isnan(value)]
+    if not known:
         return "–"
-    mean = sum(values) / len(values)
-    return f"{unit * mean:.{digits}f} ({unit * worst(values):.{digits}f})"
+    mean = sum(value for value, _ in known) / len(known)
+    error = sum(error**2 for _, error in known) ** 0.5 / len(known)
+    least = worst(value for value, _ in known)
+    return f"{number(mean, error, unit=unit, digits=digits)} ({unit * least:.{digits}f})"
 
 
 def summary_line(question, rows):
+    """Return the row of a question in the summary."""
     return (
         question,
         str(len(rows)),
-        over(rows, lambda row: row.false[0], max),
-        over(rows, lambda row: row.covered[0], min),
-        over(rows, lambda row: row.width[0], max, 1, 2),
-        over(rows, lambda row: row.found[0], min),
+        over([row.false for row in rows], max),
+        over([row.covered for row in rows], min),
+        over([row.width for row in rows], max, unit=1, digits=2),
+        over([row.found for row in rows], min),
     )
 
 
@@ -204,7 +212,7 @@ def page_of(rows):
     return TEXT.format(
         n_sets=sum(int(row["data_sets"]) for row in rows),
         n_rows=len(rows),
-        missed=f"{missed} of {len(rows)} settings have one." if missed else "There are none.",
+        missed=missed,
         summary=markdown(header, [summary_line(q, own) for q, own in by_question.items()]),
         agreement=agreement_of(found),
         shown=SHOWN,

@@ -57,20 +57,14 @@ class Row(NamedTuple):
     failed: bool = False
 
 
-def judged(result):
-    """Return the estimate that interval and verdict are about, with its interval."""
-    if hasattr(result, "estimate"):
-        return result.estimate, result.low, result.high
-    return result.judged
-
-
 def code(verdict):
     """Return a verdict as a number: its direction, −2 for "reverses", 0 for none."""
     return math.nan if verdict == "not measured" else CODES.get(verdict, 0)
 
 
 def outcome(result, true):
-    return Outcome(*judged(result), true, result.p_value, code(result.verdict))
+    found = result.estimate, result.low, result.high
+    return Outcome(*found, true, result.p_value, code(result.verdict))
 
 
 def at_signs(result, change, divisor=None):
@@ -79,7 +73,7 @@ def at_signs(result, change, divisor=None):
     Pairs that do not count, for lack of rows, have the sign 0.
     """
     table = result.table
-    sign = table["sign_used" if "sign_used" in table else "sign"].to_numpy(float)
+    sign = table["sign_used"].to_numpy(float)
     known = table["amplification"].notna().to_numpy()
     return (sign * change.ravel())[known].sum() / (divisor or known.sum())
 
@@ -189,37 +183,44 @@ def truth(world, auditor, model):
 # --------------------------------------------------------------------------- rows
 
 
+KINDS = {
+    "rare": "rare label",
+    "classes": "one label of several classes",
+    "shared": "correlated tasks",
+}
+
+
 def sized(shape, n, *parts):
     """Return the text of a row: groups × tasks, rows, and what else there is to say."""
     return "; ".join(filter(None, (f"{shape[0]} × {shape[1]}, {n:,} rows", *parts)))
 
 
-def groups_named(gap, mixed, classes):
+def groups_named(gap, kind):
     if not gap:
         return "random groups"
-    by = f"± {100 * gap:.3g} {'%' if classes else 'pp'}"
-    return f"half of the tasks {by}" if mixed else by
+    by = f"± {100 * gap:.3g} {'%' if kind.get('classes') else 'pp'}"
+    return f"half of the tasks {by}" if kind.get("mixed") else by
 
 
 def declared(question, trial_of):
     """Return what makes rows of a question from a short declaration.
 
     `gap` is how far the rates of groups are apart, 0 for groups that are random; `model` names one
-    of the models, or two; `train` training rows give the signs, 0: the audited rows do.
+    of the models, or two; `train` training rows give the signs, 0: the audited rows do. `kind` are
+    further arguments of `world_of`.
     """
 
-    def row(shape, n, model, gap=0.0, *, mixed=False, classes=False, seen=None, auditor=A_T,
-            train=0, metric="", note="", right="", failed=False, **how):  # fmt: skip
-        models = (model,) if isinstance(model, str) else model
-        world = world_of(shape, models, gap, mixed, classes, **(seen or {}))
-        what = note or " and ".join(models)
+    def row(shape, n, model, gap=0.0, *, kind=None, auditor=A_T, train=0, metric="", note="",
+            right="", failed=False, **how):  # fmt: skip
+        models, kind = (model,) if isinstance(model, str) else model, kind or {}
+        world = world_of(shape, models, gap, **kind)
         setting = sized(
             shape,
             n,
             metric,
-            "rare label" if classes is None else "one label of several classes" * bool(classes),
-            groups_named(gap, mixed, classes),
-            what,
+            *(text for name, text in KINDS.items() if kind.get(name)),
+            groups_named(gap, kind),
+            note or " and ".join(models),
             f"{train:,} training rows" if train else "",
             "bootstrap" if auditor.interval == "bootstrap" else "",
         )

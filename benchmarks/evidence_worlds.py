@@ -365,8 +365,15 @@ def labels_of(model):
     return {Copy: NoisyTasks, Scores: ScoredTasks}.get(type(model), Tasks)
 
 
-def world_of(shape, models, gap=0.0, mixed=False, classes=False, recorded=None, predicted=None):
-    """Return a world of groups × tasks; `recorded` and `predicted` are arguments of `seeing`."""
+def world_of(
+    shape, models, gap=0.0, *, mixed=False, classes=False, rare=False, shared=0.0,
+    recorded=None, predicted=None,
+):  # fmt: skip
+    """Return a world of groups × tasks; `recorded` and `predicted` are arguments of `seeing`.
+
+    `classes`: one label of several classes. `rare`: labels of few rows. `shared`: how far the
+    tasks of a row are correlated.
+    """
     n_groups, n_tasks = shape
     if classes:
         known = tuple(OF_CLASSES[model] for model in models)
@@ -374,8 +381,9 @@ def world_of(shape, models, gap=0.0, mixed=False, classes=False, recorded=None, 
         labels = Classes(laws(n_groups, n_tasks, gap, mixed), noise)
     else:
         known = tuple(MODELS[model] for model in models)
-        rare = {"low": 0.02, "high": 0.04} if classes is None else {}
-        labels = labels_of(known[0])(rates(n_groups, n_tasks, gap, mixed, **rare))
+        low, high = (0.02, 0.04) if rare else (0.15, 0.6)
+        rate = rates(n_groups, n_tasks, gap, mixed, low, high)
+        labels = labels_of(known[0])(rate, shared)
     see = (None if one is None else seeing(n_groups, *one) for one in (recorded, predicted))
     return World(shares(n_groups), labels, known, *see)
 
