@@ -17,13 +17,13 @@ from unittest import mock
 
 # First: it limits the threads of NumPy.
 from cooccurrence import agree, slower, surroundings, table, take_turns
-from coverage import markdown
 
 # isort: split
 import numpy as np
 import pyarrow
 import pyarrow.parquet
 from engines import ENGINES, duckdb, opened, polars
+from parts import markdown
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor

@@ -13,11 +13,8 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-# First: it limits the threads of NumPy.
-from coverage import markdown
-
-# isort: split
 import numpy as np
+from parts import markdown
 from sklearn.metrics import accuracy_score, f1_score, root_mean_squared_error
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor

@@ -19,11 +19,11 @@ from typing import NamedTuple
 
 # First: it limits the threads of NumPy.
 from cooccurrence import simulate, surroundings
-from coverage import markdown
 from engines import ONE, SHORT, audit_rows, forget_peak, opened, resident, write_rows
 
 # isort: split
 import numpy as np
+from parts import markdown
 
 from skbiasamp import Contingency, DirectionalAuditor
 from skbiasamp.metrics import multi_attribute_amplification

@@ -15,6 +15,13 @@ def add_arguments(parser):
     parser.add_argument("--minutes", type=float, default=np.inf, help="stop after them")
 
 
+def markdown(header, rows):
+    """Return a table."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join(lines)
+
+
 class Trials:
     """Trials by what they are of, each with a seed of its own; `part` of them are run at once."""
 

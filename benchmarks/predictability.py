@@ -17,11 +17,11 @@ from typing import NamedTuple
 # First: it limits the threads of NumPy and torch.
 from cooccurrence import faster, simulate, surroundings, take_turns
 from cooccurrence import table as comparison
-from coverage import markdown
 
 # isort: split
 import numpy as np
 import torch
+from parts import markdown
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor

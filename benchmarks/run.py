@@ -131,9 +131,8 @@ machine and versions. This page was made on {datetime.date.today()}.
 
 ≥ is how many times faster the library is than the computation it is compared with, ≤ how many times
 slower it may be. Brackets contain quartiles of the ratio. "A→T" is the direction group → task: does
-the group shift the predicted task? The coverage of confidence intervals has pages of its own:
-[co-occurrence](coverage.md), [leakage and DPA](coverage-predictability.md),
-[differences over folds](coverage-cross-audit.md), [false-positive rate](coverage-null.md).
+the group shift the predicted task? False verdicts, coverage and power have a page of their own:
+[evidence](evidence.md).
 
 {body}
 

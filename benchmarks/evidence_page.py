@@ -1,0 +1,222 @@
+"""The page of the evidence, from the rows that were measured."""
+
+import math
+
+from parts import markdown
+
+LEVEL = 0.05
+LEAST_COVERED = 0.92
+WIDEST = 1.25
+SHOWN = 5  # rows of a question
+
+TEXT = """# Evidence: false verdicts, coverage and power
+
+How often does an audit find an effect if there is none? How often does a 95 % interval include the
+true value? Is it wider than necessary? How often is a real change found? {n_sets:,} data sets in
+{n_rows} settings were drawn from populations whose probabilities are known. The numbers of all
+settings are in {{download}}`one file <evidence-table.csv>`.
+
+- **False verdicts**: the share of data sets whose verdict is an effect although nothing changes. If
+  there is an effect, the share with the opposite verdict. It should be 5 % or less.
+- **Coverage**: the share of 95 % intervals that include the true value of the estimate. For metrics
+  with signs it is the value in the population at the signs that the result uses.
+- **Width**: the mean half-width of the interval, relative to 1.96 standard deviations of the
+  difference between estimate and true value. An interval of width 1 is as wide as necessary.
+- **Power**: the share of data sets with the right verdict, which is in parentheses.
+
+Each number is followed by its standard error. Bold numbers missed their target: false verdicts
+above 5 % by more than two standard errors, coverage below 92 %, width above 1.25. {missed}
+settings of {n_rows} have one; a few of so many have one by chance.
+
+## Summary
+
+Means over the settings of a question with their standard errors, and in parentheses the worst
+setting.
+
+{summary}
+
+{agreement}
+
+## Settings
+
+Each table shows the {shown} settings of a question that are furthest from their targets, or all if
+there are no more. "5 × 20" means 5 groups and 20 tasks. Group → task (A→T) asks whether the group
+shifts the predicted task, task → group (T→A) whether the task shifts the predicted group.
+
+- **Groups**: "random groups" do not depend on labels and predictions. "± 5 pp" means that rates of
+  tasks differ between groups by 5 percentage points in each direction, and "half of the tasks" that
+  the other half does not depend on the group.
+- **Signs** come from the audited rows, unless a number of training rows is named.
+- **Models without an effect**: "exchangeable" labels and predictions are equally noisy copies of
+  one hidden label. "40 % errors" replaces 40 % of labels by random ones, at the rate of the row's
+  group. "Over-predicts" and "under-predicts" change the rates of all groups by the same amount.
+  "Scores" are calibrated probabilities.
+- **Models with an effect**: "differences doubled" moves each rate away from the mean of all rows,
+  "halved" towards it, "reversed" to its other side. Scores that are cut at 0.5 amplify if rates
+  differ between groups.
+- **Several runs** predict the same in 90 % of rows, unless they have independent errors.
+- **Intervals** are analytic (delta method) unless "bootstrap" is named. Related measures, attackers
+  and pairs at once have no analytic ones. The bootstrap has 199 resamples (pairs at once: 499,
+  folds: 99).
+
+{tables}
+
+## What was not tried
+
+- Groups that overlap, several sensitive columns (`groups="marginal"`), missing values, and tables
+  of your own in place of `base` and `sign`.
+- Labels of real data with a known effect: real rows are audited with groups of other rows, or with
+  labels and predictions swapped.
+- Fewer than 300 rows, more than 20 groups or 80 tasks, groups of fewer than 20 rows, and sets of
+  more than two tasks.
+- Weights that depend on labels or predictions; clusters of very different sizes.
+- Confidence levels other than 95 %, and more than two models in one comparison.
+- DBAC, trained attackers with more than one draw of architecture, and attackers on logits.
+- Many looks at the same model: [monitoring](coverage-watching.md) has measurements of its own.
+
+`python benchmarks/evidence.py --write docs/evidence.md` makes this page. Its parts were measured
+between {first} and {last}.
+"""
+
+NOTES = {
+    "Leakage and DPA: labels and predictions with the same joint distribution": (
+        "Here labels and predictions are equally associated with the group, and co-occurrence "
+        'metrics have "no clear effect". Leakage and DPA ask another question: do predictions '
+        "reveal more than equally accurate *random* labels? Errors are not random here, so they "
+        "do."
+    ),
+    "Rows that are required for a power of 80 % (`required_rows`)": (
+        "Power should be 80 %. The rows are computed for a given effect, and audited."
+    ),
+}
+
+
+def share(row, name, of):
+    """Return a share of data sets and its standard error, NaN without any."""
+    if row[name] in ("", None) or not int(row[of]):
+        return math.nan, math.nan
+    n = int(row[of])
+    p = int(row[name]) / n
+    # If no data set is a miss, or all are, the error is that of half a data set.
+    near = min(max(p, 0.5 / n), 1 - 0.5 / n)
+    return p, (near * (1 - near) / n) ** 0.5
+
+
+class Shares:
+    """The numbers of a row, and which of them miss their targets."""
+
+    def __init__(self, row):
+        self.row, n = row, int(row["data_sets"])
+        self.false, self.covered = (
+            share(row, "false", "data_sets"),
+            share(row, "covered", "measured"),
+        )
+        self.found = share(row, "found", "data_sets")
+        self.width = float(row["width"]), float(row["width_error"])
+        self.too_often = self.false[0] > LEVEL + 2 * (LEVEL * (1 - LEVEL) / n) ** 0.5
+        self.too_seldom = self.covered[0] < LEAST_COVERED
+        self.too_wide = self.width[0] > WIDEST
+
+    @property
+    def missed(self):
+        return self.too_often or self.too_seldom or self.too_wide
+
+    @property
+    def distance(self):
+        """How far the row is from its targets, to sort rows by."""
+        covered, width = self.covered[0], self.width[0]
+        return (
+            self.missed,
+            self.false[0] - LEVEL,
+            0 if math.isnan(covered) else 1 - LEVEL - covered,
+            0 if math.isnan(width) else width,
+        )
+
+    def line(self):
+        right = f" ({self.row['right']})" if self.row["right"] else ""
+        return (
+            self.row["setting"],
+            number(*self.false, self.too_often),
+            number(*self.covered, self.too_seldom),
+            number(*self.width, self.too_wide, unit=1, digits=2),
+            number(*self.found) + right,
+            f"{int(self.row['data_sets']):,}",
+        )
+
+
+def number(value, error, bad=False, unit=100, digits=1):
+    """Return a number with its standard error, bold if it missed its target."""
+    if math.isnan(value):
+        return "–"
+    text = f"{unit * value:.{digits}f} ± {unit * error:.{digits}f}"
+    return f"**{text}**" if bad else text
+
+
+def question_table(question, rows):
+    """Return the table of a question: the rows that are furthest from their targets."""
+    worst = sorted(rows, key=lambda row: row.distance, reverse=True)[:SHOWN]
+    header = ("setting", "false verdicts, %", "coverage, %", "width", "power, %", "data sets")
+    lines = [row.line() for row in rows if row in worst]
+    note = f"{NOTES[question]}\n\n" if question in NOTES else ""
+    rest = len(rows) - len(worst)
+    more = f"\n\n{rest} more in the file." if rest else ""
+    return f"### {question}\n\n{note}{markdown(header, lines)}{more}"
+
+
+def over(numbers, worst, unit=100, digits=1):
+    """Return the mean of numbers with its standard error, and the worst of them."""
+    known = [(value, error) for value, error in numbers if not math.isnan(value)]
+    if not known:
+        return "–"
+    mean = sum(value for value, _ in known) / len(known)
+    error = sum(error**2 for _, error in known) ** 0.5 / len(known)
+    least = worst(value for value, _ in known)
+    return f"{number(mean, error, unit=unit, digits=digits)} ({unit * least:.{digits}f})"
+
+
+def summary_line(question, rows):
+    """Return the row of a question in the summary."""
+    return (
+        question,
+        str(len(rows)),
+        over([row.false for row in rows], max),
+        over([row.covered for row in rows], min),
+        over([row.width for row in rows], max, unit=1, digits=2),
+        over([row.found for row in rows], min),
+    )
+
+
+def agreement_of(rows):
+    """Return how often p < 0.05 agrees with the interval."""
+    tested = [row.row for row in rows if int(row.row["tested"])]
+    if not tested:
+        return ""
+    n, same = (sum(int(row[name]) for row in tested) for name in ("tested", "agreed"))
+    worst = min(tested, key=lambda row: int(row["agreed"]) / int(row["tested"]))
+    least = 100 * int(worst["agreed"]) / int(worst["tested"])
+    return (
+        f"p is below 0.05 exactly if the interval excludes 0 in {100 * same / n:.1f} % of "
+        f"{n:,} data sets that have a p-value. The setting with the least agreement has "
+        f"{least:.1f} % ({worst['question']}: {worst['setting']})."
+    )
+
+
+def page_of(rows):
+    """Return the page of all rows, as text."""
+    found = [Shares(row) for row in rows]
+    questions = list(dict.fromkeys(row["question"] for row in rows))
+    by_question = {q: [row for row in found if row.row["question"] == q] for q in questions}
+    header = ("question", "settings", "false verdicts, %", "coverage, %", "width", "power, %")
+    missed = sum(row.missed for row in found)
+    dates = [row["date"] for row in rows]
+    return TEXT.format(
+        n_sets=sum(int(row["data_sets"]) for row in rows),
+        n_rows=len(rows),
+        missed=missed,
+        summary=markdown(header, [summary_line(q, own) for q, own in by_question.items()]),
+        agreement=agreement_of(found),
+        shown=SHOWN,
+        tables="\n\n".join(question_table(q, own) for q, own in by_question.items()),
+        first=min(dates),
+        last=max(dates),
+    )
