@@ -28,6 +28,7 @@ LAYERS = [
     "_torch",
     "_writing",
     "_schema",
+    "_blocks",
     "_sums",
     "_engines",
     "_dialects",
