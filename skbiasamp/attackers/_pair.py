@@ -364,9 +364,9 @@ def _exact_qualities(
             if training is not None:
                 learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
             parts.append(pair.exact(folds, learnt, noise, guesses=guesses))
-    return joined(parts)
+    return of_all_draws(parts)
 
 
-def joined(parts: Sequence[Qualities]) -> Qualities:
+def of_all_draws(parts: Sequence[Qualities]) -> Qualities:
     """Return the qualities of all draws."""
     return Qualities(*map(np.concatenate, zip(*parts, strict=True)))
