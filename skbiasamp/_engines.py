@@ -397,7 +397,7 @@ def sum_tasks(
         whole = (label == 0) | (label == 1)
         allowed[name] = whole if opened.fractions(name) else label.is_between(0, 1)
     flags = {
-        "wrong": _pairwise(operator.or_, [~one for one in allowed.values()]),
+        "wrong": _pairwise(operator.or_, [~flag for flag in allowed.values()]),
         "holes": _pairwise(operator.or_, [opened.column(name).is_null() for name in allowed]),
     }
     how |= {name: nw.col(name).sum() for name in flags}

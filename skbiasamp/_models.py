@@ -75,44 +75,44 @@ def alone(cells: C, model: str, *, known: bool = False) -> C:
     Names of groups and classes that only other models predict are left out, unless they are
     `known` from training labels. Cells stay apart as they are.
     """
-    found = of_model(cells, model)
-    found._ordered = None
+    chosen = of_model(cells, model)
+    chosen._ordered = None
     if known:
-        return found
-    sides = sides_of(found)
+        return chosen
+    sides = sides_of(chosen)
     for role in LABELS:
         own = {name: side for name, side in sides.items() if name.startswith(role)}
         names, fixed = sides[role].names, not sides[role].open or sides[role].pos_label is not None
-        if fixed or any(one.labels.width < len(names) for one in own.values()):
+        if fixed or any(side.labels.width < len(names) for side in own.values()):
             continue
         every = [side.labels for name, side in sides_of(cells).items() if name.startswith(role)]
-        mine = _occurring([one.labels for one in own.values()])
+        mine = _occurring([side.labels for side in own.values()])
         kept = np.flatnonzero(mine | ~_occurring(every))
         if len(kept) < len(names):
             left = tuple(names[i] for i in kept)
             for name, side in own.items():
                 sides[name] = replace(side, names=left, labels=side.labels.select(kept))
-    return with_sides(found, sides)
+    return with_sides(chosen, sides)
 
 
 def _occurring(every: Sequence[Labels]) -> Array:
     """Return which columns any of several labels has."""
-    found = np.zeros(every[0].width, dtype=bool)
-    for one in every:
-        if isinstance(one, Codes):
-            found[one.codes[one.codes >= 0]] = True
+    occurs = np.zeros(every[0].width, dtype=bool)
+    for labels in every:
+        if isinstance(labels, Codes):
+            occurs[labels.codes[labels.codes >= 0]] = True
         else:
-            found |= (one.matrix != 0).any(axis=0)
-    return found
+            occurs |= (labels.matrix != 0).any(axis=0)
+    return occurs
 
 
 def together(cells: C, models: Sequence[str]) -> C:
     """Return the cells with the predictions of some models, in an order that only they decide."""
     every = sides_of(cells)
-    named = {name: one for name, one in every.items() if name in LABELS}
+    sides: dict[SideName, Side] = {name: every[name] for name in LABELS}
     for model in models:
-        named |= {name: one for name, one in every.items() if name.partition(":")[2] == model}
-    return ordered(merged_cells(with_sides(cells, named)))
+        sides |= {name: side for name, side in every.items() if name.partition(":")[2] == model}
+    return ordered(merged_cells(with_sides(cells, sides)))
 
 
 def check_model(model: Any, models: Sequence[str], parameter: str) -> str:

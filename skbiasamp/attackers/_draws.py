@@ -164,18 +164,18 @@ class Merged(NamedTuple):
 
     def sums(self, weight: Array) -> Array:
         """Return the weights of merged cells, of (..., cells)."""
-        held, starts, sizes = np.unique(self.into, return_index=True, return_counts=True)
+        filled, starts, sizes = np.unique(self.into, return_index=True, return_counts=True)
         if len(self.into) > 2 * self.n_cells:
-            found = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
+            sums = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
         else:  # most are alone, for which that is slow
-            found = np.take(weight, self.cells[starts], axis=-1)
+            sums = np.take(weight, self.cells[starts], axis=-1)
             for i in range(1, sizes.max()):
                 some = np.flatnonzero(sizes > i)
-                found[..., some] += np.take(weight, self.cells[starts[some] + i], axis=-1)
-        if len(held) == self.n_cells:
-            return found
+                sums[..., some] += np.take(weight, self.cells[starts[some] + i], axis=-1)
+        if len(filled) == self.n_cells:
+            return sums
         every = np.zeros((*weight.shape[:-1], self.n_cells), weight.dtype)
-        every[..., held] = found
+        every[..., filled] = sums
         return every
 
 

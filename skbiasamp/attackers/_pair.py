@@ -152,8 +152,6 @@ class AttackPair:
 
     def _compared(self, cells: Contingency) -> tuple[Side, Side]:
         predicted: SideName = "task_pred" if self.truth == "task" else "group_pred"
-        if predicted == "task_pred" and cells.has("task_decision"):
-            predicted = "task_decision"
         return side_of(cells, self.truth), side_of(cells, predicted)
 
     def _flip_rates(self, cells: Contingency, weight: Array) -> tuple[Array, Array]:
@@ -366,9 +364,9 @@ def _exact_qualities(
             if training is not None:
                 learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
             parts.append(pair.exact(folds, learnt, noise, guesses=guesses))
-    return joined_draws(parts)
+    return of_all_draws(parts)
 
 
-def joined_draws(parts: Sequence[Qualities]) -> Qualities:
+def of_all_draws(parts: Sequence[Qualities]) -> Qualities:
     """Return the qualities of all draws."""
     return Qualities(*map(np.concatenate, zip(*parts, strict=True)))

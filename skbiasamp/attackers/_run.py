@@ -32,7 +32,7 @@ from skbiasamp.attackers._pair import (
     AttackPair,
     Qualities,
     drawn_qualities,
-    joined_draws,
+    of_all_draws,
     resampled_qualities,
 )
 from skbiasamp.attackers._trained import TrainedPair, rescored, train_attackers
@@ -224,36 +224,36 @@ def resampled_together(
     """Return the qualities of two models on the same resamples of the rows that they predict.
 
     `cells` hold the predictions of these models, and each run is of the cells of one of them.
-    `before` is how the first of them varies by itself: if rows are drawn one by one, resamples of
-    its cells and of these are the same.
+    `before` is how the first of them varies by itself: if rows are drawn singly, resamples of its
+    cells and of these are the same.
     """
     if any(run.pair.rowwise for run in runs.values()):
         cells = _one_cell_a_row(cells)
     merged = [merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()]
     exact = [run.pair for run in runs.values() if run.trained is None]
     n_folds = max((pair.settings.cv or 1 for pair in exact), default=1)
-    training = next((one for pair in exact if (one := pair.data.training) is not None), None)
-    found: list[list[Qualities]] = [[] for _ in runs]
+    training = next((pair.data.training for pair in exact if pair.data.training), None)
+    every: list[list[Qualities]] = [[] for _ in runs]
     sizes = min((run.pair.chunks(n_resamples) for run in runs.values()), key=max)
     sizes = min(sizes, chunks(n_resamples, n_folds * cells.n_cells), key=max)
     rng = np.random.default_rng(before.seed)
     first = next(iter(runs.values()))
-    known = training is None and (first.trained is None or n_folds == 1)
-    known = known and merged[0].keeps_draws(first.pair.cells)
+    reused = training is None and (first.trained is None or n_folds == 1)
+    reused = reused and merged[0].keeps_draws(first.pair.cells)
     with progress("resamples", n_resamples) as step:
         for n in step.parts(sizes):
             folds = resample(cells, n_folds, n, rng)
             learnt = None if training is None else resample(training.cells, 1, n, rng)
             for i, run in enumerate(runs.values()):
-                if i == 0 and known:
+                if i == 0 and reused:
                     continue
                 weight = merged[i].sums(folds)
                 if run.trained is not None:
-                    found[i].append(run.trained.rescored(weight.sum(axis=1)))
+                    every[i].append(run.trained.rescored(weight.sum(axis=1)))
                     continue
                 own = None if run.pair.data.training is None else learnt
-                found[i].append(run.pair.exact(weight, own, None, guesses=False))
-    return [joined_draws(part) if part else before.resamples for part in found]
+                every[i].append(run.pair.exact(weight, own, None, guesses=False))
+    return [of_all_draws(part) if part else before.resamples for part in every]
 
 
 def _attacker_of(pair: AttackPair) -> Any:

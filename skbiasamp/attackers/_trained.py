@@ -15,7 +15,7 @@ from skbiasamp._sums import chunks
 from skbiasamp.attackers._attack import Attack
 from skbiasamp.attackers._draws import resample, split
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
-from skbiasamp.attackers._pair import AttackPair, Qualities, joined_draws, other_folds
+from skbiasamp.attackers._pair import AttackPair, Qualities, of_all_draws, other_folds
 from skbiasamp.attackers._qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
 
 # Numbers held at once for each cell by true and predicted class.
@@ -181,7 +181,7 @@ class TrainedPair:
                 held = weight if attack.training is None else weight.sum(axis=1, keepdims=True)
                 scores.append(self._score(attack, held, rate, predicted[draw], noise))
             found.append(Qualities(scores[0][0], *scores[-1]))
-        return joined_draws(found)
+        return of_all_draws(found)
 
     def _score(
         self,
@@ -220,7 +220,7 @@ class TrainedPair:
                 own = [[every[draw][:, [fold]]] for every in self.predicted]
                 alone = replace(self, folds=self.folds[[draw]][:, [fold]], predicted=own)
                 found.append(alone.rescored(self.pair.cells.weight[None]))
-            draws.append(joined_draws(found))
+            draws.append(of_all_draws(found))
         return Qualities(*map(np.stack, zip(*draws, strict=True)))
 
     # ------------------------------------------------------------------ resampled rows
@@ -332,7 +332,7 @@ def rescored(trained: TrainedPair, n_draws: int, rng: np.random.Generator) -> Qu
     cells = trained.pair.cells
     with progress("resamples", n_draws) as step:
         sizes = step.parts(chunks(n_draws, cells.n_cells))
-        return joined_draws([trained.rescored(resample(cells, 1, n, rng)[:, 0]) for n in sizes])
+        return of_all_draws([trained.rescored(resample(cells, 1, n, rng)[:, 0]) for n in sizes])
 
 
 def _shares(folds: Array) -> Array:

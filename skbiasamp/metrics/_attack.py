@@ -332,7 +332,7 @@ class AttackAuditor(BaseAuditor):
                 both = {name: done[name] for name in (reference, model)}
                 shared = together(cells, [*both])
                 drawn = resampled_together(both, shared, self.n_resamples, again[reference])
-                resampled = [self._spread(self._amplified(one)) for one in drawn]
+                resampled = [self._spread(self._amplified(found)) for found in drawn]
                 gaps += _gaps(varied[reference], varied[model], *resampled)
                 clusters = cells.clusters
                 how["n_changed"] = n_changed(cells, model, reference)
@@ -558,12 +558,11 @@ def _gaps(
     _, draws, _, *folds = zip(reference, model, strict=False)
     n = min(map(len, draws))  # exact attackers have more of them
     gap = after - before
-    found = [draws[1][:n] - draws[0][:n], gap]
-    apart, paired = (
-        sum(one.mean(axis=-1).var() for one in every) for every in ((before, after), (gap,))
-    )
-    for one, other in folds:
+    gaps = [draws[1][:n] - draws[0][:n], gap]
+    apart = before.mean(axis=-1).var() + after.mean(axis=-1).var()
+    common = np.sqrt(divide(gap.mean(axis=-1).var(), apart))
+    for mine, theirs in folds:
         # Folds of two models have other rows. What attackers learn from the rows of both is taken
         # to vary less than from two samples, by as much as what they are scored on does.
-        found.append((other - np.roll(one, 1, axis=1)) * np.sqrt(divide(paired, apart)))
-    return found
+        gaps.append(common * (theirs - np.roll(mine, 1, axis=1)))
+    return gaps

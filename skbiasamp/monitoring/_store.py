@@ -87,7 +87,7 @@ class Store:
         if names and every_of(names) is None:
             # That of the fewest of its kind is the one that somebody put there.
             kinds = [every_of([name]) for name in names]
-            odd = min(zip(names, kinds, strict=True), key=lambda one: kinds.count(one[1]))[0]
+            odd = min(zip(names, kinds, strict=True), key=lambda pair: kinds.count(pair[1]))[0]
             raise InputError(
                 "{path} is not named as the other periods of this store are, such as {known!r}: "
                 "move it to another folder.",
