@@ -608,7 +608,7 @@ def reversing(z, times, changed, half=1000):
 
 
 @pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
-@pytest.mark.parametrize("z", [2.1, 2.5, 3.0, 3.5])
+@pytest.mark.parametrize("z", [1.2, 1.9, 2.5, 3.5])
 def test_a_model_that_reverses_a_weak_association_does_not_amplify(z, interval, monkeypatch):
     verdicts, alone = [], []
     for times in (0.3, 0.6, 1, 1.5, 2, 3):
@@ -625,7 +625,7 @@ def test_a_model_that_reverses_a_weak_association_does_not_amplify(z, interval, 
             )
             result = auditor.audit(y, p, sensitive_features=group)
             verdicts.append(result.verdict)
-            if times >= 1.5:  # clearly the other way round
+            if times * z >= 3.5:  # clearly the other way round
                 assert result.verdict in ("reverses", "no clear effect")
             with monkeypatch.context() as patch:  # signs that count the change, alone
                 patch.setattr(_assess, "chosen", lambda every: 0)
