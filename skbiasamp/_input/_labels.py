@@ -237,13 +237,13 @@ class Rows(NamedTuple):
     """Label rows, distinct where they can be, with their weights.
 
     `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
-    are the cluster of each row, and how many clusters are like it. `task_score` are scores beside
+    are the cluster of each row, and how many clusters are like it. Without labels `task` is None. `task_score` are scores beside
     predictions, or in place of them if they are not those of the classes.
     """
 
     weight: Array
     group: Side
-    task: Side
+    task: Side | None
     task_pred: Side | None
     group_pred: Side | None
     n_dropped: float

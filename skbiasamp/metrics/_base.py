@@ -349,7 +349,9 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return training labels as a contingency; errors name what `fit` calls them."""
         self._validate_params()
         with speaking(y_true="y_train"):
-            return self._count(y_train, labels, columns, max_groups=max_groups)
+            cells = self._count(y_train, labels, columns, max_groups=max_groups)
+            cells.require("task")
+            return cells
 
     def _count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
         """Return the audited rows as a contingency; `given` are labels and names of columns."""
@@ -419,8 +421,18 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return the predictions that the metric cannot do without."""
         return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
 
+    def _why_labels(self) -> str:
+        """Return what the metric needs labels of the audited rows for; "" if it needs none."""
+        return "compares predictions with labels: pass {y_true}."
+
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
+        why = "" if test.has("task") else self._why_labels()
+        if why:
+            raise InputError(
+                "There are no labels of the audited rows, and {metric} " + why,
+                metric=type(self).__name__,
+            )
         what = f"{self.metric.removesuffix(' amplification')} amplification"
         directed = self.direction is not None
         require_predictions(test, self._requires(), what=what, directed=directed)
