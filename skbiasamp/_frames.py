@@ -334,7 +334,7 @@ def _of_tasks(
         repeats=np.arange(len(strata)),
         **how,
     )
-    assert rows.repeats is not None
+    assert rows.repeats is not None and rows.task is not None
     kept = rows.repeats.astype(np.intp)
     held = {name: replace(rows.task, labels=Members(values[kept])) for name, values in sums.items()}
     held |= {"group": rows.group}

@@ -224,9 +224,7 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
     return with_sides(cells, _with_positive(sides, chosen))
 
 
-def _with_positive(
-    sides: dict[SideName, Side], pos_label: Hashable
-) -> dict[SideName, Side]:
+def _with_positive(sides: dict[SideName, Side], pos_label: Hashable) -> dict[SideName, Side]:
     """Return sides of which the one that names the classes says which is positive."""
     name: SideName = "task" if "task" in sides else "task_pred"
     return {**sides, name: replace(sides[name], pos_label=pos_label)}

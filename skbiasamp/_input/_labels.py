@@ -237,8 +237,9 @@ class Rows(NamedTuple):
     """Label rows, distinct where they can be, with their weights.
 
     `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
-    are the cluster of each row, and how many clusters are like it. Without labels `task` is None. `task_score` are scores beside
-    predictions, or in place of them if they are not those of the classes.
+    are the cluster of each row, and how many clusters are like it. `task_score` are scores beside
+    predictions, or in place of them if they are not those of the classes. Without labels `task` is
+    None.
     """
 
     weight: Array

@@ -299,13 +299,14 @@ def read_rows(
     sides = Sides(coded, how)
     sides.check_missing_names(positions)
     labels = {key: sides.present(key, codes) for key, codes in positions.items()}
+    task: Side | None = None
+    task_pred: Side | None
     if y_true is None:
         with speaking(y_true="y_pred"):
-            task, task_pred = None, sides.predicted_side(labels, weight)
+            named = task_pred = sides.predicted_side(labels, weight)
     else:
         task, task_pred = sides.task_sides(labels, weight)
-    named = task or task_pred
-    assert named is not None
+        named = task
     group, group_pred = sides.group_sides(labels, weight)
     if not (scores or texts):  # attackers may know rows by number, or read them
         check_pair_limit(len(group.names), len(named.names))

@@ -425,14 +425,18 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return what the metric needs labels of the audited rows for; "" if it needs none."""
         return "compares predictions with labels: pass {y_true}."
 
-    def _check(self, test: Contingency) -> None:
-        """Raise if the audited rows lack what the metric needs."""
+    def _check_labels(self, test: Contingency) -> None:
+        """Raise if the audited rows have no labels, and the metric needs them."""
         why = "" if test.has("task") else self._why_labels()
         if why:
             raise InputError(
                 "There are no labels of the audited rows, and {metric} " + why,
                 metric=type(self).__name__,
             )
+
+    def _check(self, test: Contingency) -> None:
+        """Raise if the audited rows lack what the metric needs."""
+        self._check_labels(test)
         what = f"{self.metric.removesuffix(' amplification')} amplification"
         directed = self.direction is not None
         require_predictions(test, self._requires(), what=what, directed=directed)

@@ -12,8 +12,8 @@ import pandas as pd
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import StrOptions
 from skbiasamp._cells import as_labels
+from skbiasamp._compat import StrOptions
 from skbiasamp._input import Array, InputError, check_option, quote
 from skbiasamp._models import of_model
 from skbiasamp._warnings import UncertaintyWarning, warn

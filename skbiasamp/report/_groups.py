@@ -23,7 +23,8 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
     n_tasks = len(test.tasks)
     # Sums of tasks have other rows for each task, and the same groups.
     tasks = [of_one_task(test, j) for j in range(n_tasks)]
-    true = [column(held, "task", j) for held, j in tasks]
+    labelled = test.has("task")
+    true = [column(held, "task" if labelled else "task_pred", j) for held, j in tasks]
     predicted: list[Array] = []
     # Of probabilities that were summed it is not known which are above one half.
     if test.has("task_pred") and not (test.summed == "tasks" and test.soft("task_pred")):
@@ -35,7 +36,7 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
         weights *= n_tasks // len(weights)
         n = float(weights[0].sum())
         row: dict[str, Any] = {"group": group, "n": n, "share": n / test.total}
-        if predicted and n:
+        if predicted and labelled and n:
             right = [
                 float(weight @ (t == p)) / n
                 for t, p, weight in zip(true, predicted, weights, strict=True)
@@ -47,8 +48,11 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
         by_group.append(row)
         for j, task in enumerate(test.tasks):
             pair: dict[str, Any] = {"group": group, "task": task}
-            pair["base_rate"] = float(weights[j] @ true[j]) / n if n else np.nan
-            if predicted and n:
+            if labelled:
+                pair["base_rate"] = float(weights[j] @ true[j]) / n if n else np.nan
+            elif predicted and n:
+                pair |= _shares(test, predicted_rate=(float(weights[j] @ predicted[j]), n))
+            if predicted and labelled and n:
                 # Each is a sum of its own: of fractional weights a difference leaves rounding.
                 tp, fp, fn, tn = (
                     float(weights[j] @ ((true[j] == t) & (predicted[j] == p)))

@@ -37,20 +37,18 @@ from skbiasamp.results._tables import pair_names
 SCORES = "share of rows above the median score"
 
 
-def selection_table(
-    test: Contingency, *, min_share: float = 0.0, labels: bool = True
-) -> pd.DataFrame:
+def selection_table(test: Contingency, *, min_share: float = 0.0) -> pd.DataFrame:
     """Return one row for each category of each sensitive column, and of all columns together.
 
-    Without `labels` the rows hold predictions alone, in the place of labels.
+    What is selected are the predictions, or the labels of rows that have nothing else.
     """
-    side: SideName = "task_pred" if labels else "task"
+    side: SideName = "task_pred" if test.has("task_pred") else "task"
     # Of probabilities that were summed it is not known which are above one half.
-    if not test.has(side) or (test.summed == "tasks" and test.soft(side)):
+    if test.summed == "tasks" and test.soft(side):
         return pd.DataFrame()
     sums = _sums(test, side)
     parts = [
-        _rates_of(by, categories, own, test, min_share=min_share, labels=labels)
+        _rates_of(by, categories, own, test, min_share=min_share)
         for by, categories, own in _by_column(test, sums)
     ]
     return pd.concat(parts, ignore_index=True)
@@ -61,7 +59,7 @@ def _sums(test: Contingency, side: SideName) -> Array:
     found = np.zeros((len(test.groups), len(test.tasks), 2, 2))
     for j in range(len(test.tasks)):
         held, position = of_one_task(test, j)
-        true = column(held, "task", position)
+        true = column(held, "task" if held.has("task") else side, position)
         predicted = column(held, side, position) >= 0.5
         for i in range(len(test.groups)):
             weight = held.weight * column(held, "group", i)
@@ -110,7 +108,6 @@ def _rates_of(
     test: Contingency,
     *,
     min_share: float,
-    labels: bool,
 ) -> pd.DataFrame:
     n = sums.sum(axis=(2, 3))
     selected = sums[..., 1].sum(axis=2)
@@ -148,7 +145,7 @@ def _rates_of(
         "impact_ratio": ratio,
         "impact_ratio_low": ratio_low,
         "impact_ratio_high": ratio_high,
-        **(errors if labels else {}),
+        **(errors if test.has("task") and test.has("task_pred") else {}),
     }
     return table.assign(**{name: one.ravel() for name, one in numbers.items()})
 
@@ -271,13 +268,12 @@ def selection_rates(
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
         raise InputError(text, models=quote(test.models))
-    labels = labels or test.has("task_pred")
     if test.soft("task"):
         text = "{y_pred} holds numbers, and rates are of labels. Pass labels, or {scores=True}."
         raise InputError(text)
     context = context_of(test, None, {"model_name": model_name, "data_name": data_name}, call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
-    return SelectionRates(selection_table(test, min_share=min_share, labels=labels), context)
+    return SelectionRates(selection_table(test, min_share=min_share), context)
 
 
 def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
