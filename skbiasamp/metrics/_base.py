@@ -484,6 +484,10 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return a copy that chooses nothing from audited rows, so that periods are comparable."""
         return copy.copy(self)
 
+    def _learn_signs(self, pooled: Contingency) -> Self:
+        """Return a copy with the signs of pooled rows, if those of a reference were learned."""
+        return self
+
     def _values(self, drawn: Contingency) -> tuple[Array, Array]:
         """Return the value of each draw, and what each pair adds to it (draws × pairs), if any."""
         values = [self._value(_cells.drawn(drawn, i)) for i in range(len(drawn.weight))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import partial
@@ -137,6 +138,7 @@ class CooccurrenceAuditor(BaseAuditor):
     _chosen: dict[str, Any] | None = None
     _fewest: int = FEWEST_ROWS  # that a pair of the estimate rests on
     _sampled: bool = True  # whether the training labels are a sample
+    _of_reference: bool = False  # whether signs are those of a reference that was learned
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "reference": [StrOptions({"train", "test"})],
         "simultaneous": ["boolean"],
@@ -264,10 +266,16 @@ class CooccurrenceAuditor(BaseAuditor):
         held = super()._learn_reference(reference)
         if not self._fitted or self.reference == "test":
             held.set_params(reference="train")
-            held.fit(reference if reference.has("task") else as_labels(reference))
+            held._of_reference = True
+            held = held._learn_signs(reference)
         held._chosen = held._fixed(held.contingency_, reference)
         held._fewest = 0  # all periods are about the same pairs
         return held
+
+    def _learn_signs(self, pooled: Contingency) -> Self:
+        if not self._of_reference:
+            return self
+        return copy.copy(self).fit(pooled if pooled.has("task") else as_labels(pooled))
 
     def _values(self, drawn: Contingency) -> tuple[Array, Array]:
         train = self._signs_from(drawn)
