@@ -56,7 +56,7 @@ class Cells:
         self.repeats = repeats
         self.summed = summed
         self._sides: dict[SideName, Side] = dict(sides)
-        group, task = self._sides["group"], self._sides["task"]
+        group, task = self._sides["group"], naming_side(self)
         self.groups: Names = group.names
         self.classes: Names | None = task.names if task.one_label else None
         if task.one_label:
@@ -157,7 +157,7 @@ class Cells:
     @property
     def pos_label(self) -> Hashable:
         """The positive class of a binary label in one column; None for all other labels."""
-        chosen = self._sides["task"].pos_label
+        chosen = naming_side(self).pos_label
         if chosen is not None or self.classes is None:
             return chosen
         return self.tasks[0] if len(whole_classes(self.classes)) == 2 else None
@@ -190,7 +190,7 @@ class Cells:
         return self.has(side) and self._sides[side].soft
 
     def __repr__(self) -> str:
-        held = ["labels"]
+        held = ["labels"] * self.has("task")
         held += ["predictions"] * self.has("task_pred")
         held += ["predicted groups"] * self.has("group_pred")
         models = {name.partition(":")[2] for name in self._sides} - {""}
@@ -316,6 +316,10 @@ class Cells:
         """Raise if a label or prediction is not there."""
         for side in sides:
             if not self.has(side):
+                if side == "task":
+                    raise InputError(
+                        "These rows have no labels to compare predictions with: pass {y_true}."
+                    )
                 text = "{side} must be one of {known}, which this contingency holds; got {seen!r}."
                 raise InputError(text, known=quote(self._sides), seen=side)
 
@@ -355,6 +359,11 @@ C = TypeVar("C", bound=Cells)
 def side_of(cells: Cells, side: SideName) -> Side:
     """Return labels or predictions with the names they were given."""
     return cells._sides[side]
+
+
+def naming_side(cells: Cells) -> Side:
+    """Return the side that names classes and tasks: labels, or predictions without labels."""
+    return cells._sides["task" if "task" in cells._sides else "task_pred"]
 
 
 def sides_of(cells: Cells) -> dict[SideName, Side]:
@@ -449,7 +458,7 @@ def shared(cells: C, role: str) -> C:
     names = cells.tasks if role == "task" else cells.groups
     label: SideName = "task" if role == "task" else "group"
     predicted: SideName = "task_pred" if role == "task" else "group_pred"
-    cells.require(predicted)
+    cells.require(label, predicted)
     both = common(labels_of(cells, label), labels_of(cells, predicted))
     sides = dict(cells._sides)
     if sides[label].one_label and sides[label].names != names:
@@ -457,6 +466,18 @@ def shared(cells: C, role: str) -> C:
         sides["task"] = Side(names, labels_of(cells, "task"))
     sides[predicted] = Side(names, both)
     return with_sides(cells, sides)
+
+
+def as_labels(cells: C) -> C:
+    """Return predictions alone as labels, to compare others with them."""
+    if cells.soft("task_pred"):
+        raise InputError(
+            "{y_pred} holds probabilities, and there are no labels that later predictions could "
+            "be compared with: pass predicted labels."
+        )
+    sides = dict(cells._sides)
+    sides["task"] = sides.pop("task_pred")
+    return with_sides(cells, {name: sides[name] for name in ("group", "task")})
 
 
 # --------------------------------------------------------------------------- equal cells

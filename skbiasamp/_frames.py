@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import Summed, side_of
+from skbiasamp._cells import Summed, naming_side, side_of
 from skbiasamp._engines import (
     COUNT,
     MOST_CELLS,
@@ -58,7 +58,7 @@ def read_labels(y_true: Any, y_pred: Any, *, like: Any = None, **labels: Any) ->
     """Read labels; groups and tasks are those of `like` if there is one."""
     if like is not None:
         require_cells("like", like)
-    sides = None if like is None else (side_of(like, "group"), side_of(like, "task"))
+    sides = None if like is None else (side_of(like, "group"), naming_side(like))
     with progress("counting rows"):
         return read_rows(y_true, y_pred, like=sides, **labels)
 
@@ -236,6 +236,8 @@ def _check_moments(moments: Any, like: Any) -> None:
 def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Rows]:
     """Read the same rows with the predictions of each model, one cell a row."""
     models = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
+    if y_true is None:
+        raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
     given = {"y_pred": y_preds, "sensitive_pred": sensitive_preds}
     held = {name: one for name, one in given.items() if one is not None}
     flat: dict[Any, Any] = {"y_true": y_true, "sensitive_features": labels["sensitive_features"]}
@@ -341,7 +343,7 @@ def _of_tasks(
         repeats=np.arange(len(strata)),
         **how,
     )
-    assert rows.repeats is not None
+    assert rows.repeats is not None and rows.task is not None
     kept = rows.repeats.astype(np.intp)
     held = {name: replace(rows.task, labels=Members(values[kept])) for name, values in sums.items()}
     held |= {"group": rows.group}

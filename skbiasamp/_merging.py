@@ -15,6 +15,7 @@ from skbiasamp._cells import (
     SideName,
     Summed,
     distinct,
+    naming_side,
     side_of,
     sides_of,
     take,
@@ -93,7 +94,7 @@ def merged(every: list[C]) -> C:
         sides["group"] = replace(sides["group"], columns=columns)
     if pos_label is not None:
         positive_class(pos_label, tasks)  # raises if the sum has more than two
-        sides["task"] = replace(sides["task"], pos_label=pos_label)
+        sides = _with_positive(sides, pos_label)
     # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
     split = any(not one.whole for one in every)
     kinds = [one.summed for one in every]
@@ -125,17 +126,16 @@ def conformed(cells: C, like: Cells) -> C:
     """Return cells with the groups and tasks of `like`, in that order."""
     require_cells("like", like)
     _check_alike(cells, like)
-    group, task = side_of(like, "group"), side_of(like, "task")
+    group, task = side_of(like, "group"), naming_side(like)
     tasks = whole_classes(task.names) if task.one_label else task.names
     columns = cells.group_columns or group.columns
-    mine, own = side_of(cells, "task"), side_of(cells, "group")
+    mine, own = naming_side(cells), side_of(cells, "group")
     held = (cells.groups, mine.names, mine.pos_label, own.columns)
     if held == (like.groups, tasks, task.pos_label, columns):
         return cells  # with the sums that were computed
     sides = _onto(cells, like.groups, tasks)
     sides["group"] = replace(sides["group"], columns=columns)
-    sides["task"] = replace(sides["task"], pos_label=task.pos_label)
-    return with_sides(cells, sides)
+    return with_sides(cells, _with_positive(sides, task.pos_label))
 
 
 def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
@@ -162,10 +162,8 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
             left = tuple(side.names[i] for i in at)
             side = replace(side, names=left, labels=side.labels.select(at))
         columns = side_of(like, name).columns if like.has(name) else side.columns
-        side = replace(side.onto(known), columns=columns)
-        if name == "task":
-            side = replace(side, pos_label=side_of(like, "task").pos_label)
-        sides[name] = side
+        sides[name] = replace(side.onto(known), columns=columns)
+    sides = _with_positive(sides, naming_side(like).pos_label)
     for (kind, label), held in held_by.items():
         if n := float(cells.weight[held].sum()):
             lost[kind][label] = n
@@ -174,7 +172,7 @@ def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
 
 
 def _known_names(like: Cells, role: SideName) -> Names:
-    side = side_of(like, role)
+    side = _naming(like, role)
     return whole_classes(side.names) if side.one_label else side.names
 
 
@@ -216,7 +214,7 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
     if cells.classes is None:
         raise no_positive_class("is an indicator matrix")
     names, chosen = positive_class(pos_label, cells.classes)
-    held = side_of(cells, "task").pos_label
+    held = naming_side(cells).pos_label
     if held is not None and held != chosen:
         raise InputError(
             "The positive class of this contingency is {held!r}, and {pos_label} is {chosen!r}. "
@@ -226,8 +224,21 @@ def with_positive_class(cells: C, pos_label: Any) -> C:
         )
     sides = _onto(cells, cells.groups, names)
     # Said, and not only first in order: a sum has to know that it was chosen.
-    sides["task"] = replace(sides["task"], pos_label=chosen)
-    return with_sides(cells, sides)
+    return with_sides(cells, _with_positive(sides, chosen))
+
+
+def _with_positive(sides: dict[SideName, Side], pos_label: Hashable) -> dict[SideName, Side]:
+    """Return sides of which the one that names the classes says which is positive."""
+    name: SideName = "task" if "task" in sides else "task_pred"
+    return {**sides, name: replace(sides[name], pos_label=pos_label)}
+
+
+_ROLES: tuple[SideName, ...] = ("group", "task")
+
+
+def _naming(cells: Cells, role: SideName) -> Side:
+    """Return the side that names the groups, or the classes."""
+    return side_of(cells, role) if role == "group" else naming_side(cells)
 
 
 def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
@@ -269,9 +280,9 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
     first, *others = sorted(
         every, key=lambda one: one.has(predicted) and _certain(side_of(one, predicted))
     )
-    mine = side_of(first, name)
+    mine = _naming(first, name)
     for other in others:
-        theirs = side_of(other, name)
+        theirs = _naming(other, name)
         same_form = (mine.is_matrix, mine.one_label) == (theirs.is_matrix, theirs.one_label)
         if first.has(predicted):
             same_form &= _same_form(side_of(first, predicted), side_of(other, predicted))
@@ -294,12 +305,12 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
                 role=name,
                 only=quote(only),
             )
-    return united([side_of(one, name).names for one in every])
+    return united([_naming(one, name).names for one in every])
 
 
 def common_positive(every: list[C]) -> Hashable:
     """Return the positive class that was chosen for some of them, which must be that of all."""
-    chosen = [side_of(one, "task").pos_label for one in every]
+    chosen = [naming_side(one).pos_label for one in every]
     found = next((name for name in chosen if name is not None), None)
     if found is not None:
         for own in (one.pos_label for one in every):
@@ -323,8 +334,8 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             trained=kinds[like.classes is not None],
             seen=kinds[cells.classes is not None],
         )
-    for role in ("group", "task"):
-        mine, trained = side_of(cells, role), side_of(like, role)
+    for role in _ROLES:
+        mine, trained = _naming(cells, role), _naming(like, role)
         known = whole_classes(trained.names) if trained.one_label else trained.names
         check_kinds(known, mine.names, "the training labels", f"the audited {role}")
         _check_missing(known, mine.names)
@@ -344,7 +355,7 @@ def _check_alike(cells: Cells, like: Cells) -> None:
             "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
             "other do not: make both contingencies with the same {groups}."
         )
-    chosen, trained_class = side_of(cells, "task").pos_label, like.pos_label
+    chosen, trained_class = naming_side(cells).pos_label, like.pos_label
     if chosen not in (None, trained_class):
         raise InputError(
             "The positive class of the audited labels is {chosen!r}, and that of the training "

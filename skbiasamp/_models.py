@@ -199,8 +199,9 @@ def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
                 other_model=next(iter(read)),
             )
     groups = united([one.group.names for one in parts])
-    tasks = united([one.task.names for one in parts])
-    sides: dict[Any, Side] = {"group": first.group.onto(groups), "task": first.task.onto(tasks)}
+    labels = [one.task for one in parts if one.task is not None]  # models are compared by labels
+    tasks = united([one.names for one in labels])
+    sides: dict[Any, Side] = {"group": first.group.onto(groups), "task": labels[0].onto(tasks)}
     for model, rows in read.items():
         if rows.task_pred is not None:
             sides[side_of_model("task_pred", model)] = rows.task_pred.onto(tasks)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skbiasamp import _schema as schema
-from skbiasamp._cells import SIDES, Cells, distinct, keys_of, side_of, sides_of
+from skbiasamp._cells import SIDES, Cells, distinct, keys_of, naming_side, sides_of
 from skbiasamp._clusters import Clusters
 from skbiasamp._engines import Moments
 from skbiasamp._input import (
@@ -61,7 +61,7 @@ def write_table(cells: Cells) -> pd.DataFrame:
         columns["rows"] = cells.repeats[order].astype(np.int64)
     if cells.summed is not None:
         columns["summed"] = cells.summed
-    pos_label = side_of(cells, "task").pos_label
+    pos_label = naming_side(cells).pos_label
     if pos_label is not None:
         columns["pos_label"] = [pos_label] * cells.n_cells
     return pd.DataFrame(columns)
@@ -175,7 +175,7 @@ _CELLS = schema.record(
     {
         "format": schema.value(repr(_FORMAT), lambda held: held == _FORMAT),
         "weight": schema.array(0, 2.0**53),
-        "sides": schema.record({"group": _SIDE, "task": _SIDE}, rest=_SIDE),
+        "sides": schema.record({"group": _SIDE}, rest=_SIDE),
         "n_dropped": schema.number(0),
         "repeats": schema.optional(schema.array(0, whole=True)),
         "summed": schema.optional(schema.one_of("scores", "weights", "tasks")),
@@ -196,14 +196,20 @@ def _cells(held: Any, field: str) -> dict[str, Any]:
     most = np.full((len(weight), 1), 1 + _ROUNDING)
     if read.get("scores") and not in_tasks:
         most[:] = np.inf
-    for name, side in sides.items():
-        role = name.partition("_")[0]
+    # Predictions name the tasks if there are no labels.
+    naming = {"group": "group", "task": "task"}
+    if "task" not in sides and "task_pred" in sides and not in_tasks:
+        naming["task"] = "task_pred"
+    if naming["task"] not in sides:
+        raise schema.wrong("sides.task", "an object")
+    for name in dict.fromkeys([*naming.values(), *sides]):
+        role, side = name.partition("_")[0], sides[name]
         if name.partition(":")[0] not in known or (":" in name and in_tasks):
             raise schema.wrong("sides", "an object of " + ", ".join(known), name)
         # Sums of a task are those of so many rows, whose weights were rounded as they were added.
         top = weight[:, None] * (1 + 1e-9) if in_tasks and role == "task" else most
         sides[name] = _side(side, f"sides.{name}", top)
-        labels = sides[role]
+        labels = sides[naming[role]]
         if side["names"] != labels.names:
             raise schema.wrong(f"sides.{name}.names", "those of the labels", list(side["names"]))
         # Of two classes one is the task, in labels and predictions alike.

@@ -99,8 +99,9 @@ class Contingency(Cells):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
-            Labels: one column of classes, or a 0/1 indicator column for each task.
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), or None
+            Labels: one column of classes, or a 0/1 indicator column for each task. None: there are
+            predictions alone, which some metrics can do with.
         y_pred : array-like, optional
             Predicted labels, or probabilities of the tasks.
         sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
@@ -224,7 +225,7 @@ class Contingency(Cells):
         cls,
         frame: Any,
         *,
-        target: Hashable | list[Hashable],
+        target: Hashable | list[Hashable] = None,
         prediction: Hashable | list[Hashable] = None,
         sensitive: Hashable | list[Hashable],
         sensitive_prediction: Hashable | list[Hashable] = None,
@@ -253,8 +254,8 @@ class Contingency(Cells):
         frame : data frame, lazy frame or query
             Of pandas, polars, pyarrow, DuckDB, Dask, PySpark, Ibis or whatever else narwhals
             knows.
-        target : column name, or list of names
-            The label, or 0/1 indicator columns.
+        target : column name, or list of names, optional
+            The label, or 0/1 indicator columns. None: there are predictions alone.
         prediction : column name, or list of names, or dict of them, optional
             Its prediction, or one for each indicator column. A dict names those of several models:
             ``{"champion": "p0", "challenger": "p1"}``.

@@ -126,6 +126,8 @@ def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
     A `table` of counts has columns of any name, and calls labels by names of its own.
     """
     lacking = [name for name in ("target", "sensitive") if named.get(name) is None]
+    if named.get("prediction") is not None:
+        lacking = lacking[lacking[:1] == ["target"] :]  # predictions alone can be measured
     if lacking and not table:
         raise InputError(
             "{lacking} must name a column of the frame; got None. A frame needs target= (the "

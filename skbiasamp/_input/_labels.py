@@ -241,12 +241,13 @@ class Rows(NamedTuple):
 
     `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
     are the cluster of each row, and how many clusters are like it. `task_score` are scores beside
-    predictions, or in place of them if they are not those of the classes.
+    predictions, or in place of them if they are not those of the classes. Without labels `task` is
+    None.
     """
 
     weight: Array
     group: Side
-    task: Side
+    task: Side | None
     task_pred: Side | None
     group_pred: Side | None
     n_dropped: float

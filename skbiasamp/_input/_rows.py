@@ -46,7 +46,7 @@ from skbiasamp._input._containers import (
     is_table,
     to_native,
 )
-from skbiasamp._input._errors import InputError, Name, Role
+from skbiasamp._input._errors import InputError, Name, Role, speaking
 from skbiasamp._input._labels import Rows, Side
 from skbiasamp._input._reading import kinds_alike, mixed_kinds
 from skbiasamp._input._sides import Coded, How, Sides, columns_differ
@@ -73,6 +73,9 @@ class _Reader:
             for name in ("y_true", "y_pred"):
                 if name in self.given:
                     self._read_measured(name)
+            return
+        if "y_true" not in self.given:
+            self._read_prediction("y_pred", "y_true")
             return
         y_true = as_column(self.given["y_true"])
         if self.how.texts:
@@ -166,7 +169,8 @@ class _Reader:
             # 0.7 of single precision is at 0.7, as it is in NumPy.
             found.append(numbers >= (kind.type(threshold) if kind.kind == "f" else threshold))
         above = np.column_stack(found)
-        if "y_true" in self.matrices:
+        several = "y_true" not in self.given and len(titles) > 1
+        if several or "y_true" in self.matrices:
             self.matrices["y_pred"], self.titles["y_pred"] = above, list(titles)
         elif len(titles) == 1:
             self.columns["y_pred"] = Column(above[:, 0].astype(np.uint8), 0, [False, True])
@@ -264,13 +268,14 @@ def read_rows(
     binary label; by default that of `like`, or the class that sorts last. `max_groups`
     is how many groups may be found: None for what people mean. With a `threshold`, predictions are
     scores, and those of at least it are the positive class. `y_score` are scores beside
-    predictions; as an `embedding`, they or the predictions may have any columns.
+    predictions; as an `embedding`, they or the predictions may have any columns. Without labels,
+    `y_true` is None, and classes are those of training, or else those of the predictions.
     """
     how = How(
         groups, missing, like, scores, pos_label, max_groups, texts, numbers, threshold, embedding
     )
     _check_options(how)
-    if y_true is None:
+    if y_true is None and (y_pred is None or scores or texts or numbers or y_score is not None):
         raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
     if sensitive_features is None:
         raise InputError(
@@ -301,10 +306,17 @@ def read_rows(
     sides = Sides(coded, how, weight)
     sides.check_missing_names(positions)
     labels = {key: sides.present(key, codes) for key, codes in positions.items()}
-    task, task_pred = sides.task_sides(labels)
+    task: Side | None = None
+    task_pred: Side | None
+    if y_true is None:
+        with speaking(y_true="y_pred"):
+            named = task_pred = sides.predicted_side(labels)
+    else:
+        task, task_pred = sides.task_sides(labels)
+        named = task
     group, group_pred = sides.group_sides(labels)
     if not (scores or texts):  # attackers may know rows by number, or read them
-        check_pair_limit(len(group.names), len(task.names))
+        check_pair_limit(len(group.names), len(named.names))
     of_rows = {
         name: coded.matrices[name][:, 0]
         for name in ("repeats", "clusters")
@@ -319,7 +331,7 @@ def read_rows(
         n_dropped,
         of_rows.get("repeats"),
         None if n_clusters is None else (of_rows["clusters"], n_clusters),
-        sides.score_side(task),
+        sides.score_side(named),
     )
 
 

@@ -186,6 +186,39 @@ class Sides:
         floats = "y_pred" in self.coded.floats
         return task, Side(names, Members(matrix), one_label=True, floats=floats)
 
+    def predicted_side(self, labels: dict[str, tuple[Array, Names]]) -> Side:
+        """Return predictions without labels: classes are those of training, or else their own."""
+        known = self.how.like[1] if self.how.like else None
+        matrix = self.coded.matrices.get("y_pred")
+        trained = whole_classes(known.names) if known is not None and known.one_label else None
+        if matrix is not None and trained is None:
+            if "y_pred" not in self.coded.titles:
+                raise InputError(
+                    "{y_pred} holds probabilities, of an unknown class, since there are no labels: "
+                    "pass predicted labels, or fit on labels that have both classes."
+                )
+            if self.how.pos_label is not None:
+                raise no_positive_class("is None, and {y_pred} an indicator matrix")
+            return self._indicator_sides("y_pred", "", "task", known)[0]
+        if known is not None and trained is None:
+            raise InputError(
+                "{y_pred} is one column of labels, but the training labels had {n} indicator "
+                "columns. Pass a prediction for each of them.",
+                n=len(known.names),
+            )
+        if matrix is not None and trained is not None:
+            names, pos_label = self._positive(trained, known)
+            matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
+            return Side(names, Members(matrix), one_label=True, pos_label=pos_label)
+        codes, values = labels["y_pred"]
+        if self.how.threshold is not None:
+            decided = self._decided(trained or (0, 1), known)
+            values = tuple(decided[one] for one in values)
+        aligned, recoded = self._align({"y_pred": (codes, values)}, trained, "task")
+        names, pos_label = self._positive(aligned, known)
+        own = Codes(recode(recoded["y_pred"], aligned, names), len(names))
+        return Side(names, own, one_label=True, pos_label=pos_label)
+
     def _decided(self, classes: Names, known: Side | None) -> dict[Hashable, Hashable]:
         """Return the class of scores below the threshold, and that of the others."""
         names, chosen = self._positive(sort_names(classes), known)

@@ -40,7 +40,7 @@ def read_counts(
         if (
             any(name is not None for name in given.values())
             or not is_one(count, ["n"])
-            or {"task", "group"} <= set(frame.columns)
+            or ("group" in frame.columns and not {"task", "task_pred"}.isdisjoint(frame.columns))
         ):
             raise no_column(count, frame.columns, "count")
         frame = _long_from_cross(frame)
@@ -48,7 +48,8 @@ def read_counts(
     read: dict[str, Any] = {}
     for side, name in given.items():
         columns = _columns_of(frame, side) if name is None else name
-        if columns is None and side in ("task", "group"):
+        alone = side == "task" and (prediction or _columns_of(frame, "task_pred")) is not None
+        if columns is None and side in ("task", "group") and not alone:
             raise no_column(side, frame.columns, OPTION_OF[side])
         for one in columns if isinstance(columns, list) else [columns]:
             if one is not None and not is_one(one, frame.columns):
@@ -80,7 +81,7 @@ def read_counts(
             "of how many rows: pass what to_frame wrote."
         )
     return {
-        "y_true": read["task"],
+        "y_true": read.get("task"),
         "y_pred": read.get("task_pred"),
         "sensitive_features": read["group"],
         "sensitive_pred": read.get("group_pred"),

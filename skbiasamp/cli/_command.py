@@ -65,6 +65,8 @@ def run_command(arguments: Sequence[str] | None) -> int:
                 )
     if reports:
         needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
+        if options.command == "audit" and options.train:
+            needed = [one for one in needed if one != "target"]  # predictions alone will do
         lacking = [one for one in needed if getattr(options, one) is None]
         if lacking:
             flags = ", ".join(f"--{one}" for one in lacking)
@@ -248,6 +250,9 @@ def _read(
     train, training_files = None, list[dict[str, Any]]()
     if options.train is not None:
         on = [one for one in named if one.side in ("target", "sensitive")]
+        if texts is None and all(one.side != "target" for one in named):
+            # Without labels of the test rows, those of training have the name of the predictions.
+            on += [replace(one, side="target") for one in named if one.side == "prediction"]
         held = on if texts is None else [*texts.given(), *(o for o in on if o.side == "sensitive")]
         needed = _together(held) + ([] if texts is None else texts.texts(train=True))
         with opened(options.train, needed, **written) as (rows, training_files):

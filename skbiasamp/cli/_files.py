@@ -119,7 +119,8 @@ def check_gaps(
 def as_arguments(frame: nw.LazyFrame[Any], labels: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of single rows as the arguments of `skbiasamp.audit`."""
     rows = frame.collect()
-    return {PARAMETER_OF[side]: rows[named].to_native() for side, named in labels.items()}
+    found = {PARAMETER_OF[side]: rows[named].to_native() for side, named in labels.items()}
+    return {"y_true": None, **found}
 
 
 def check_outputs(outputs: dict[str, Path], inputs: list[Path]) -> None:

@@ -88,6 +88,10 @@ examples:
   skbiasamp audit 'part-*.parquet' --target cook drive \\
       --prediction cook_hat drive_hat --sensitive sex --missing drop
 
+generated rows, which have no labels, beside the rows that they imitate:
+  skbiasamp audit synthetic.csv --train real.csv --prediction hired \\
+      --sensitive sex
+
 with a metric of your own, the class Mine in mine.py:
   skbiasamp audit test.csv --target hired --prediction predicted \\
       --sensitive sex --auditor mine:Mine
@@ -290,8 +294,12 @@ def _add_options(
     add("test", nargs="+", metavar="TEST", help="files of the audited rows; these come first")
     add("--train", nargs="+", metavar="TRAIN", help="files of the training labels")
     name: dict[str, Any] = {"metavar": "NAME"}
+    several = of_models["metavar"] != "NAME"
+    target = "the label, or 0/1 columns"
+    if not several:
+        target += "; without it, the labels of --train are compared with the predictions"
     for option, how, text in (
-        ("target", name, "the label, or 0/1 columns"),
+        ("target", name, target),
         ("prediction", of_models, prediction),
         ("sensitive", name, "the sensitive feature"),
         ("sensitive-prediction", of_models, "the feature as predicted by the model"),
@@ -310,7 +318,6 @@ def _add_options(
         help="which of two classes is the positive one (default: the one that sorts last)",
     )
     columns("--threshold", type=_threshold, metavar="X", help=THRESHOLD)
-    several = of_models["metavar"] != "NAME"
     texts(
         "--text",
         nargs="+" if several else 1,

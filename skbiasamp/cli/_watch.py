@@ -60,7 +60,7 @@ def add_watch(
         "late rows of an old period are added to it",
     )
     for option, needed, text in (
-        ("target", True, "the label, or 0/1 columns"),
+        ("target", False, "the label, or 0/1 columns; without it predictions are watched alone"),
         ("prediction", True, "its prediction: labels, or scores with --threshold"),
         ("sensitive", True, "the sensitive feature"),
         ("sensitive-prediction", False, "the feature as predicted by the model"),

@@ -392,7 +392,7 @@ class BaseErrors(NamedTuple):
 
 def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
     """Return the variances by training rates, or None if predictions are not compared with them."""
-    if pairs.rates is None or pairs.in_rows or pairs.growth is not None:
+    if pairs.rates is None or pairs.in_rows or not pairs.sampled or pairs.growth is not None:
         return None
     cells = pairs.seen_in(train)
     side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)

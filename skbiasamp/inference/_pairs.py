@@ -74,6 +74,8 @@ class Pairs:
         metric has bootstrap intervals and permutation tests only.
     own_base : bool, default=False
         Whether `base` is a table of the user's own.
+    sampled : bool, default=True
+        Whether training labels that `base` is from are a sample. False: their rates are known.
     onto : callable, default=None
         Turns a contingency into one whose tasks are those of the pairs, if they are others.
     undefined_as_zero : bool, default=False
@@ -151,6 +153,7 @@ class Pairs:
     divisor: Any = None
     rates: Rates | None = None
     own_base: bool = False
+    sampled: bool = True
     onto: Callable[[Contingency], Contingency] | None = None
     undefined_as_zero: bool = False
     centre: tuple[Any, Any] | None = None

@@ -84,7 +84,7 @@ def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances
         return None
     if rates.base is not None:
         found = association_moments(pairs.seen_in(test), pairs, rates)
-    elif pairs.own_base:
+    elif pairs.own_base or not pairs.sampled:
         return None
     else:
         labels = association_moments(pairs.seen_in(train), pairs, _of_labels(rates)).predictions

@@ -349,7 +349,9 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return training labels as a contingency; errors name what `fit` calls them."""
         self._validate_params()
         with speaking(y_true="y_train"):
-            return self._count(y_train, labels, columns, max_groups=max_groups)
+            cells = self._count(y_train, labels, columns, max_groups=max_groups)
+            cells.require("task")
+            return cells
 
     def _count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
         """Return the audited rows as a contingency; `given` are labels and names of columns."""
@@ -419,8 +421,22 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return the predictions that the metric cannot do without."""
         return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
 
+    def _why_labels(self) -> str:
+        """Return what the metric needs labels of the audited rows for; "" if it needs none."""
+        return "compares predictions with labels: pass {y_true}."
+
+    def _check_labels(self, test: Contingency) -> None:
+        """Raise if the audited rows have no labels, and the metric needs them."""
+        why = "" if test.has("task") else self._why_labels()
+        if why:
+            raise InputError(
+                "There are no labels of the audited rows, and {metric} " + why,
+                metric=type(self).__name__,
+            )
+
     def _check(self, test: Contingency) -> None:
         """Raise if the audited rows lack what the metric needs."""
+        self._check_labels(test)
         what = f"{self.metric.removesuffix(' amplification')} amplification"
         directed = self.direction is not None
         require_predictions(test, self._requires(), what=what, directed=directed)
@@ -467,6 +483,10 @@ class BaseAuditor(ABC, BaseEstimator):
     def _learn_reference(self, reference: Contingency) -> Self:
         """Return a copy that chooses nothing from audited rows, so that periods are comparable."""
         return copy.copy(self)
+
+    def _learn_signs(self, pooled: Contingency) -> Self:
+        """Return a copy with the signs of pooled rows, if those of a reference were learned."""
+        return self
 
     def _values(self, drawn: Contingency) -> tuple[Array, Array]:
         """Return the value of each draw, and what each pair adds to it (draws × pairs), if any."""

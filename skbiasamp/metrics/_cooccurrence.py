@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import partial
@@ -12,8 +13,9 @@ import pandas as pd
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
+from skbiasamp._cells import as_labels
 from skbiasamp._compat import StrOptions
-from skbiasamp._input import Array, InputError, quote
+from skbiasamp._input import Array, InputError, check_option, quote
 from skbiasamp._models import of_model
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.contingency import Contingency
@@ -25,6 +27,7 @@ from skbiasamp.inference._signs import FEWEST_ROWS, estimate, parts, signs_of
 from skbiasamp.inference._tests import adjust_p_values, sign_p_values
 from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
 from skbiasamp.metrics._comparing import compare_runs, comparison_result, result_of_runs
+from skbiasamp.metrics._reading import rest_by_name
 from skbiasamp.metrics._signs import association_sign
 from skbiasamp.results import (
     MODEL_COLUMNS,
@@ -134,6 +137,8 @@ class CooccurrenceAuditor(BaseAuditor):
     simultaneous: bool = False  # of a subclass that does not take it
     _chosen: dict[str, Any] | None = None
     _fewest: int = FEWEST_ROWS  # that a pair of the estimate rests on
+    _sampled: bool = True  # whether the training labels are a sample
+    _of_reference: bool = False  # whether signs are those of a reference that was learned
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "reference": [StrOptions({"train", "test"})],
         "simultaneous": ["boolean"],
@@ -190,6 +195,44 @@ class CooccurrenceAuditor(BaseAuditor):
 
     # ------------------------------------------------------------------ how it is run
 
+    @rest_by_name
+    def fit(
+        self,
+        y_train: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        reference_is_sample: bool = True,
+        **columns: Any,
+    ) -> Self:
+        """Learn the correlations of the training labels.
+
+        Parameters
+        ----------
+        y_train : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+            Labels of the training rows.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+            Their sensitive feature, or several.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights. A whole number counts as that many rows.
+        reference_is_sample : bool, default=True
+            Where predictions are compared with training labels: whether these rows are a sample,
+            whose error the intervals count. False: they are the whole population, so that their
+            rates and signs are known.
+        **columns : column name or list of names
+            If `y_train` is a frame: `target`, `sensitive` and `weight` name its columns.
+
+        Returns
+        -------
+        self : object
+            The fitted auditor.
+        """
+        check_option("reference_is_sample", reference_is_sample, (True, False))
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        super().fit(y_train, **labels, **columns)
+        self._sampled = bool(reference_is_sample)
+        return self
+
     def _learn(self, cells: Contingency) -> Self:
         super()._learn(cells)
         self._signs = self._sign(cells)
@@ -223,10 +266,16 @@ class CooccurrenceAuditor(BaseAuditor):
         held = super()._learn_reference(reference)
         if not self._fitted or self.reference == "test":
             held.set_params(reference="train")
-            held.fit(reference)
+            held._of_reference = True
+            held = held._learn_signs(reference)
         held._chosen = held._fixed(held.contingency_, reference)
         held._fewest = 0  # all periods are about the same pairs
         return held
+
+    def _learn_signs(self, pooled: Contingency) -> Self:
+        if not self._of_reference:
+            return self
+        return copy.copy(self).fit(pooled if pooled.has("task") else as_labels(pooled))
 
     def _values(self, drawn: Contingency) -> tuple[Array, Array]:
         train = self._signs_from(drawn)
@@ -386,6 +435,8 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def _tested_signs(self, train: Contingency, pairs: Pairs) -> Array | None:
         """Return the p-value of the correlation behind each sign, if there are any."""
+        if not pairs.sampled:
+            return None  # known signs
         p_values = self._sign_p_values(pairs.seen_in(train))
         if p_values is not None and p_values.shape != pairs.delta.shape:
             raise InputError(

@@ -166,6 +166,8 @@ class DirectionalAuditor(CooccurrenceAuditor):
         # Tasks that were summed one by one have no rows to resample.
         interval = "analytic" if test.summed == "tasks" else "bootstrap"
         directions = [] if scores else directions_of(test)
+        if not test.has("task"):
+            return [cls("A->T", base="train", interval=interval)]
         return [cls(direction, interval=interval) for direction in directions]
 
     # ------------------------------------------------------------------ the formula
@@ -178,6 +180,17 @@ class DirectionalAuditor(CooccurrenceAuditor):
     def _in_rows(self) -> bool:
         """Whether predictions are compared with the labels of the same rows."""
         return isinstance(self.base, str) and self.base == "test"
+
+    def _why_labels(self) -> str:
+        if self.direction == "T->A":
+            return "with {direction='T->A'} counts predicted groups by label: pass {y_true}."
+        if self._in_rows:
+            return (
+                "with {base='test'} compares predictions with labels: pass {y_true}, or compare "
+                "with training labels ({base='train'}) or with rates of your own (a data frame as "
+                "{base})."
+            )
+        return ""
 
     def _compare(self, train: Contingency, test: Contingency, base: str | pd.DataFrame) -> Pairs:
         """Return how far predictions move each pair along its training correlation.
@@ -208,6 +221,7 @@ class DirectionalAuditor(CooccurrenceAuditor):
             # is not from the audited rows does not vary with them.
             rates=Rates((predicted, given), (side, given) if in_rows else None),
             own_base=not isinstance(base, str),
+            sampled=self._sampled,
             centre=(centre, _overall(test, predicted)),
             given_sign=self.sign is not None or not isinstance(base, str),
         )

@@ -91,7 +91,8 @@ class LabelAuditor(CooccurrenceAuditor):
             like = known.pop("like", None)
             cells = _without_groups(super()._count(y_true, labels, columns, **known))
             return cells if like is None else cells.conform(like)
-        everyone = [_EVERYONE[0]] * len(to_native(y_true, "y_true"))
+        rows = labels.get("y_pred") if y_true is None else y_true
+        everyone = [_EVERYONE[0]] * len(to_native(rows, "y_true"))
         labels = {**labels, "sensitive_features": everyone, "sensitive_pred": None}
         return super()._count(y_true, labels, columns, **known)
 

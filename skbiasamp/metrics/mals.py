@@ -99,6 +99,14 @@ class MALSAuditor(CooccurrenceAuditor):
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
         return self._compare(train, test, own=self.reference == "test")
 
+    def _why_labels(self) -> str:
+        if self.reference == "train":
+            return ""
+        return (
+            "with {reference='test'} compares predictions with labels: pass {y_true}, or training "
+            "labels (fit, or {y_train})."
+        )
+
     def _compare(self, train: Contingency, test: Contingency, *, own: bool) -> Pairs:
         """Return how far predictions move each task's shares; `own` compares with its labels."""
         predicted: SideName = "group_pred" if test.has("group_pred") else "group"
@@ -113,6 +121,7 @@ class MALSAuditor(CooccurrenceAuditor):
             divisor=len(train.tasks),
             centre=(1 / len(train.groups),) * 2,
             above_only=True,
+            sampled=self._sampled,
             rates=Rates((predicted, "task_pred"), ("group", "task") if own else None),
             undefined_as_zero=True,
         )

@@ -257,6 +257,7 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
             undefined_as_zero=self.direction != "A->T",
             centre=centre,
             above_only=self.direction is None,
+            sampled=self._sampled,
             statistics={"variance": _variance(moved), "n_combinations": len(sets)},
         )
 

@@ -92,6 +92,7 @@ class PercentageAuditor(CooccurrenceAuditor):
         return ()
 
     def _check(self, test: Contingency) -> None:
+        self._check_labels(test)
         if not (test.has("task_pred") or test.has("group_pred")):
             raise InputError(
                 "percentage amplification compares labels with predictions: pass {y_pred} or "

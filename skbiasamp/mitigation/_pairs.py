@@ -179,6 +179,7 @@ def read_pairs(y: Any, attribute: Any) -> Memberships:
     """Read labels and sensitive feature, row by row."""
     rows = _read(y, attribute)
     group, groups, n = codes_of(rows.group), rows.group.names, len(rows.weight)
+    assert rows.task is not None
     require_groups(groups, np.bincount(group, minlength=len(groups)), n, declared=False)
     member = rows.task.labels.dense(slice(None), bool)
     return Memberships(group, groups, member, rows.task.names, not rows.task.is_matrix)

@@ -94,12 +94,14 @@ def audit_over(
         smaller the changes that can be found.
     target, prediction, sensitive, sensitive_prediction, weight : column name or list of names
         Columns of labels, predictions, sensitive features, predicted sensitive features and
-        weights.
+        weights. Without `target` there are no labels: is group and task as associated in the
+        predictions of each period as in those of the reference?
     version : column name, default=None
         Column of the model's version. Its changes are marked.
     auditor : auditor, default=None
-        The metric. None: the one that `skbiasamp.audit` gives its verdict by. Unless it is fitted,
-        the labels of the reference give the signs, for all periods alike.
+        The metric. None: the one that `skbiasamp.audit` gives its verdict by, or without labels
+        ``DirectionalAuditor(base="train")``. Unless it is fitted, the labels of the reference, or
+        its predictions if there are no labels, give the signs of all values alike.
     groups : {"intersection", "marginal", "indicator"}, default="intersection"
         How several sensitive columns make groups.
     missing : {"error", "drop", "group"}, default="error"

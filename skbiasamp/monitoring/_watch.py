@@ -92,7 +92,12 @@ _ENOUGH = 99  # draws for a mean
 def scored(
     auditor: Any, before: Contingency, period: Contingency, n_draws: int, rng: np.random.Generator
 ) -> Array:
-    """Return the normal score of a period among random divisions: of the value, and of pairs."""
+    """Return the normal score of a period among random divisions: of the value, and of pairs.
+
+    Signs are those of all these rows together, which no division changes. Those of the reference
+    would share its noise, and rows that changed nothing would seem to have changed.
+    """
+    auditor = auditor._learn_signs(merged([before, period]))
     found = [
         _sequences(auditor, divided(before, period, size, rng))
         for size in chunks(n_draws, before.n_cells + period.n_cells)

@@ -67,9 +67,10 @@ def audit(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency, frame or path
-        Labels of the audited rows. Or a data frame, lazy frame or query with all columns. Or the
-        path of CSV or Parquet files (``"part-*.parquet"``, or a list); DuckDB or polars counts
-        their rows.
+        Labels of the audited rows. None: there are none, as of generated rows; the metrics that can
+        do so then compare predictions with the training labels. Or a data frame, lazy frame or
+        query with all columns. Or the path of CSV or Parquet files (``"part-*.parquet"``, or a
+        list); DuckDB or polars counts their rows.
     y_pred : array-like, default=None
         Predicted labels or probabilities.
     %(sensitive_features)s
@@ -104,7 +105,8 @@ def audit(
         Seed or generator for auditors that have no `random_state` of their own.
     target, prediction, sensitive, sensitive_prediction, weight, cluster : column name or list
         Columns of labels, predictions, sensitive features, predicted sensitive features, weights
-        and clusters, if `y_true` (and `y_train`) is a frame or a path.
+        and clusters, if `y_true` (and `y_train`) is a frame or a path. Without `target` the audited
+        rows have no labels, and the training labels are in the columns that `prediction` names.
     model_name, data_name : str, default=None
         Names of the model and of the audited data, for the title of the report.
 
@@ -160,6 +162,8 @@ def audit(
     if columns:
         check_frame_columns(columns, (y_score, sensitive_train))
     of_train = {name: one for name, one in columns.items() if name in ("target", "sensitive")}
+    if "prediction" in columns:
+        of_train.setdefault("target", columns["prediction"])
     labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
     labels["clusters"] = clusters
     predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
@@ -168,6 +172,15 @@ def audit(
     with opened_rows(y_true, columns) as (rows, audited_files):
         test = count_rows(rows, labels | predicted, columns, train, **how)
     signs = test if train is None else train
+    if train is not None:
+        with speaking(y_true="y_train"):
+            train.require("task")
+    elif own is None and not test.has("task"):
+        raise InputError(
+            "There are no labels to compare the predictions with: pass {y_true}, or the labels of "
+            "other rows as {y_train and sensitive_train}. Rates alone need none: use "
+            "selection_rates(y_pred, ...)."
+        )
     require_groups(signs.groups, signs.count("group"), signs.total, declared=signs.declared)
     if not (test.has("task_pred") or test.has("group_pred") or y_score is not None):
         raise InputError(

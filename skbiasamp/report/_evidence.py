@@ -100,6 +100,8 @@ def not_measured(
         left_out["Other metrics"] = "only the auditors that were passed were run"
     elif test.summed is not None:
         left_out["Attackers and sets of tasks"] = "the engine passed sums in place of single rows"
+    if not test.has("task"):
+        left_out["Metrics of labels, and error rates"] = "the audited rows have no labels"
     if not test.has("task_pred"):
         left_out["Changes of the task, and error rates"] = "no predictions of the task were passed"
     if not test.has("group_pred"):

@@ -33,7 +33,8 @@ def rows_by_task(test: Contingency, side: SideName) -> list[TaskRows]:
         cells, position = of_one_task(test, j)
         same = found and found[-1].sets.cells is cells  # sums of tasks have cells of each task
         sets = found[-1].sets if same else RowSets.of_groups(cells)
-        labels = (column(cells, name, position) >= 0.5 for name in ("task", side))
+        true: SideName = "task" if cells.has("task") else side  # of rows without labels, nothing
+        labels = (column(cells, name, position) >= 0.5 for name in (true, side))
         found.append(TaskRows(sets, *labels))
     return found
 
@@ -52,11 +53,16 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
     by_group = pd.DataFrame([{"group": group} for group in test.groups])
     by_group = by_group.assign(n=n, share=n / test.total)
     rates = pd.DataFrame([{"group": a, "task": t} for a in test.groups for t in test.tasks])
-    rates["base_rate"] = np.stack([one.share for one in base], axis=1).ravel()
+    labelled = test.has("task")
+    if labelled:
+        rates["base_rate"] = np.stack([one.share for one in base], axis=1).ravel()
     if not rated:
         return by_group, rates
-    right = [sets.shares(true == predicted) for sets, true, predicted in tasks]
     selected = [sets.shares(predicted, correlated=True) for sets, _, predicted in tasks]
+    if not labelled:
+        numbers = share_columns("predicted_rate", selected) | impact_ratios(selected, "groups")
+        return by_group, rates.assign(**{name: one.ravel() for name, one in numbers.items()})
+    right = [sets.shares(true == predicted) for sets, true, predicted in tasks]
     numbers = share_columns("predicted_rate", selected) | share_columns("accuracy", right)
     for name, positive in ERRORS.items():
         errors = [sets.shares(said, true == positive) for sets, true, said in tasks]

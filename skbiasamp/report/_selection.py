@@ -35,20 +35,18 @@ from skbiasamp.results._tables import pair_names
 SCORES = "share of rows above the median score"
 
 
-def selection_table(
-    test: Contingency, *, min_share: float = 0.0, labels: bool = True
-) -> pd.DataFrame:
+def selection_table(test: Contingency, *, min_share: float = 0.0) -> pd.DataFrame:
     """Return one row for each category of each sensitive column, and of all columns together.
 
-    Without `labels` the rows hold predictions alone, in the place of labels.
+    What is selected are the predictions, or the labels of rows that have nothing else.
     """
-    side: SideName = "task_pred" if labels else "task"
+    side: SideName = "task_pred" if test.has("task_pred") else "task"
     # Of probabilities that were summed it is not known which are above one half.
-    if not test.has(side) or (test.summed == "tasks" and test.soft(side)):
+    if test.summed == "tasks" and test.soft(side):
         return pd.DataFrame()
     tasks = rows_by_task(test, side)
     parts = [
-        _rates_of(by, categories, _merged(tasks, into), test, min_share=min_share, labels=labels)
+        _rates_of(by, categories, _merged(tasks, into), test, min_share=min_share)
         for by, categories, into in _by_column(test)
     ]
     return pd.concat(parts, ignore_index=True)
@@ -101,7 +99,6 @@ def _rates_of(
     test: Contingency,
     *,
     min_share: float,
-    labels: bool,
 ) -> pd.DataFrame:
     shares = [sets.shares(said, correlated=True) for sets, _, said in tasks]
     n = np.stack([one.n for one in shares], axis=1)
@@ -112,7 +109,7 @@ def _rates_of(
     numbers = {"n": n, "share": share, "selected": selected}
     numbers |= share_columns("selection_rate", shares) | {"counted": counted}
     numbers |= impact_ratios(shares, "categories", counted)
-    if labels:
+    if test.has("task") and test.has("task_pred"):
         for name, positive in ERRORS.items():
             errors = [sets.shares(said, true == positive).share for sets, true, said in tasks]
             numbers[name] = np.stack(errors, axis=1)
@@ -256,14 +253,13 @@ def selection_rates(
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
         raise InputError(text, models=quote(test.models))
-    labels = labels or test.has("task_pred")
     if test.soft("task"):
         text = "{y_pred} holds numbers, and rates are of labels. Pass labels, or {scores=True}."
         raise InputError(text)
     context = context_of(test, None, {"model_name": model_name, "data_name": data_name}, call)
     context |= {"selected": SCORES if scores else "predicted", "min_share": min_share}
     context["n_clusters"] = None if test.clusters is None else test.clusters.total
-    return SelectionRates(selection_table(test, min_share=min_share, labels=labels), context)
+    return SelectionRates(selection_table(test, min_share=min_share), context)
 
 
 def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:

@@ -345,7 +345,7 @@ _FIELDS = schema.record(
         ),
         "rates": _frame_of(
             schema.record(
-                {"group": NAME, "task": NAME, "base_rate": SHARE}, _SHARES | _RATIO, rest=NAME
+                {"group": NAME, "task": NAME}, {"base_rate": SHARE} | _SHARES | _RATIO, rest=NAME
             )
         ),
         "findings": schema.list_of(lambda held, field: Finding(**_FINDING(held, field))),

@@ -20,6 +20,8 @@ from skbiasamp.text._labeler import NO_LABEL, REFUSAL
 
 def is_constant(signs: Contingency) -> bool:
     """Whether the labels that give the signs are all the same."""
+    if not signs.has("task"):
+        return False  # those of a fitted auditor
     counts = signs.count("task")
     return not ((counts > 0) & (counts < signs.total)).any()
 
@@ -50,7 +52,8 @@ class NeverLabelled(Check):
 
     def found(self, seen: Seen) -> Found:
         test = seen.test
-        if test.classes is None or not test.has("task_pred") or test.soft("task_pred"):
+        both = test.has("task") and test.has("task_pred")
+        if test.classes is None or not both or test.soft("task_pred"):
             return None
         labelled, predicted = test.count("task"), test.count("task_pred")
         of_texts = np.isin(np.array(test.tasks, dtype=object), [NO_LABEL, REFUSAL])
@@ -186,6 +189,8 @@ class PositiveClass(Check):
 
 
 def _of_other_class(cells: Contingency, pos_label: Any) -> Found:
+    if not cells.has("task"):
+        return None
     truth, given = side_of(cells, "task"), sides_of(cells).get("task_pred")
     if pos_label is None or given is None or truth.is_matrix:
         return None
@@ -249,7 +254,7 @@ class TrainingLabels(Check):
     rank = 140
 
     def found(self, seen: Seen) -> Found:
-        if seen.train is not None:
+        if seen.train is not None or not seen.test.has("task"):
             return None
         return (
             "No training labels were given, so the audited labels decide which change counts as "

@@ -60,7 +60,7 @@ class IdenticalPredictions(Check):
 
 
 def _identical(test: Contingency, side: Any, predicted: Any) -> bool:
-    if not test.has(predicted) or test.soft(predicted):
+    if not (test.has(side) and test.has(predicted)) or test.soft(predicted):
         return False
     both = test.both(side).count(predicted)
     return all(np.array_equal(both, test.count(one)) for one in (side, predicted))
@@ -96,7 +96,7 @@ class Threshold(Check):
 
     def found(self, seen: Seen) -> Found:
         test = seen.test
-        if not test.has("task_pred") or test.soft("task_pred"):
+        if not (test.has("task") and test.has("task_pred")) or test.soft("task_pred"):
             return None
         base, predicted = test.count("task"), test.count("task_pred")
         both = test.both("task").count("task_pred")

@@ -414,7 +414,7 @@ def _rates(
 ) -> Table:
     """Return the rates of each pair, the largest change first."""
     heading, named = naming_of_pairs(rows, names)
-    predicted = "predicted_rate" in rows[0]
+    predicted, labelled = (one in rows[0] for one in ("predicted_rate", "base_rate"))
     ends = ("base_rate", "predicted_rate")
     sizes = {str(one["group"]): one["n"] for one in groups}
     for row in rows:
@@ -423,10 +423,9 @@ def _rates(
         row["change"] = None if before is None or after is None else (after - before) * 100
     rows = sorted(rows, key=lambda row: -abs(row["change"] or 0))
     axis = Axis.around((row.get(end) for row in rows[:most] for end in ends), percent=True)
-    columns: dict[str, Callable[[Any], Any]] = {
-        "Rows": shown("n", count),
-        "Labelled so": shown("base_rate", rate),
-    }
+    columns: dict[str, Callable[[Any], Any]] = {"Rows": shown("n", count)}
+    if labelled:
+        columns |= {"Labelled so": shown("base_rate", rate)}
     if predicted:
         columns |= {
             "Selection rate": with_interval("predicted_rate"),
@@ -436,14 +435,21 @@ def _rates(
             "True positive rate": with_interval("true_positive_rate"),
             "False positive rate": with_interval("false_positive_rate"),
         }
+    if not labelled:
+        columns = {name: columns[name] for name in ("Rows", "Selection rate", "Impact ratio")}
+
+    caption, marks = "labelled", "Labels"
+    if predicted:
+        caption = "labelled (ring) and " * labelled + "predicted (dot), with 95 % intervals"
+        marks = "From labels to predictions" if labelled else "Predictions"
 
     def mark(row: dict[str, Any]) -> dict[str, Any]:
         ring, dot = (None if row.get(end) is None else axis.at(row[end]) for end in ends)
-        says = rate(row["base_rate"])
+        says = [rate(row[end]) for end in ends if end in row]
         return {
             "name": named(row),
             "side": "plain",
-            "says": f"from {says} to {rate(row.get(ends[1]))}" if predicted else says,
+            "says": f"from {says[0]} to {says[1]}" if len(says) == 2 else says[0],
             "span": None if row["change"] is None else (ring, dot),
             "ring": ring,
             "dot": dot,
@@ -451,11 +457,9 @@ def _rates(
 
     return Table(
         id="rates-table",
-        caption="Rates of each group: labelled"
-        + " (ring) and predicted (dot), with 95 % intervals" * predicted
-        + TOGETHER * hold_together(rows),
+        caption=f"Rates of each group: {caption}" + TOGETHER * hold_together(rows),
         first=heading,
-        marks="From labels to predictions" if predicted else "Labels",
+        marks=marks,
         axis=axis,
         columns=columns,
         rows=rows[:most],

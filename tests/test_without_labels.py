@@ -1,0 +1,390 @@
+"""Predictions alone, as of generated rows: compared with training labels or known rates."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import Contingency, DirectionalAuditor, LabelAuditor, MALSAuditor, metrics
+from skbiasamp._input import InputError
+from skbiasamp._merging import merged
+from skbiasamp.cli import main
+from skbiasamp.metrics import directional_amplification, mals_amplification
+from skbiasamp.monitoring._watch import scored
+from skbiasamp.results import AuditReport
+
+DATA = Path(os.environ.get("SKBIASAMP_DATA", "../shared/data"))
+GENDER = ["F"] * 76 + ["M"] * 139
+REAL = [1] * 48 + [0] * 28 + [1] * 100 + [0] * 39
+SYNTHETIC = [1] * 48 + [0] * 28 + [1] * 98 + [0] * 41
+THREE_TASKS = Contingency.from_labels(np.eye(2, 3), sensitive_features=["F", "M"])
+COUNTED = Contingency.from_labels(REAL, REAL, sensitive_features=GENDER)
+LABEL_FREE = [DirectionalAuditor(base="train", random_state=0), MALSAuditor(random_state=0)]
+ids = [one.metric for one in LABEL_FREE]
+
+
+def predictions(y_pred=SYNTHETIC, group=GENDER, **how):
+    return Contingency.from_labels(None, y_pred, sensitive_features=group, **how)
+
+
+# --------------------------------------------------------------------------- the value
+
+
+def test_the_value_by_hand():
+    """P(placed | F) stays at 48/76, P(placed | M) falls from 100/139 to 98/139."""
+    auditor = DirectionalAuditor(base="train").fit(REAL, sensitive_features=GENDER)
+    found = auditor.score(None, SYNTHETIC, sensitive_features=GENDER)
+    assert found == pytest.approx((0 - 2 / 139) / 2, abs=1e-12)
+    shares = MALSAuditor().fit(REAL, sensitive_features=GENDER)
+    found = shares.score(None, SYNTHETIC, sensitive_features=GENDER)
+    assert found == pytest.approx(98 / 146 - 100 / 148, abs=1e-12)
+
+
+@pytest.mark.parametrize("auditor", LABEL_FREE, ids=ids)
+@pytest.mark.parametrize("interval", ["bootstrap", "analytic"])
+def test_labels_of_the_audited_rows_make_no_difference(auditor, interval):
+    rng = np.random.default_rng(0)
+    auditor.set_params(interval=interval)
+    auditor.fit(REAL, sensitive_features=GENDER)
+    alone = auditor.audit(None, SYNTHETIC, sensitive_features=GENDER)
+    labelled = auditor.audit(rng.integers(0, 2, 215), SYNTHETIC, sensitive_features=GENDER)
+    assert alone.value == labelled.value
+    assert alone.estimate == labelled.estimate
+    # Draws go by cells, of which labels make more.
+    wide = alone.high - alone.low
+    assert labelled.high - labelled.low == pytest.approx(wide, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("measured", "how"), [(directional_amplification, {"base": "train"}), (mals_amplification, {})]
+)
+def test_functions_take_no_labels(measured, how):
+    given = {"sensitive_features": GENDER, "y_train": REAL, "sensitive_train": GENDER}
+    assert measured(None, SYNTHETIC, **given, **how) == measured(REAL, SYNTHETIC, **given, **how)
+
+
+def test_rates_of_ones_own_need_no_labels_and_no_training():
+    own = pd.DataFrame({1: [0.5, 0.7]}, index=["F", "M"])
+    auditor = DirectionalAuditor(base=own, reference="test", random_state=0)
+    result = auditor.audit(None, SYNTHETIC, sensitive_features=GENDER)
+    assert result.value == pytest.approx((-(48 / 76 - 0.5) + (98 / 139 - 0.7)) / 2, abs=1e-12)
+    assert result.low < result.estimate < result.high
+
+
+def test_probabilities_are_of_the_trained_positive_class():
+    labels = np.where(REAL, "placed", "not")
+    auditor = DirectionalAuditor(base="train", pos_label="placed")
+    auditor.fit(labels, sensitive_features=GENDER)
+    scores = np.where(SYNTHETIC, 0.9, 0.2)
+    rates = [0.2 + 0.7 * 48 / 76 - 48 / 76, 0.2 + 0.7 * 98 / 139 - 100 / 139]
+    value = auditor.score(None, scores, sensitive_features=GENDER)
+    assert value == pytest.approx((rates[1] - rates[0]) / 2, abs=1e-12)
+
+
+# --------------------------------------------------------------------------- cells
+
+
+def test_cells_without_labels_are_stored_added_and_drawn():
+    cells = predictions()
+    assert not cells.has("task")
+    assert cells.tasks == (1,)
+    assert Contingency.from_json(cells.to_json()) == cells
+    assert Contingency.from_counts(cells.to_frame()) == cells
+    assert (cells + cells).total == 430
+    assert cells.resample(5, random_state=0).rate("task_pred", given="group").shape == (5, 2, 1)
+    chosen = predictions(["no", "yes"] * 2, list("ffmm"), pos_label="no")
+    assert chosen.tasks == (chosen + chosen).tasks == ("no",)
+    assert Contingency.from_json(chosen.to_json()).pos_label == "no"
+
+
+def test_cells_without_labels_take_the_classes_of_training():
+    trained = Contingency.from_labels(["no", "yes"] * 2, sensitive_features=list("ffmm"))
+    read = predictions(["yes"] * 4, list("ffmm"), like=trained)
+    assert read == predictions(["yes"] * 4, list("ffmm")).conform(trained)
+    scored = predictions([0.1, 0.2, 0.3, 0.4], list("ffmm"), like=trained, threshold=0.2)
+    np.testing.assert_allclose(scored.rate("task_pred", given="group"), [[0.5], [1.0]])
+
+
+def test_several_tasks_without_labels():
+    tasks = pd.DataFrame({"cooks": [1, 0, 1, 1], "drives": [0, 0, 1, 0]})
+    trained = Contingency.from_labels(tasks, sensitive_features=list("ffmm"))
+    read = predictions(1 - tasks, list("ffmm"), like=trained)
+    assert read.tasks == ("cooks", "drives")
+    np.testing.assert_allclose(read.rate("task_pred", given="group"), [[0.5, 1], [0, 0.5]])
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: predictions([0.1, 0.2, 0.3, 0.4], list("ffmm")), "of an unknown class"),
+        (lambda: Contingency.from_labels(None, sensitive_features=["f"]), "y_true is None"),
+        (lambda: predictions().both("task"), "have no labels"),
+        (lambda: predictions().count("task"), "have no labels"),
+        (lambda: predictions() + COUNTED, "Only one of two"),
+        (
+            lambda: predictions(
+                like=Contingency.from_labels(np.eye(2, 3), sensitive_features=["F", "M"])
+            ),
+            "3 indicator columns",
+        ),
+    ],
+)
+def test_what_cannot_be_read_says_so(made, said):
+    with pytest.raises(InputError, match=said):
+        made()
+
+
+# --------------------------------------------------------------------------- what needs labels
+
+
+def auditors_that_need_labels():
+    every = (getattr(metrics, name) for name in metrics.__all__)
+    made = [one for one in every if isinstance(one, type) and hasattr(one, "audit")]
+    made = [one for one in made if not getattr(one, "__abstractmethods__", None)]
+    return [one for one in made if one is not MALSAuditor]
+
+
+@pytest.mark.parametrize("kind", auditors_that_need_labels())
+def test_metrics_that_need_labels_say_so(kind):
+    auditor = kind()
+    labels = {"texts": list(map(str, REAL)), "numbers": np.array(REAL) * 1.5}
+    y = labels.get(auditor.reads, REAL)
+    if auditor.reads != "texts":  # these learn nothing from training
+        given = {} if kind is LabelAuditor else {"sensitive_features": GENDER}
+        auditor.fit(y, **given)
+    given = {} if kind is LabelAuditor else {"sensitive_features": GENDER}
+    with pytest.raises(InputError, match=r"pass (y_true|the labels)|y_true is None"):
+        auditor.score(None, y, **given)
+
+
+@pytest.mark.parametrize(
+    "auditor", [DirectionalAuditor("T->A", base="train"), MALSAuditor(reference="test")]
+)
+def test_settings_that_need_labels_say_so(auditor):
+    auditor.fit(REAL, sensitive_features=GENDER)
+    with pytest.raises(InputError, match="no labels of the audited rows"):
+        auditor.score(None, SYNTHETIC, sensitive_features=GENDER)
+
+
+def test_several_models_are_compared_by_labels():
+    auditor = LABEL_FREE[0].fit(REAL, sensitive_features=GENDER)
+    with pytest.raises(InputError, match="y_true is None"):
+        auditor.compare(None, {"a": SYNTHETIC, "b": REAL}, sensitive_features=GENDER)
+
+
+def test_training_rows_need_labels():
+    frame = pd.DataFrame({"g": GENDER, "placed": REAL})
+    with pytest.raises(InputError, match=r"no labels.*y_train"):
+        DirectionalAuditor(base="train").fit(frame, prediction="placed", sensitive="g")
+
+
+# --------------------------------------------------------------------------- intervals
+
+
+def law(n_groups, n_tasks, strength, rng):
+    share = rng.dirichlet(np.full(n_groups, 8.0))
+    rate = rng.uniform(0.25, 0.6, n_tasks) + strength * rng.normal(size=(n_groups, n_tasks))
+    return share, np.clip(rate, 0.1, 0.9)
+
+
+def table(n, share, rate, rng):
+    group = rng.choice(len(share), n, p=share)
+    return group, (rng.random((n, rate.shape[1])) < rate[group]).astype(int)
+
+
+@pytest.mark.parametrize("auditor", LABEL_FREE, ids=ids)
+@pytest.mark.parametrize("shape", [(2, 1), (4, 6)])
+@pytest.mark.parametrize("known", [False, True])
+def test_tables_of_one_law_give_few_findings(auditor, shape, known):
+    """At most 5 % + 2.5 standard errors; larger tables of runs are in no test."""
+    rng, n_runs, found = np.random.default_rng(3), 120, 0
+    auditor.set_params(interval="analytic")
+    for _ in range(n_runs):
+        share, rate = law(*shape, 0.04, rng)
+        group, real = table(500, share, rate, rng)
+        other, synthetic = table(400, share, rate, rng)
+        if known:  # the real table is all there is, and the synthetic one is drawn from it
+            rows = rng.integers(0, 500, 400)
+            other, synthetic = group[rows], real[rows]
+        auditor.fit(real, sensitive_features=group, reference_is_sample=not known)
+        result = auditor.audit(None, synthetic, sensitive_features=other)
+        found += result.low > 0 or result.high < 0
+    assert found / n_runs <= 0.05 + 2.5 * (0.05 * 0.95 / n_runs) ** 0.5
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_intervals_cover_the_gap(known):
+    """The association grows from ±0.1 to ±0.16; a sample of training rows has an error too."""
+    rng, n_runs, held = np.random.default_rng(1), 200, 0
+    rate, grown = np.array([[0.4], [0.6]]), np.array([[0.34], [0.66]])
+    auditor = DirectionalAuditor(base="train", interval="analytic")
+    for _ in range(n_runs):
+        group, real = table(600, [0.5, 0.5], rate, rng)
+        if known:
+            group, real = np.repeat([0, 1], 300), np.repeat([1, 0, 1, 0], [120, 180, 180, 120])
+        other, synthetic = table(400, [0.5, 0.5], grown, rng)
+        auditor.fit(np.ravel(real), sensitive_features=group, reference_is_sample=not known)
+        result = auditor.audit(None, synthetic[:, 0], sensitive_features=other)
+        held += result.low <= 0.06 <= result.high
+    assert abs(held / n_runs - 0.95) <= 2.5 * (0.05 * 0.95 / n_runs) ** 0.5
+
+
+@pytest.mark.parametrize("auditor", LABEL_FREE, ids=ids)
+def test_known_rates_have_no_error(auditor):
+    """Of equally large tables the error of both is about √2 times that of the audited one."""
+    auditor.set_params(interval="analytic")
+    widths = []
+    for sampled in (True, False):
+        auditor.fit(REAL, sensitive_features=GENDER, reference_is_sample=sampled)
+        result = auditor.audit(None, SYNTHETIC, sensitive_features=GENDER)
+        widths.append(result.high - result.low)
+        assert result.table["sign_certain"].isna().all() == (not sampled)
+    assert widths[0] / widths[1] == pytest.approx(2**0.5, rel=0.02)
+
+
+def test_the_option_is_checked():
+    with pytest.raises(InputError, match="reference_is_sample"):
+        MALSAuditor().fit(REAL, sensitive_features=GENDER, reference_is_sample="no")
+
+
+# --------------------------------------------------------------------------- reports
+
+
+def report(**more):
+    given = {"y_train": REAL, "sensitive_train": GENDER, "random_state": 0} | more
+    return skbiasamp.audit(None, SYNTHETIC, sensitive_features=GENDER, **given)
+
+
+def test_a_report_without_labels(tmp_path):
+    found = report()
+    assert list(found) == ["directional A->T", "MALS"]
+    assert found.primary == "directional A->T"
+    assert not {"base_rate", "accuracy", "true_positive_rate"} & set(found.rates)
+    assert found.rates["predicted_rate"].tolist() == pytest.approx([48 / 76, 98 / 139])
+    assert "no labels" in found.context["not_measured"]["Metrics of labels, and error rates"]
+    page = found.to_html(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text() if page is None else str(page)
+    assert "Selection rate" in text
+    assert "Labelled so" not in text
+    assert AuditReport.from_json(found.to_json()).to_dict() == found.to_dict()
+
+
+def test_frames_without_a_target_are_compared_with_the_same_column():
+    real, synthetic = (
+        pd.DataFrame({"gender": GENDER, "placed": placed}) for placed in (REAL, SYNTHETIC)
+    )
+    found = skbiasamp.audit(
+        synthetic, prediction="placed", sensitive="gender", y_train=real, random_state=0
+    )
+    assert found["directional A->T"].value == report()["directional A->T"].value
+    auditor = DirectionalAuditor(base="train").fit(real, target="placed", sensitive="gender")
+    value = auditor.score(synthetic, prediction="placed", sensitive="gender")
+    assert value == found["directional A->T"].value
+
+
+def test_a_fitted_auditor_brings_its_reference():
+    known = DirectionalAuditor(base="train", interval="analytic")
+    known.fit(REAL, sensitive_features=GENDER, reference_is_sample=False)
+    found = report(auditors=known, y_train=None, sensitive_train=None)["directional A->T"]
+    alone = known.audit(None, SYNTHETIC, sensitive_features=GENDER)
+    assert (found.low, found.high) == (alone.low, alone.high)
+
+
+def test_a_report_needs_something_to_compare_with():
+    with pytest.raises(InputError, match="selection_rates"):
+        report(y_train=None, sensitive_train=None)
+    with pytest.raises(InputError, match="no labels of the audited rows"):
+        report(auditors=DirectionalAuditor())
+
+
+def test_several_sensitive_columns_have_selection_rates():
+    features = pd.DataFrame({"gender": GENDER, "age": ["old", "young", "old"] * 71 + ["old"] * 2})
+    found = skbiasamp.audit(
+        None, SYNTHETIC, sensitive_features=features, y_train=REAL, sensitive_train=features
+    )
+    rates = found.selection.set_index(["by", "category"])["selection_rate"]
+    assert rates["gender", "M"] == pytest.approx(98 / 139)
+    assert "true_positive_rate" not in found.selection
+
+
+@pytest.mark.skipif(not (DATA / "placements_real.csv").exists(), reason="needs reference data")
+def test_the_demo_tables_have_the_counts_of_the_page(capsys):
+    files = [str(DATA / f"placements_{one}.csv") for one in ("synthetic", "real")]
+    for path, placed in zip(files, (SYNTHETIC, REAL), strict=True):
+        frame = pd.read_csv(path)
+        counts = pd.crosstab(frame["gender"], frame["placed"]).to_numpy()
+        assert (
+            counts.tolist() == pd.crosstab(np.array(GENDER), np.array(placed)).to_numpy().tolist()
+        )
+    named = ["--prediction", "placed", "--sensitive", "gender", "--seed", "0"]
+    assert main(["audit", files[0], "--train", files[1], *named]) == 0
+    assert "-0.1008 to +0.0883" in capsys.readouterr().out.replace("−", "-")
+
+
+# --------------------------------------------------------------------------- over time
+
+
+def periods(n_periods, changed, rng):
+    made = {}
+    for i in range(n_periods):
+        group = rng.choice(["f", "m"], 800)
+        rate = np.where(group == "f", 0.4, 0.6 + 0.25 * (i >= changed))
+        placed = (rng.random(800) < rate).astype(int)
+        made[f"2026-{i + 1:02}"] = predictions(placed, group)
+    return made
+
+
+def test_a_generator_is_watched_without_labels():
+    rng = np.random.default_rng(0)
+    changed = skbiasamp.audit_over(periods(8, 5, rng), reference=2, n_draws=99)
+    assert changed.verdict == "alarm"
+    assert changed.onset == "2026-06"
+    assert changed.metric == "directional"
+    assert changed.params["base"] == "train"
+    same = skbiasamp.audit_over(periods(8, 99, rng), reference=2, n_draws=99)
+    assert same.verdict == "no alarm"
+
+
+def test_frames_are_watched_without_a_target():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"g": rng.choice(["f", "m"], 3000), "placed": rng.integers(0, 2, 3000)})
+    frame["day"] = pd.date_range("2026-01-01", "2026-04-30", periods=3000)
+    named = {"time": "day", "prediction": "placed", "sensitive": "g"}
+    found = skbiasamp.audit_over(frame, **named, n_draws=99)
+    assert found.verdict == "no alarm"
+    assert len(found.periods) == 4
+    trained = DirectionalAuditor(base="train").fit(frame, target="placed", sensitive="g")
+    fitted = skbiasamp.audit_over(frame, **named, auditor=trained, n_draws=99)
+    assert fitted.periods["value"].iloc[0] != 0
+    with pytest.raises(InputError, match="no labels of the audited rows"):
+        skbiasamp.audit_over(frame, **named, auditor=DirectionalAuditor(), n_draws=99)
+
+
+def test_probabilities_cannot_take_the_place_of_labels():
+    trained = Contingency.from_labels(REAL, sensitive_features=GENDER)
+    soft = predictions(np.where(SYNTHETIC, 0.9, 0.2), like=trained)
+    with pytest.raises(InputError, match="probabilities"):
+        skbiasamp.audit_over({"2026-01": soft, "2026-02": soft})
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_scores_of_periods_without_a_change_have_the_mean_0(labelled):
+    """Signs of the reference gave −2.3 without labels and +1.0 with them, in this setting."""
+    rng, scores = np.random.default_rng(1), []
+
+    def drawn():
+        group, y = rng.integers(0, 3, 500), (rng.random((500, 10)) < 0.4).astype(int)
+        predicted = np.where(rng.random(y.shape) < 0.2, 1 - y, y)
+        return Contingency.from_labels(y if labelled else None, predicted, sensitive_features=group)
+
+    for _ in range(40):
+        reference, first = drawn(), drawn()
+        learned = DirectionalAuditor(base="test" if labelled else "train")._learn_reference(
+            reference
+        )
+        scores.append(scored(learned, reference, first, 59, rng)[0])
+        assert merged([reference, first]).total == 1000
+    assert abs(np.mean(scores)) <= 2.5 / 40**0.5
