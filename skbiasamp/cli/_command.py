@@ -18,7 +18,6 @@ import skbiasamp
 from skbiasamp._files import columns_of_files, find, opened
 from skbiasamp._input import PARAMETER_OF, InputError, Said, Spoken, speaking
 from skbiasamp._progress import progress
-from skbiasamp._words import printable
 from skbiasamp.cli._demo import demo
 from skbiasamp.cli._files import (
     Named,
@@ -31,7 +30,14 @@ from skbiasamp.cli._files import (
 from skbiasamp.cli._gate import check
 from skbiasamp.cli._parser import parser
 from skbiasamp.cli._rates import rates
-from skbiasamp.cli._terminal import say, say_audit, say_comparison, say_files, say_unread
+from skbiasamp.cli._terminal import (
+    complain,
+    say,
+    say_audit,
+    say_comparison,
+    say_files,
+    say_unread,
+)
 from skbiasamp.cli._texts import Texts
 from skbiasamp.cli._watch import watch
 from skbiasamp.contingency import Contingency
@@ -52,48 +58,59 @@ def run_command(arguments: Sequence[str] | None) -> int:
         elif isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is printed as its code.
             stream.reconfigure(errors="backslashreplace")
+    try:
+        return _run(_parsed(arguments), sys.argv[1:] if arguments is None else arguments)
+    except (InputError, OSError, ImportError) as error:  # anything else is a bug, and shows where
+        text = str(error)
+        if isinstance(error, OSError) and error.strerror:  # without its number
+            text = f"{error.filename}: " * (error.filename is not None) + error.strerror
+        complain(f"skbiasamp: {' '.join(text.split())}")
+        return 2
+    finally:
+        complain(end="")  # what warnings and argparse could not write
+
+
+def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of a command line, or end as argparse does."""
     command_line = parser()
-    options = command_line.parse_args(arguments)
-    reports = options.command in ("audit", "compare")
-    if reports and options.numeric:
+    try:
+        options = command_line.parse_args(arguments)
+    except SystemExit:
+        say(end="")  # argparse does not notice that --help cannot be written
+        raise
+    if options.command not in ("audit", "compare"):
+        return options
+    if options.numeric:
         options.auditor = [*(options.auditor or ()), *reading("numbers")]
-    if reports and options.fail_above is None:
+    if options.fail_above is None:
         for option, given in (("--on", options.on), ("--allow-undefined", options.allow_undefined)):
             if given:
                 command_line.error(
                     f"{option} has no effect without --fail-above: pass --fail-above too"
                 )
-    if reports:
-        needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
-        if options.command == "audit" and options.train:
-            needed = [one for one in needed if one != "target"]  # predictions alone will do
-        lacking = [one for one in needed if getattr(options, one) is None]
-        if lacking:
-            flags = ", ".join(f"--{one}" for one in lacking)
-            instead = "" if lacking == ["sensitive"] else " (or --text and --labels)"
-            command_line.error(
-                f"the following arguments are required: {flags}{instead}; "
-                f"skbiasamp {options.command} --help has examples"
-            )
-    call = sys.argv[1:] if arguments is None else arguments
-    try:
-        for one in call:
-            if "\0" in one:  # a shell cannot pass it, but a caller of `main` can
-                raise InputError("arguments must hold no NUL character; got {one!r}", one=one)
-        if options.command == "watch":
-            code = watch(options, call, _names_of)
-        elif options.command == "rates":
-            code = rates(options, call, _names_of)
-        else:
-            code = demo(options.folder) if options.command == "demo" else _report(options, call)
-        say(end="", flush=True)
-        return code
-    except (InputError, OSError, ImportError) as error:  # anything else is a bug, and shows where
-        text = str(error)
-        if isinstance(error, OSError) and error.strerror:  # without its number
-            text = f"{error.filename}: " * (error.filename is not None) + error.strerror
-        print(printable(f"skbiasamp: {' '.join(text.split())}"), file=sys.stderr)
-        return 2
+    needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
+    if options.command == "audit" and options.train:
+        needed = [one for one in needed if one != "target"]  # predictions alone will do
+    lacking = [one for one in needed if getattr(options, one) is None]
+    if lacking:
+        flags = ", ".join(f"--{one}" for one in lacking)
+        instead = "" if lacking == ["sensitive"] else " (or --text and --labels)"
+        command_line.error(
+            f"the following arguments are required: {flags}{instead}; "
+            f"skbiasamp {options.command} --help has examples"
+        )
+    return options
+
+
+def _run(options: argparse.Namespace, call: Sequence[str]) -> int:
+    for one in call:
+        if "\0" in one:  # a shell cannot pass it, but a caller of `main` can
+            raise InputError("arguments must hold no NUL character; got {one!r}", one=one)
+    if options.command == "watch":
+        return watch(options, call, _names_of)
+    if options.command == "rates":
+        return rates(options, call, _names_of)
+    return demo(options.folder) if options.command == "demo" else _report(options, call)
 
 
 def _names_of(named: list[Named]) -> dict[str, Spoken]:

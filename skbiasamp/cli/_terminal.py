@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import textwrap
-from typing import Any
+from typing import Any, TextIO
 
 from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE, group_of, name_of, printable, rate
 from skbiasamp._words import p_value as p_text
@@ -21,15 +21,28 @@ _MOST_UNREAD = 3
 _LONGEST_MODEL = 15
 
 
-def say(text: str = "", *, end: str = "\n", flush: bool = False, styled: bool = False) -> None:
+def say(text: str = "", *, end: str = "\n", styled: bool = False) -> None:
     """Print text, until its reader has seen enough (head, less): then the run goes on silently."""
     try:
-        print(text if styled else printable(text), end=end, flush=flush)
+        # Flushed at once: an error is raised here, and not by rich or as Python ends.
+        print(text if styled else printable(text), end=end, flush=True)
     except OSError as error:
-        # Python would try to write what is left once more as it ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard(sys.stdout)
         if not isinstance(error, BrokenPipeError):
             raise
+
+
+def complain(text: str = "", *, end: str = "\n") -> None:
+    """Print text on standard error; if that cannot be written, the exit code remains."""
+    try:
+        print(printable(text), end=end, file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO) -> None:
+    """Discard all further output: Python would try to write it as it ends, and exit with 120."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _width() -> int:
