@@ -152,6 +152,8 @@ class AttackPair:
 
     def _compared(self, cells: Contingency) -> tuple[Side, Side]:
         predicted: SideName = "task_pred" if self.truth == "task" else "group_pred"
+        if predicted == "task_pred" and cells.has("task_decision"):
+            predicted = "task_decision"
         return side_of(cells, self.truth), side_of(cells, predicted)
 
     def _flip_rates(self, cells: Contingency, weight: Array) -> tuple[Array, Array]:
