@@ -273,8 +273,9 @@ class CooccurrenceAuditor(BaseAuditor):
         return held
 
     def _learn_signs(self, pooled: Contingency) -> Self:
-        if not self._of_reference:
-            return self
+        n = pooled.count("group")
+        if not (self._of_reference and ((n > 0) & (n < pooled.total)).any()):
+            return self  # rows of one group alone have no associations
         return copy.copy(self)._learn(pooled if pooled.has("task") else as_labels(pooled))
 
     def _values(self, drawn: Contingency) -> tuple[Array, Array]:
