@@ -316,7 +316,7 @@ class Cells:
         """Raise if a label or prediction is not there."""
         for side in sides:
             if not self.has(side):
-                if side == "task":
+                if isinstance(side, str) and side == "task":
                     raise InputError(
                         "These rows have no labels to compare predictions with: pass {y_true}."
                     )

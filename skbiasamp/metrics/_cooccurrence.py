@@ -267,15 +267,16 @@ class CooccurrenceAuditor(BaseAuditor):
         if not self._fitted or self.reference == "test":
             held.set_params(reference="train")
             held._of_reference = True
-            held = held._learn_signs(reference)
+            held.fit(reference if reference.has("task") else as_labels(reference))
         held._chosen = held._fixed(held.contingency_, reference)
         held._fewest = 0  # all periods are about the same pairs
         return held
 
     def _learn_signs(self, pooled: Contingency) -> Self:
-        if not self._of_reference:
-            return self
-        return copy.copy(self).fit(pooled if pooled.has("task") else as_labels(pooled))
+        n = pooled.count("group")
+        if not (self._of_reference and ((n > 0) & (n < pooled.total)).any()):
+            return self  # rows of one group alone have no associations
+        return copy.copy(self)._learn(pooled if pooled.has("task") else as_labels(pooled))
 
     def _values(self, drawn: Contingency) -> tuple[Array, Array]:
         train = self._signs_from(drawn)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import distinct, side_of, take
+from skbiasamp._cells import distinct, naming_side, take
 from skbiasamp._frames import read_periods
 from skbiasamp._input import (
     InputError,
@@ -422,7 +422,7 @@ def _aligned(
     strict: bool,
 ) -> Contingency:
     """Return a period under the groups and tasks of the reference; say what that leaves out."""
-    if side_of(cells, "task").pos_label is not None:  # else it is that of the reference
+    if naming_side(cells).pos_label is not None:  # else it is that of the reference
         common_positive([like, cells])
     check_alike(like, cells)
     found, lost = within(cells, like)
