@@ -32,8 +32,8 @@ class SelectionRates:
         and their ``share``, the number ``selected``, the ``selection_rate`` and the
         ``impact_ratio`` with intervals (``_low``, ``_high``), and error rates if labels were
         given. ``impact_ratio_interval`` says what the interval of a ratio holds for: all categories
-        of the column together. ``counted`` is False for categories that are left out of the ratios: unknown ones,
-        and those with fewer rows than ``min_share``.
+        of the column together. ``counted`` is False for categories that are left out of the
+        ratios: unknown ones, and those with fewer rows than ``min_share``.
     context : dict
         Date, versions, and what was counted.
 
