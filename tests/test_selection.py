@@ -256,6 +256,14 @@ def test_a_category_is_compared_with_every_other():
     assert low[1] < 0.6  # of 0.625: the first may be the highest
 
 
+def test_everybody_selected_leaves_a_ratio_open():
+    """If all are selected, the score at a ratio u is sqrt(n (1 - u) / u)."""
+    ratio, low, high = limits([30, 40], [30, 40])
+    assert ratio.tolist() == high.tolist() == [1, 1]
+    z2 = stats.norm.isf(0.025) ** 2 * 70 / 69
+    assert low.tolist() == pytest.approx([30 / (30 + z2), 40 / (40 + z2)], abs=1e-9)
+
+
 def test_a_hundred_categories_take_less_than_a_second():
     shares = equal(np.geomspace(30, 5000, 100).astype(int), 0.3, 1)
     critical_values(100)
@@ -425,6 +433,19 @@ def test_rows_of_a_cluster_that_are_alike_count_once():
         np.testing.assert_allclose(five_, once_, rtol=1e-9)
 
 
+def test_nobody_selected_in_few_clusters_is_not_known_well():
+    """20 clusters of 5 rows, and 100 rows that are worth 80: Wilson's upper end of 0 of these."""
+    none, group = np.zeros(200, int), np.repeat(["a", "b"], 100)
+    none[150:] = 1
+    for given, n in (
+        ({"clusters": np.arange(200) // 5}, 20),
+        ({"sample_weight": np.tile([0.5, 1.5], 100)}, 80),
+    ):
+        table = by(skbiasamp.selection_rates(none, sensitive_features=group, **given), "group")
+        wilson = stats.binomtest(0, n).proportion_ci(method="wilson")
+        assert table.loc["a", "selection_rate_high"] == pytest.approx(wilson.high)
+
+
 def test_clusters_of_one_row_change_nothing():
     rng = np.random.default_rng(1)
     group, selected = rng.choice(["a", "b"], 200), rng.integers(0, 2, 200)
@@ -476,19 +497,65 @@ def test_clusters_with_rows_of_both_categories_are_paired():
     np.testing.assert_allclose(np.log(ends), np.log(near), rtol=0.15)
 
 
-def test_groups_that_overlap_share_rows():
+def test_one_selected_cluster_does_not_show_that_categories_are_equal():
+    """In 1 of 40 clusters both rows are selected; they may differ in the others all the same."""
+    selected, group = np.repeat(np.arange(40) < 1, 2).astype(int), ["a", "b"] * 40
+    table = skbiasamp.selection_rates(
+        selected, sensitive_features=group, clusters=np.arange(80) // 2
+    ).table
+    assert table["impact_ratio"].tolist() == [1, 1]
+    assert (table["impact_ratio_low"] < 0.2).all()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_groups_that_overlap_share_rows(weighted):
     """All rows are in the first group: what both groups have in common cancels."""
     rng = np.random.default_rng(3)
-    member = np.column_stack([np.ones(1000, int), np.arange(1000) < 900])
-    predicted = (rng.random(1000) < np.where(member[:, 1], 0.5, 0.1)).astype(int)
+    n = 500 if weighted else 1000
+    member = np.column_stack([np.ones(n, int), np.arange(n) < 0.9 * n])
+    predicted = (rng.random(n) < np.where(member[:, 1], 0.5, 0.1)).astype(int)
     rates = skbiasamp.audit(
         predicted, predicted, sensitive_features=pd.DataFrame(member, columns=["all", "most"]),
         groups="indicator", auditors=DirectionalAuditor(reference="test", interval=None),
+        sample_weight=np.full(n, 2) if weighted else None,
     ).rates.set_index("group")  # fmt: skip
     everybody = rates.loc["all"]
     assert everybody["impact_ratio_high"] < 1
     _, low, _ = limits(rates["predicted_rate"] * [1000, 900], [1000, 900])
     assert everybody["impact_ratio_low"] > low[0] + 0.03
+
+
+def test_accuracy_over_tasks_is_worth_as_many_rows_as_its_worst_task():
+    """Rows of a cluster are alike in the first task only: 400 rows are worth 80."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, (800, 2))
+    wrong = np.column_stack([np.repeat(np.arange(160) % 4 == 0, 5), rng.random(800) < 0.25])
+    groups = skbiasamp.audit(
+        y, y ^ wrong, sensitive_features=np.repeat(["f", "m"], 400), clusters=np.arange(800) // 5,
+        auditors=DirectionalAuditor(reference="test", interval=None),
+    ).groups  # fmt: skip
+    wilson = share_interval(groups["accuracy"][0], 80)
+    assert groups.loc[0, ["accuracy_low", "accuracy_high"]].tolist() == pytest.approx(wilson)
+
+
+def test_tables_of_a_query_that_sums_tasks_are_those_of_rows():
+    pl = pytest.importorskip("polars")
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(
+        rng.integers(0, 2, (500, 14)), columns=[f"{c}{i}" for c in "yp" for i in range(7)]
+    )
+    frame["sex"], frame["race"] = rng.choice(["f", "m"], 500), rng.choice(["a", "b", "c"], 500)
+    columns = {
+        "target": [f"y{i}" for i in range(7)],
+        "prediction": [f"p{i}" for i in range(7)],
+        "sensitive": ["sex", "race"],
+        "auditors": DirectionalAuditor(reference="test", interval=None),
+    }
+    rows, query = (
+        skbiasamp.audit(held, **columns) for held in (frame, pl.from_pandas(frame).lazy())
+    )
+    for name in ("selection", "rates", "groups"):
+        pd.testing.assert_frame_equal(getattr(rows, name), getattr(query, name))
 
 
 @pytest.mark.parametrize("scores", [True, False])

@@ -64,13 +64,10 @@ def ratios_to_highest(
     )
     together = 0.0 if correlation is None else correlation[own, base, task]
     pairs = _Pairs(share[own, task], rows[own, task], share[base, task], rows[base, task], together)
-    high = np.ones(share.shape)
-    # Less than the highest is what is less than any other.
+    low, high = np.ones(share.shape), np.ones(share.shape)
+    # A share is below the highest if it is below any other. Any other may be the highest.
     np.minimum.at(high, (own, task), _limits(pairs, upper[task], -1))
-    highest = np.flatnonzero(high[base, task] == 1)
-    own, task = own[highest], task[highest]
-    low = np.ones(share.shape)
-    np.minimum.at(low, (own, task), _limits(pairs.take(highest), lower[task], 1))
+    np.minimum.at(low, (own, task), _limits(pairs, lower[task], 1))
     bounded = ~np.isnan(ratio) & (known.sum(axis=0) > 1)
     low = np.where(share == 0, 0.0, low)
     return ratio, np.where(bounded, low, np.nan), np.where(bounded, high, np.nan)
@@ -87,7 +84,7 @@ class _Pairs(NamedTuple):
 
     def take(self, at: Array) -> _Pairs:
         """Return some of the pairs."""
-        return _Pairs(*(np.broadcast_to(one, self.share.shape)[at] for one in self))
+        return _Pairs(*(np.broadcast_to(part, self.share.shape)[at] for part in self))
 
 
 def _limits(pairs: _Pairs, critical: Array, side: int) -> Array:

@@ -28,15 +28,15 @@ class TaskRows(NamedTuple):
 
 def rows_by_task(test: Contingency, side: SideName) -> list[TaskRows]:
     """Return the rows of each task; a probability on `side` counts as the task from 0.5."""
-    found: list[TaskRows] = []
+    tasks: list[TaskRows] = []
     for j in range(len(test.tasks)):
         cells, position = of_one_task(test, j)
-        same = found and found[-1].sets.cells is cells  # sums of tasks have cells of each task
-        sets = found[-1].sets if same else RowSets.of_groups(cells)
+        same = tasks and tasks[-1].sets.cells is cells  # sums of tasks have cells of each task
+        sets = tasks[-1].sets if same else RowSets.of_groups(cells)
         true: SideName = "task" if cells.has("task") else side  # of rows without labels, nothing
         labels = (column(cells, name, position) >= 0.5 for name in (true, side))
-        found.append(TaskRows(sets, *labels))
-    return found
+        tasks.append(TaskRows(sets, *labels))
+    return tasks
 
 
 def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -55,7 +55,7 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
     rates = pd.DataFrame([{"group": a, "task": t} for a in test.groups for t in test.tasks])
     labelled = test.has("task")
     if labelled:
-        rates["base_rate"] = np.stack([one.share for one in base], axis=1).ravel()
+        rates["base_rate"] = np.stack([task.share for task in base], axis=1).ravel()
     if not rated:
         return by_group, rates
     selected = [sets.shares(predicted, correlated=True) for sets, _, predicted in tasks]
@@ -65,7 +65,7 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
     right = [sets.shares(true == predicted) for sets, true, predicted in tasks]
     numbers = share_columns("predicted_rate", selected) | share_columns("accuracy", right)
     for name, positive in ERRORS.items():
-        errors = [sets.shares(said, true == positive) for sets, true, said in tasks]
+        errors = [sets.shares(pred, true == positive) for sets, true, pred in tasks]
         numbers |= share_columns(name, errors)
     numbers |= impact_ratios(selected, "groups")
     return _with_accuracy(by_group, test, tasks, right), rates.assign(
@@ -73,33 +73,31 @@ def describe_groups(test: Contingency, *, labels: bool = True) -> tuple[pd.DataF
     )
 
 
-def share_columns(name: str, shares: list[Shares]) -> dict[str, Array]:
+def share_columns(name: str, tasks: list[Shares]) -> dict[str, Array]:
     """Return shares (sets × tasks) and Wilson's intervals, which hold near 0 and 1 too."""
-    share = np.stack([one.share for one in shares], axis=1)
-    low, high = share_interval(share, np.stack([one.rows for one in shares], axis=1))
+    share = np.stack([task.share for task in tasks], axis=1)
+    low, high = share_interval(share, np.stack([task.rows for task in tasks], axis=1))
     return {name: share, f"{name}_low": low, f"{name}_high": high}
 
 
-def impact_ratios(
-    shares: list[Shares], sets: str, counted: Array | bool = True
-) -> dict[str, Array]:
+def impact_ratios(tasks: list[Shares], sets: str, counted: Array | bool = True) -> dict[str, Array]:
     """Return each share over the highest of its task, with intervals and what these hold for."""
-    share = np.where(counted, np.stack([one.share for one in shares], axis=1), np.nan)
-    rows = np.stack([one.rows for one in shares], axis=1)
+    share = np.where(counted, np.stack([task.share for task in tasks], axis=1), np.nan)
+    rows = np.stack([task.rows for task in tasks], axis=1)
     correlation = None
-    if any(one.correlation is not None for one in shares):
+    if any(task.correlation is not None for task in tasks):
         none = np.zeros((len(share), len(share)))
-        every = [none if one.correlation is None else one.correlation for one in shares]
-        correlation = np.stack(every, axis=-1)
+        each = [none if task.correlation is None else task.correlation for task in tasks]
+        correlation = np.stack(each, axis=-1)
     ratio, low, high = ratios_to_highest(share, rows, correlation)
     scope = [f"simultaneous over {n} {sets}" for n in (~np.isnan(share)).sum(axis=0)]
-    said = np.where(np.isnan(low), "", np.array(scope)).astype(object)
-    said[said == ""] = None
+    interval = np.broadcast_to(np.array(scope, dtype=object), low.shape).copy()
+    interval[np.isnan(low)] = None
     return {
         "impact_ratio": ratio,
         "impact_ratio_low": low,
         "impact_ratio_high": high,
-        "impact_ratio_interval": said,
+        "impact_ratio_interval": interval,
     }
 
 
@@ -111,7 +109,7 @@ def _with_accuracy(
         both = test.both("task")
         hit = sum(column(both, "task_pred", j) for j in range(len(tasks)))
         right = [RowSets.of_groups(both).shares(np.asarray(hit) > 0)]
-    share = np.mean([one.share for one in right], axis=0)
+    share = np.mean([task.share for task in right], axis=0)
     # A mean over tasks varies less than one task of as many rows: its interval is not too narrow.
-    low, high = share_interval(share, np.min([one.rows for one in right], axis=0))
+    low, high = share_interval(share, np.min([task.rows for task in right], axis=0))
     return by_group.assign(accuracy=share, accuracy_low=low, accuracy_high=high)

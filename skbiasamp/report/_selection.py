@@ -54,12 +54,12 @@ def selection_table(test: Contingency, *, min_share: float = 0.0) -> pd.DataFram
 
 def _merged(tasks: list[TaskRows], into: Array) -> list[TaskRows]:
     """Return the same rows with categories in place of groups; `into` is that of each group."""
-    found: list[TaskRows] = []
-    for i, one in enumerate(tasks):
-        same = i and one.sets is tasks[i - 1].sets
-        sets = found[-1].sets if same else one.sets.merged(into)
-        found.append(one._replace(sets=sets))
-    return found
+    merged: list[TaskRows] = []
+    for j, rows in enumerate(tasks):
+        same = j and rows.sets is tasks[j - 1].sets  # sums of tasks have cells of each task
+        sets = merged[-1].sets if same else rows.sets.merged(into)
+        merged.append(rows._replace(sets=sets))
+    return merged
 
 
 def _by_column(test: Contingency) -> Iterator[tuple[str, list[Any], Array]]:
@@ -100,9 +100,9 @@ def _rates_of(
     *,
     min_share: float,
 ) -> pd.DataFrame:
-    shares = [sets.shares(said, correlated=True) for sets, _, said in tasks]
-    n = np.stack([one.n for one in shares], axis=1)
-    selected = np.stack([one.selected for one in shares], axis=1)
+    shares = [sets.shares(pred, correlated=True) for sets, _, pred in tasks]
+    n = np.stack([task.n for task in shares], axis=1)
+    selected = np.stack([task.selected for task in shares], axis=1)
     share = n / test.total
     unknown = np.array([_unknown(category) for category in categories])
     counted = (share >= min_share) & ~unknown[:, None] & (n > 0)
@@ -111,13 +111,13 @@ def _rates_of(
     numbers |= impact_ratios(shares, "categories", counted)
     if test.has("task") and test.has("task_pred"):
         for name, positive in ERRORS.items():
-            errors = [sets.shares(said, true == positive).share for sets, true, said in tasks]
+            errors = [sets.shares(pred, true == positive).share for sets, true, pred in tasks]
             numbers[name] = np.stack(errors, axis=1)
     table = pd.DataFrame(pair_names(tuple(categories), test.tasks)).rename(
         columns={"group": "category"}
     )
     table.insert(0, "by", by)
-    return table.assign(**{name: one.ravel() for name, one in numbers.items()})
+    return table.assign(**{name: values.ravel() for name, values in numbers.items()})
 
 
 @filling
