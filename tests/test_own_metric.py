@@ -253,7 +253,8 @@ def test_declared_rates_give_the_intervals_and_tests_of_the_package_s_own_metric
 
 def test_without_a_centre_the_value_is_the_estimate():
     centred, result = (
-        audited(auditor(interval="analytic")) for auditor in (OwnDirectionalAuditor, UncentredAuditor)
+        audited(auditor(interval="analytic"))
+        for auditor in (OwnDirectionalAuditor, UncentredAuditor)
     )
     assert_frame_equal(result.table, centred.table)
     assert result.estimate == result.value == centred.value != centred.estimate
