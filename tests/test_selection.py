@@ -497,14 +497,14 @@ def test_clusters_with_rows_of_both_categories_are_paired():
     np.testing.assert_allclose(np.log(ends), np.log(near), rtol=0.15)
 
 
-def test_one_selected_cluster_does_not_show_that_categories_are_equal():
-    """In 1 of 40 clusters both rows are selected; they may differ in the others all the same."""
-    selected, group = np.repeat(np.arange(40) < 1, 2).astype(int), ["a", "b"] * 40
+def test_two_selected_clusters_do_not_show_that_categories_are_equal():
+    """In 2 of 40 clusters both rows are selected; they may differ in the others all the same."""
+    selected, group = np.repeat(np.arange(40) < 2, 2).astype(int), ["a", "b"] * 40
     table = skbiasamp.selection_rates(
         selected, sensitive_features=group, clusters=np.arange(80) // 2
     ).table
     assert table["impact_ratio"].tolist() == [1, 1]
-    assert (table["impact_ratio_low"] < 0.2).all()
+    assert (table["impact_ratio_low"] < 0.3).all()
 
 
 @pytest.mark.parametrize("weighted", [False, True])

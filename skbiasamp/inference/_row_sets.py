@@ -95,7 +95,8 @@ class RowSets:
             correlation = self._products(deviation) / (scale[:, None] * scale)
             # What few selected rows have in common is not known well.
             few = np.minimum(share, 1 - share) * rows
-            correlation = correlation * np.maximum(1 - 1 / np.minimum(few[:, None], few), 0)
+            known = np.maximum(1 - 1 / np.minimum(few[:, None], few), 0)
+            correlation = np.where(correlation > 0, known * correlation, correlation)
         correlation = np.where(np.isfinite(correlation), np.clip(correlation, -1, 1), 0.0)
         return Shares(n, k, rows, correlation)
 
