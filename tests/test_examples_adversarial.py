@@ -64,9 +64,13 @@ def test_the_guide_shows_the_claims():
 
 
 def test_an_adversary_reduces_what_noise_does_not():
+    """On fewer rows. Over ten seeds, 0.1 to 0.4 of leakage and DPA were left."""
     page = definitions("adversarial")
     page["SEEDS"], page["NOISE"] = 1, (0.5, 2)
-    found = dict(page["compare"](page["table"], page["SETTINGS"]["table"], 0))
+    train, test = page["table"](0)
+    rows = [[part[:n] for part in parts] for parts, n in ((train, 1000), (test, 5000))]
+    settings = page["SETTINGS"]["table"] | {"batch_size": 125, "max_epochs": 50}
+    found = dict(page["compare"](lambda seed: rows, settings, 0))
     assert list(found) == ["alone", "adversarial", "noise 0.5", "noise 2"]
     runs = page["pd"].DataFrame(found).T
     equal = page["noise_at_equal_accuracy"](runs)
