@@ -199,10 +199,11 @@ def test_a_hidden_figure_is_guessed_from_the_digit():
     page.update(RUNS=2, digit=digit, group=group, train=train, test=test, both=both)
     rng = np.random.default_rng(1)
     seen, boxed = (page["audits"](page["hide"](images, where, how, rng)) for how in ("none", "box"))
-    assert seen["group"] > 0.99 > 0.65 > boxed["group"]
-    assert seen["T->A"].value == pytest.approx(0, abs=0.005)
-    assert boxed["T->A"].value > 0.08
-    assert seen["A->T"].value > 0.004 > 0 > boxed["A->T"].value
+    # Of two networks each: over 16 seeds the smallest value behind the box was 0.089.
+    assert seen["group"] > 0.98 > 0.66 > boxed["group"]
+    assert seen["T->A"].value == pytest.approx(0, abs=0.01)
+    assert boxed["T->A"].value > 0.05
+    assert seen["A->T"].value > 0.003 > 0.001 > boxed["A->T"].value
     # Only the figure is changed, and a box leaves nothing of it.
     for how in page["HOW"]:
         hidden = page["hide"](images, where, how, rng)
@@ -213,7 +214,7 @@ def test_a_hidden_figure_is_guessed_from_the_digit():
 @pytest.mark.torch
 @pytest.mark.benchmarks
 def test_masks_hide_as_much_as_the_page_says():
-    """With two runs of each mask instead of five."""
+    """With two runs of each mask instead of five; bounds hold for eight other pairs of seeds."""
     pytest.importorskip("torch")
     path = FOLDER / "plot_masks.py"
     page = {"__name__": "__main__", "RUNS": 2}
@@ -223,21 +224,24 @@ def test_masks_hide_as_much_as_the_page_says():
         for how, direction in product(page["HOW"], ("A->T", "T->A"))
     }
     for how in ("segment", "box"):
-        assert value[how, "A->T"] < 0 < value["none", "A->T"]
-        assert value[how, "T->A"] > 0.05 > value["none", "T->A"]
-    assert value["noise", "A->T"] < value["none", "A->T"]
-    assert value["noise", "T->A"] < 0
+        assert value[how, "A->T"] < min(0.001, value["none", "A->T"] - 0.004)
+        assert value[how, "T->A"] > 0.03 > 0.01 > abs(value["none", "T->A"])
+    assert value["noise", "A->T"] < value["none", "A->T"] - 0.001
+    assert value["noise", "T->A"] < 0.01
     for how in ("blur", "part"):
-        assert page["results"][how]["group"] >= 0.99
+        assert page["results"][how]["group"] >= 0.98
         for direction in ("A->T", "T->A"):
-            assert value[how, direction] == pytest.approx(value["none", direction], abs=0.003)
-    kept, read = page["kept"], page["read"]
-    assert kept["colour of the figure"] < 0.02
-    assert kept["digit"] > 0.9
-    assert read["box"] == pytest.approx(0.57, abs=0.01)
+            assert value[how, direction] == pytest.approx(value["none", direction], abs=0.006)
+    found = page["found"]
+    assert max(found["light that is kept, colour of the figure"]) < 0.05
+    assert min(found["light that is kept, digit"]) > 0.8
+    (box,), (as_it_is,) = found["groups read, box"], found["groups read, as it is"]
+    assert (box, as_it_is) == (pytest.approx(0.57, abs=0.01), pytest.approx(1, abs=0.01))
     for name in ("masked", "masked, figure black"):
-        assert read[name] == pytest.approx(0.87, abs=0.03)
-    assert "87 % of the images (57 % behind\nthe box)" in path.read_text("utf-8")
+        for read in found[f"groups read, {name}"]:
+            assert box + 0.03 < read < 0.99
+    text = path.read_text("utf-8")
+    assert "66 to 97 % of the images: it\ndiffers between twelve seeds (57 % behind the box)" in text
 
 
 def test_single_tasks_stay_and_the_set_moves(run):

@@ -392,20 +392,21 @@ def test_the_best_epoch_can_come_from_a_shorter_training():
     np.testing.assert_allclose(shorter.predict(X), attacker.predict(X), rtol=0, atol=1e-3)
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("batch_size", [4, 100], ids=["batches", "whole"])
-def test_losses_are_those_of_rows_though_equal_inputs_are_one(batch_size):
+def test_losses_are_those_of_rows_though_equal_inputs_are_one(batch_size, seed):
+    """Of a network that hardly moves, so that losses before and after a step are the same."""
     rng = np.random.default_rng(0)
     X = np.repeat(np.arange(6.0), 20)[:, None]
     y = 100 * X[:, 0] + 50 * rng.normal(size=120)
-    out = rows_held_out(X, y, 1 / 3, 0)
-    attacker = MLPAttacker((), loss="squared_error", batch_size=batch_size, max_epochs=60)
-    attacker.set_params(early_stopping=True, validation_fraction=1 / 3, learning_rate=3e-3)
-    network = attacker.fit_many(X, y, random_state=[0])
+    out = rows_held_out(X, y, 1 / 3, seed)
+    attacker = MLPAttacker((), loss="squared_error", batch_size=batch_size, max_epochs=2)
+    attacker.set_params(early_stopping=True, validation_fraction=1 / 3, learning_rate=1e-7)
+    network = attacker.fit_many(X, y, random_state=[seed])
     errors = (network.predict(X)[0] - y) ** 2
+    # Targets vary by 2,500 around the mean of their input: it is part of the loss.
     assert network.validation_curve.min() == pytest.approx(errors[out].mean(), rel=1e-4)
-    # Training's losses are those before each step: next to no different by now.
-    trained = network.loss_curve[0, network.n_iter[0] - 1]
-    assert trained == pytest.approx(errors[~out].mean(), rel=0.01)
+    assert network.loss_curve[0] == pytest.approx(errors[~out].mean(), rel=1e-4)
 
 
 # --------------------------------------------------------------------------- validation rows
