@@ -44,6 +44,19 @@ def test_rows_of_a_page_have_names_of_their_own():
     assert len(set(names)) == len(names)
 
 
+def test_the_page_is_made_of_the_rows_that_are_kept():
+    from evidence import FOLDER, read
+    from evidence_page import page_of
+    from evidence_rows import PARTS
+
+    rows = [row for part in PARTS for row in read(FOLDER / f"{part}.csv").values()]
+    names = [(row.question, row.setting) for part in PARTS.values() for row in part()]
+    assert [(row["question"], row["setting"]) for row in rows] == names
+    docs = BENCHMARKS.parent / "docs"
+    assert (docs / "evidence.md").read_text("utf-8") == page_of(rows)
+    assert list(read(docs / "evidence-table.csv").values()) == rows
+
+
 def test_worlds_have_the_rates_that_are_written_down():
     from evidence_worlds import MODELS, OF_CLASSES, world_of
 
@@ -102,7 +115,7 @@ def test_true_values_are_those_of_a_large_sample():
         MultiAttributeAuditor("T->A", interval=None, **sets),
     ):
         result = auditor.fit(rows.labels, **labels).audit(rows.labels, predicted, **labels, **both)
-        value = result.statistics.get("signed_mean", result.value)
+        value = result.estimate
         true = at_signs(result, *change_of(world, auditor, world.models[0]))
         assert abs(true) > 0.01
         if auditor.metric == "directional":
