@@ -261,6 +261,7 @@ def test_a_constant_prediction_is_a_class_or_a_probability(hold, classes, value,
 
 def test_what_a_classifier_predicts_is_a_class():
     """Labels that are floats make classifiers predict floats."""
+    pytest.importorskip("matplotlib")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 2))
     sex = np.where(X[:, 0] + rng.normal(size=300) > 0, "f", "m")

@@ -259,6 +259,7 @@ def report(**more):
 
 
 def test_a_report_without_labels(tmp_path):
+    pytest.importorskip("jinja2")
     found = report()
     assert list(found) == ["directional A->T", "MALS"]
     assert found.primary == "directional A->T"
