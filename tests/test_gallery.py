@@ -241,7 +241,8 @@ def test_masks_hide_as_much_as_the_page_says():
         for read in found[f"groups read, {name}"]:
             assert box + 0.03 < read < 0.99
     text = path.read_text("utf-8")
-    assert "66 to 97 % of the images: it\ndiffers between twelve seeds (57 % behind the box)" in text
+    spread = "66 to 97 % of the images: it\ndiffers between twelve seeds (57 % behind the box)"
+    assert spread in text
 
 
 def test_single_tasks_stay_and_the_set_moves(run):

@@ -380,3 +380,21 @@ def test_they_have_no_interval_where_tasks_were_summed_by_themselves(auditor):
     if auditor is not LabelAuditor:
         assert math.isnan(result.low)
         assert result.verdict == "not measured"
+
+
+def test_few_resamples_do_not_part_test_and_interval():
+    """Shares of draws are rough: of 100, an interval may exclude 0 where their share is 6 %."""
+    excluded, n_rough = [], 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        sex = rng.integers(0, 2, 300)
+        y = (rng.random(300) < np.where(sex == 0, 0.4, 0.6)).astype(int)
+        y_pred = np.where(rng.random(300) < 0.12, rng.integers(0, 2, 300), y)
+        auditor = PercentageAuditor(reference="test", n_resamples=100, random_state=0)
+        result = auditor.set_params(interval="bootstrap").audit(y, y_pred, sensitive_features=sex)
+        excluded.append(result.low > 0 or result.high < 0)
+        assert (result.p_value < 0.05) == excluded[-1]
+        pairs = (result.table["low"] > 0) | (result.table["high"] < 0)
+        assert ((result.table["p_value"] < 0.05) == pairs).all()
+        n_rough += excluded[-1] and result.p_value > 0.0499
+    assert sum(excluded) > n_rough > 0

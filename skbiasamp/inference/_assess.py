@@ -16,6 +16,7 @@ from skbiasamp.inference._intervals import (
     Bounds,
     Drawn,
     Measure,
+    agreeing,
     analytic,
     chosen,
     errors_of_base,
@@ -137,16 +138,17 @@ def judged(
     if bounds.estimate_high < 0:  # does it reduce, or reverse?
         known = predicted_interval(cells, pairs, bounds.sign, level)
         bounds = bounds._replace(statistics=bounds.statistics | known)
+    ends = bounds.estimate_low, bounds.estimate_high
     if bounds.p_value is not None:  # the test of the draws
-        adjusted = adjust_p_values(bounds.p_value, adjust)
-        return Uncertainty(bounds, bounds.p_value, adjusted, bounds.estimate_p_value)
+        tests = agreeing(bounds.p_value, bounds.low, bounds.high, level)
+        p_value = agreeing(bounds.estimate_p_value, *ends, level)
+        return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
     counted = None
     if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
         counted = *changed, pairs.n
     how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples}
     ends_of_pairs = bounds.low, bounds.high
     low, high, tests = bounds_and_tests(pairs.moved, ends_of_pairs, pairs.slopes, counted, **how)
-    ends = bounds.estimate_low, bounds.estimate_high
     p_value = interval_p_value(bounds.estimate, *ends, **how)
     if pairs.size:
         # The size of a change that may go either way may be 0.

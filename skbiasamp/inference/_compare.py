@@ -22,6 +22,7 @@ from skbiasamp.inference._intervals import (
     Bounds,
     Drawn,
     Measure,
+    agreeing,
     analytic,
     interval_p_value,
     measure_resamples,
@@ -194,20 +195,21 @@ def difference(
             reach = ends.of_mean(apart, value, confidence_level, own.sign * between.slopes)
             bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
         bounds = widen_degenerate(bounds, between, unit=unit, **how)
+        ends_of_pairs = bounds.low, bounds.high
+        reach = bounds.estimate_low, bounds.estimate_high
         if bounds.p_value is not None:  # the test of the draws
-            p_value, pair_p = bounds.estimate_p_value, bounds.p_value
+            pair_p = agreeing(bounds.p_value, *ends_of_pairs, confidence_level)
+            p_value = float(agreeing(bounds.estimate_p_value, *reach, confidence_level))
         else:
             counted = None
             if whole and own.cells.clusters is None and not _moves(own.pairs):
                 counted = gained, lost, own.pairs.n
-            ends_of_pairs = bounds.low, bounds.high
             how["n_resamples"] = None if own.draws is None else len(own.draws)
             low, high, pair_p = bounds_and_tests(
                 between.moved, ends_of_pairs, between.slopes, counted, **how
             )
             bounds = bounds._replace(low=low, high=high)
-            low_end, high_end = bounds.estimate_low, bounds.estimate_high
-            p_value = float(interval_p_value(value, low_end, high_end, **how))
+            p_value = float(interval_p_value(value, *reach, **how))
     return Difference(
         value,
         bounds.estimate_low,

@@ -460,6 +460,17 @@ def chosen(every: Sequence[Bounds]) -> int:
     return 1 if len(every) > 1 and every[0].estimate_low > 0 >= every[1].estimate_low else 0
 
 
+def agreeing(p_values: Any, low: Any, high: Any, confidence_level: float) -> Any:
+    """Return p-values of draws that are below α exactly where the interval excludes 0.
+
+    Few draws, or few rows that widen the interval, may put the two on different sides.
+    """
+    alpha = round(1 - confidence_level, 12)
+    below = np.minimum(p_values, np.nextafter(alpha, 0))
+    excluded = (np.asarray(low) > 0) | (np.asarray(high) < 0)
+    return np.where(excluded, below, np.maximum(p_values, alpha))
+
+
 def interval_p_value(
     value: Any, low: Any, high: Any, confidence_level: float, n_resamples: int | None = None
 ) -> Any:
