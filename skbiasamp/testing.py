@@ -9,8 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._input import InputError, InputTypeError, is_one, meant, quote
-from skbiasamp._words import AMPLIFIES, REVEALS_MORE
+from skbiasamp._input.checks import is_one
+from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
+from skbiasamp._utils.formatting import AMPLIFIES, REVEALS_MORE
 from skbiasamp.results import AuditReport, AuditResult
 
 __all__ = ["assert_amplification"]

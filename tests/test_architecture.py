@@ -15,38 +15,14 @@ PACKAGE = Path(skbiasamp.__file__).parent
 
 # From the bottom up: a layer imports only from layers below it.
 LAYERS = [
-    "_show_versions",
-    "_compat",
-    "_words",
-    "_periods",
-    "_texts",
-    "_progress",
-    "_warnings",
-    "_jobs",
+    "_utils",
     "_input",
     "text",
-    "_torch",
-    "_writing",
-    "_schema",
-    "_blocks",
-    "_sums",
-    "_engines",
-    "_dialects",
-    "_files",
-    "_clusters",
-    "_cells",
-    "_order",
-    "_task_sets",
-    "_models",
-    "_draws",
-    "_merging",
-    "_stored",
-    "_task_sums",
-    "_frames",
-    "contingency",
+    "_io",
+    "counts",
     "attackers",
     "inference",
-    "report.page",
+    "render",
     "results",
     "metrics",
     "compose",
@@ -127,7 +103,7 @@ def names_of_modules(package):
 def defined_twice(package):
     found = defaultdict(list)
     for name, module in names_of_modules(package):
-        if module != "_schema.py":  # whose names are always written with the module's
+        if module != "_io/schema.py":  # whose names are always written with the module's
             found[name].append(module)
     return {name: modules for name, modules in found.items() if len(modules) > 1}
 

@@ -392,7 +392,7 @@ def test_no_result_is_no_pass(folder, capsys, monkeypatch):
 
 
 OWN = """
-from skbiasamp.metrics._base import BaseAuditor
+from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.results import AuditResult
 import pandas as pd
 
@@ -681,7 +681,7 @@ def test_a_bug_shows_its_traceback(folder, monkeypatch, error):
 
 
 def test_a_bug_of_our_own_shows_its_traceback(folder, monkeypatch):
-    monkeypatch.setattr("skbiasamp._files._DELIMITERS", None)
+    monkeypatch.setattr("skbiasamp._io.files._DELIMITERS", None)
     with pytest.raises(TypeError, match="NoneType"):
         main(["audit", "test.csv", *NAMES])
 

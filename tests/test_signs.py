@@ -43,8 +43,8 @@ from skbiasamp import (
     MALSAuditor,
     NumericAuditor,
 )
-from skbiasamp.inference import _assess
-from skbiasamp.inference._influence import association_moments
+from skbiasamp.inference import assess
+from skbiasamp.inference.influence import association_moments
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
@@ -628,7 +628,7 @@ def test_a_model_that_reverses_a_weak_association_does_not_amplify(z, interval, 
             if times * z >= 3.5:  # clearly the other way round
                 assert result.verdict in ("reverses", "no clear effect")
             with monkeypatch.context() as patch:  # signs that count the change, alone
-                patch.setattr(_assess, "chosen", lambda every: 0)
+                patch.setattr(assess, "chosen", lambda every: 0)
                 alone.append(auditor.audit(y, p, sensitive_features=group).verdict)
     assert "amplifies" not in verdicts
     assert "reverses" in verdicts

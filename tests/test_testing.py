@@ -10,7 +10,7 @@ import pytest
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.testing import assert_amplification
 
 SEX = ["f"] * 400 + ["m"] * 400

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import skbiasamp
-from skbiasamp._files import columns_of_files, find, opened
-from skbiasamp._input import PARAMETER_OF, InputError, Said, Spoken, speaking
-from skbiasamp._progress import progress
+from skbiasamp._input.errors import PARAMETER_OF, InputError, Said, Spoken, speaking
+from skbiasamp._io.files import columns_of_files, find, opened
+from skbiasamp._utils.progress import progress
 from skbiasamp.cli._demo import demo
 from skbiasamp.cli._files import (
     Named,
@@ -40,10 +40,10 @@ from skbiasamp.cli._terminal import (
 )
 from skbiasamp.cli._texts import Texts
 from skbiasamp.cli._watch import watch
-from skbiasamp.contingency import Contingency
-from skbiasamp.metrics._reading import read_train
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.metrics.inputs import read_train
 from skbiasamp.report import count_rows, described_files
-from skbiasamp.report._auditors import read_as, reading
+from skbiasamp.report.auditors import read_as, reading
 from skbiasamp.results import AuditReport, ComparisonReport
 
 _FEW_ROWS = 1_000_000

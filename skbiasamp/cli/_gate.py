@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from skbiasamp._input import InputError, meant
-from skbiasamp._words import (
+from skbiasamp._input.errors import InputError, meant
+from skbiasamp._utils.formatting import (
     AMPLIFIES,
     AMPLIFIES_MORE,
     BALANCED,

@@ -14,7 +14,7 @@ import skbiasamp
 from skbiasamp.cli._files import THRESHOLD
 from skbiasamp.cli._rates import add_rates
 from skbiasamp.cli._watch import add_watch
-from skbiasamp.metrics._base import BaseAuditor
+from skbiasamp.metrics.base import BaseAuditor
 
 _AUDIT_USAGE = """\
 skbiasamp audit TEST [TEST ...] [--train TRAIN [TRAIN ...]]

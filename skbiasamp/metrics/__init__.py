@@ -1,7 +1,7 @@
 """The metrics: auditors, their values as functions, and what a metric of your own is made of."""
 
-from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._attack import AttackAuditor
+from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.differential_fairness import (
     DifferentialFairnessAuditor,

@@ -10,21 +10,23 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skbiasamp._cells import side_of
-from skbiasamp._compat import StrOptions
-from skbiasamp._input import DIRECTIONS, Array, InputError, Members, codes_of, quote
-from skbiasamp._models import of_model
-from skbiasamp._warnings import warn
-from skbiasamp.attackers._pair import AttackPair
-from skbiasamp.attackers._qualities import divide
-from skbiasamp.attackers._run import AttackRun
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._attack import AttackAuditor
-from skbiasamp.metrics._functions import function_of
-from skbiasamp.metrics._text import SIDES, TextAuditor
+from skbiasamp._input.checks import DIRECTIONS, Array
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.labels import Members, codes_of
+from skbiasamp._utils.compat import StrOptions
+from skbiasamp._utils.warnings import warn
+from skbiasamp.attackers.attack_pair import AttackPair
+from skbiasamp.attackers.attack_run import AttackRun
+from skbiasamp.attackers.qualities import divide
+from skbiasamp.counts.cells import side_of
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.several_models import of_model
+from skbiasamp.metrics._attack_auditor import AttackAuditor
+from skbiasamp.metrics._text_auditor import SIDES, TextAuditor
+from skbiasamp.metrics.functions import function_of
 from skbiasamp.results import ComparisonResult, label_index
 from skbiasamp.text import WordListLabeler, WordMasker
-from skbiasamp.text._labeler import words_and_patterns
+from skbiasamp.text.labeler import words_and_patterns
 
 TASK = "<task>"
 FEW = 10  # rows that have to name a task

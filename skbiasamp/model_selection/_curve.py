@@ -11,25 +11,18 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skbiasamp._cells import labels_of
-from skbiasamp._compat import Interval, StrOptions, validate_params
-from skbiasamp._input import (
-    GROUPS,
-    MISSING_POLICIES,
-    Array,
-    InputError,
-    as_numbers,
-    columns_of,
-    numbers_of,
-    speaking,
-    to_native,
-)
-from skbiasamp._progress import progress
-from skbiasamp._texts import filling
-from skbiasamp.contingency import Contingency
-from skbiasamp.inference._pairs import Pairs
-from skbiasamp.metrics._functions import fit_if_given
+from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
+from skbiasamp._input.coding import as_numbers, numbers_of
+from skbiasamp._input.containers import columns_of, to_native
+from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._utils.compat import Interval, StrOptions, validate_params
+from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.progress import progress
+from skbiasamp.counts.cells import labels_of
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
+from skbiasamp.metrics.functions import fit_if_given
 
 _EXACT = 200  # thresholds of a curve whose errors are computed
 

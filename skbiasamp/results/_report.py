@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from skbiasamp import _schema as schema
-from skbiasamp._words import CANNOT, printable
-from skbiasamp._writing import written
+from skbiasamp._io import schema
+from skbiasamp._io.writing import written
+from skbiasamp._utils.formatting import CANNOT, printable
 from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, as_json, names_if_list
 from skbiasamp.results._result import AuditResult
-from skbiasamp.results._tables import label_index
+from skbiasamp.results.pair_tables import label_index
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
 
@@ -232,7 +232,7 @@ class AuditReport(Report[AuditResult]):
 
     def _repr_html_(self) -> str:
         """Return verdict, picture and table for a notebook; labels of the data are escaped."""
-        from skbiasamp.report.page import notebook
+        from skbiasamp.render import notebook
 
         try:
             return notebook(self.to_dict())
@@ -266,12 +266,12 @@ class AuditReport(Report[AuditResult]):
         return cls(**read)
 
     def _markdown(self) -> str:
-        from skbiasamp.report.page import card
+        from skbiasamp.render import card
 
         return card(self.to_dict())
 
     def _html(self) -> str:
-        from skbiasamp.report.page import page
+        from skbiasamp.render import page
 
         return page(self.to_dict())
 
