@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -90,6 +91,39 @@ def test_the_gate_sees_an_upward_import(tmp_path, statement):
     file = tmp_path / "layer.py"
     file.write_text(statement)
     assert set(imported_layers(file)) == {"metrics"}
+
+
+def private_imports(path, package):
+    """Yield what a module imports from other packages although its name is private there."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("skbiasamp."):
+            _, home, *modules = node.module.split(".")
+            names = [*modules, *(alias.name for alias in node.names)]
+            if home != package and any(re.match("_(?!_)", name) for name in names):
+                yield f"{node.module}: {', '.join(names[len(modules) :])}"
+
+
+@pytest.mark.parametrize(
+    ("layer", "path"),
+    [pytest.param(layer, path, id=path.stem) for layer, path in files_of_layers()],
+)
+def test_a_package_imports_no_private_name_of_another(layer, path):
+    assert not list(private_imports(path, layer.split(".")[0]))
+
+
+@pytest.mark.parametrize(
+    ("statement", "private"),
+    [
+        ("from skbiasamp.metrics._attack_auditor import AttackAuditor", True),
+        ("from skbiasamp.counts.cells import _sides", True),
+        ("from skbiasamp._input.labels import Codes", False),
+        ("from skbiasamp.results._result import AuditResult", False),
+    ],
+)
+def test_the_gate_sees_a_private_import(tmp_path, statement, private):
+    file = tmp_path / "module.py"
+    file.write_text(statement)
+    assert bool(list(private_imports(file, "results"))) == private
 
 
 def names_of_modules(package):
