@@ -81,6 +81,7 @@ from skbiasamp._input._labels import (
     stack,
 )
 from skbiasamp._input._reading import (
+    are_probabilities,
     no_positive_class,
     positive_class,
     recode,
@@ -113,6 +114,7 @@ __all__ = [
     "Said",
     "Side",
     "Spoken",
+    "are_probabilities",
     "as_bytes",
     "as_classes",
     "as_numbers",
