@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,9 +27,11 @@ from skbiasamp._engines import (
 from skbiasamp._input import (
     OPTION_OF,
     Array,
+    Codes,
     InputError,
     InputTypeError,
     Members,
+    Names,
     Role,
     Rows,
     check_names,
@@ -158,6 +160,7 @@ class Periods(NamedTuple):
     period: Array
     version: Array | None
     dropped: pd.Series[float]  # rows without a sensitive feature, by period
+    others: pd.Series[float]  # rows left out since the reference lacks their class, by both
 
 
 def read_periods(
@@ -167,11 +170,14 @@ def read_periods(
     version: Hashable | None,
     *,
     pos_label: Any,
+    classes: Callable[[Array, Array, Names], Names | None],
     **how: Any,
 ) -> Periods:
     """Count the rows of a frame by period, in one query.
 
-    `period` is the column of periods, `version` that of the model's version.
+    `period` is the column of periods, `version` that of the model's version. `classes` returns
+    those of the reference, from the periods of all rows, their labels as codes, and the names of
+    these: probabilities in one column can be of two classes only, and later rows may have more.
     """
     check_names(named)
     sides = {side: names_of(named.get(option)) for side, option in OPTION_OF.items()}
@@ -185,20 +191,22 @@ def read_periods(
         held = _held(opened, sides)
     else:
         held, summed = _counted(opened, sides, prediction, fractions, True)
-    if len(prediction) == 1 and opened.fractions(prediction[0]):
-        # Probabilities are those of this class. Labels may have further ones in some periods.
-        how["pos_label"] = pos_label
     periods = np.asarray(held["period"], dtype=object).reshape(-1)
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")
     # Which rows are left out is known by their number, which takes the place of `repeats`.
+    how |= {"sensitive_features": held["group"], "repeats": np.arange(len(periods))}
+    others = pd.Series(dtype=float)
+    floats = len(prediction) == 1 and opened.fractions(prediction[0])
+    if floats and not (numbers_of(held["task_pred"], "y_pred") > 1).any():
+        # Probabilities, or what may be some, are those of this class.
+        how["pos_label"] = pos_label
+        held["weight"], others = _of_reference(held, periods, classes, how)
     rows = read_labels(
         held["task"],
         held["task_pred"],
         sensitive_pred=held["group_pred"],
-        sensitive_features=held["group"],
         sample_weight=held["weight"],
-        repeats=np.arange(len(periods)),
         **how,
     )
     assert rows.repeats is not None
@@ -215,7 +223,36 @@ def read_periods(
         periods[kept],
         None if version_of is None else np.asarray(version_of, dtype=object).reshape(-1)[kept],
         pd.Series(lost).groupby(pd.Series(periods), dropna=False).sum(),
+        others,
     )
+
+
+def _of_reference(
+    held: dict[str, Any],
+    periods: Array,
+    classes: Callable[[Array, Array, Names], Names | None],
+    how: dict[str, Any],
+) -> tuple[Any, pd.Series[float]]:
+    """Return weights that are 0 for rows of other classes than the reference has, and these."""
+    weight, none = held["weight"], pd.Series(dtype=float)
+    if held["task"] is None:
+        return weight, none
+    rows = read_labels(held["task"], None, sample_weight=weight, **how | {"pos_label": None})
+    assert rows.task is not None and rows.repeats is not None
+    if not isinstance(rows.task.labels, Codes):
+        return weight, none
+    kept, names, codes = rows.repeats.astype(np.intp), rows.task.names, rows.task.labels.codes
+    known = classes(periods[kept], codes, names)
+    if known is None:
+        return weight, none
+    other = np.flatnonzero(~np.isin(codes, [i for i, name in enumerate(names) if name in known]))
+    if not len(other):
+        return weight, none
+    left = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    left[kept[other]] = 0
+    index = [(periods[kept[i]], names[codes[i]]) for i in other]
+    lost = pd.Series(rows.weight[other], pd.Index(index, tupleize_cols=False))
+    return left, lost.groupby(level=0).sum()
 
 
 def _check_moments(moments: Any, like: Any) -> None:

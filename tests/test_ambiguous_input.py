@@ -572,6 +572,58 @@ def test_periods_are_read_with_the_positive_class():
         skbiasamp.audit_over(rows.assign(p=[*CERTAIN, *CERTAIN]), **how)
 
 
+@pytest.mark.parametrize(("classes", "new"), [([0, 1], 2), (["no", "yes"], "maybe")])
+@pytest.mark.parametrize("positive", [None, 0, 1])
+@pytest.mark.parametrize("engine", ["pandas", "polars", "DuckDB"])
+def test_classes_that_only_later_periods_have_are_left_out(classes, new, positive, engine):
+    """One column of probabilities can be of two classes only, which are those of the reference."""
+    y = np.array(classes, dtype=object)[HIRED * 3]
+    rows = frame_of(y, RNG.random(3 * N), SEX * 3, m=np.repeat(["1", "2", "3"], N))
+    pos_label = None if positive is None else classes[positive]
+    how = {"time": "m", "every": None, "pos_label": pos_label, "n_draws": 19, **COLUMNS}
+    plain = DirectionalAuditor(interval=None)
+    other = rows.assign(y=rows["y"].mask((rows.index >= N) & (rows.index % 5 == 0), new))
+    other["y"] = other["y"].infer_objects()
+    kept = other[other["y"] != new]
+    kept = kept.assign(y=kept["y"].infer_objects())
+    timeline = skbiasamp.audit_over(FRAMES[engine](other), auditor=plain, **how)
+    expected = skbiasamp.audit_over(kept, auditor=plain, **how)
+    assert timeline.periods["value"].tolist() == pytest.approx(expected.periods["value"].tolist())
+    assert timeline.periods["n"].tolist() == [N, N * 4 / 5, N * 4 / 5]
+    notes = [note for note in timeline.notes if note["period"] == "2"]
+    text = f"{N / 5:.0f} rows of the class {new!r}, which the reference lacks, are left out."
+    assert notes == [{"period": "2", "text": text}]
+    with pytest.raises(ValueError, match=f"The period 2 has the class {new!r}"):
+        skbiasamp.audit_over(other, auditor=plain, strict=True, **how)
+    other_rows = counted(y[:N].tolist(), NEARLY, pos_label=pos_label)
+    alone = skbiasamp.audit_over(other, auditor=plain, reference=other_rows, **how)
+    assert alone.periods["n"].tolist() == timeline.periods["n"].tolist()
+
+
+def test_floats_that_are_classes_of_later_periods_are_left_out():
+    """Gaps make floats of whole numbers; a class that is predicted later is no probability."""
+    y, predicted = np.array(HIRED * 3), np.array(CERTAIN * 3)
+    y[N : N + 10] = predicted[N + 5 : N + 15] = 2
+    rows = frame_of(y, predicted, SEX * 3, m=np.repeat(["1", "2", "3"], N))
+    how = {"time": "m", "every": None, "pos_label": 1, "n_draws": 19, **COLUMNS}
+    plain = DirectionalAuditor(interval=None)
+    floats, whole = (
+        skbiasamp.audit_over(rows.astype({"p": kind}), auditor=plain, **how)
+        for kind in (float, int)
+    )
+    pd.testing.assert_frame_equal(floats.periods, whole.periods)
+    assert floats.periods["n"].tolist() == [N, N - 15, N]
+
+
+def test_a_period_of_other_classes_only_is_empty():
+    rows = frame_of(HIRED * 3, RNG.random(3 * N), SEX * 3, m=np.repeat(["1", "2", "3"], N))
+    rows.loc[rows["m"] == "2", "y"] = 2
+    how = {"time": "m", "every": None, "n_draws": 19, **COLUMNS}
+    timeline = skbiasamp.audit_over(rows, auditor=DirectionalAuditor(interval=None), **how)
+    assert timeline.periods["n"].tolist() == [N, 0, N]
+    assert f"{N} rows of the class 2" in timeline.notes[0]["text"]
+
+
 # --------------------------------------------------------------------------- one type a column
 
 MIXED = [1, 2, "1", "2"] * (N // 4)
