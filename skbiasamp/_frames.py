@@ -152,6 +152,10 @@ def _read_frame(
     return read_models(held["task"], y_pred, sensitive_pred, **labels)
 
 
+# Rows that are left out since the reference lacks their class, by period and class.
+Others = dict[tuple[Any, Hashable], float]
+
+
 class Periods(NamedTuple):
     """Rows in their cells, and the period and version of each cell."""
 
@@ -160,7 +164,7 @@ class Periods(NamedTuple):
     period: Array
     version: Array | None
     dropped: pd.Series[float]  # rows without a sensitive feature, by period
-    others: pd.Series[float]  # rows left out since the reference lacks their class, by both
+    others: Others
 
 
 def read_periods(
@@ -196,7 +200,7 @@ def read_periods(
         raise InputError("{frame} has no rows: there is nothing to audit.")
     # Which rows are left out is known by their number, which takes the place of `repeats`.
     how |= {"sensitive_features": held["group"], "repeats": np.arange(len(periods))}
-    others = pd.Series(dtype=float)
+    others: Others = {}
     floats = len(prediction) == 1 and opened.fractions(prediction[0])
     if floats and not (numbers_of(held["task_pred"], "y_pred") > 1).any():
         # Probabilities, or what may be some, are those of this class.
@@ -232,27 +236,27 @@ def _of_reference(
     periods: Array,
     classes: Callable[[Array, Array, Names], Names | None],
     how: dict[str, Any],
-) -> tuple[Any, pd.Series[float]]:
+) -> tuple[Any, Others]:
     """Return weights that are 0 for rows of other classes than the reference has, and these."""
-    weight, none = held["weight"], pd.Series(dtype=float)
+    weight = held["weight"]
     if held["task"] is None:
-        return weight, none
+        return weight, {}
     rows = read_labels(held["task"], None, sample_weight=weight, **how | {"pos_label": None})
     assert rows.task is not None and rows.repeats is not None
     if not isinstance(rows.task.labels, Codes):
-        return weight, none
+        return weight, {}
     kept, names, codes = rows.repeats.astype(np.intp), rows.task.names, rows.task.labels.codes
     known = classes(periods[kept], codes, names)
     if known is None:
-        return weight, none
+        return weight, {}
     other = np.flatnonzero(~np.isin(codes, [i for i, name in enumerate(names) if name in known]))
-    if not len(other):
-        return weight, none
     left = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
     left[kept[other]] = 0
-    index = [(periods[kept[i]], names[codes[i]]) for i in other]
-    lost = pd.Series(rows.weight[other], pd.Index(index, tupleize_cols=False))
-    return left, lost.groupby(level=0).sum()
+    lost: Others = {}
+    for i in other:
+        key = periods[kept[i]], names[codes[i]]
+        lost[key] = lost.get(key, 0.0) + float(rows.weight[i])
+    return left, lost
 
 
 def _check_moments(moments: Any, like: Any) -> None:
