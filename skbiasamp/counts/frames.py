@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, check_names, check_option, check_threshold
+from skbiasamp._input.checks import Array, Names, check_names, check_option, check_threshold
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, Role
-from skbiasamp._input.labels import Members, Rows
+from skbiasamp._input.labels import Codes, Members, Rows
 from skbiasamp._input.reader import read_rows, tallied
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import Summed, naming_side, side_of
@@ -140,6 +140,10 @@ def _read_frame(
     return read_models(held["task"], y_pred, sensitive_pred, **labels)
 
 
+# Rows that are left out since the reference lacks their class, by period and class.
+Others = dict[tuple[Any, Hashable], float]
+
+
 class Periods(NamedTuple):
     """Rows in their cells, and the period and version of each cell."""
 
@@ -148,6 +152,7 @@ class Periods(NamedTuple):
     period: Array
     version: Array | None
     dropped: pd.Series[float]  # rows without a sensitive feature, by period
+    others: Others
 
 
 def read_periods(
@@ -157,11 +162,14 @@ def read_periods(
     version: Hashable | None,
     *,
     pos_label: Any,
+    classes: Callable[[Array, Array, Names], Names | None],
     **how: Any,
 ) -> Periods:
     """Count the rows of a frame by period, in one query.
 
-    `period` is the column of periods, `version` that of the model's version.
+    `period` is the column of periods, `version` that of the model's version. `classes` returns
+    those of the reference, from the periods of all rows, their labels as codes, and the names of
+    these: probabilities in one column can be of two classes only, and later rows may have more.
     """
     check_names(named)
     sides = {side: names_of(named.get(option)) for side, option in OPTION_OF.items()}
@@ -175,20 +183,22 @@ def read_periods(
         held = _held(opened, sides)
     else:
         held, summed = _counted(opened, sides, prediction, fractions, True)
-    if len(prediction) == 1 and opened.fractions(prediction[0]):
-        # Probabilities are those of this class. Labels may have further ones in some periods.
-        how["pos_label"] = pos_label
     periods = np.asarray(held["period"], dtype=object).reshape(-1)
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")
     # Which rows are left out is known by their number, which takes the place of `repeats`.
+    how |= {"sensitive_features": held["group"], "repeats": np.arange(len(periods))}
+    others: Others = {}
+    floats = len(prediction) == 1 and opened.fractions(prediction[0])
+    if floats and not (numbers_of(held["task_pred"], "y_pred") > 1).any():
+        # Probabilities, or what may be some, are those of this class.
+        how["pos_label"] = pos_label
+        held["weight"], others = _of_reference(held, periods, classes, how)
     rows = read_labels(
         held["task"],
         held["task_pred"],
         sensitive_pred=held["group_pred"],
-        sensitive_features=held["group"],
         sample_weight=held["weight"],
-        repeats=np.arange(len(periods)),
         **how,
     )
     assert rows.repeats is not None
@@ -205,7 +215,36 @@ def read_periods(
         periods[kept],
         None if version_of is None else np.asarray(version_of, dtype=object).reshape(-1)[kept],
         pd.Series(lost).groupby(pd.Series(periods), dropna=False).sum(),
+        others,
     )
+
+
+def _of_reference(
+    held: dict[str, Any],
+    periods: Array,
+    classes: Callable[[Array, Array, Names], Names | None],
+    how: dict[str, Any],
+) -> tuple[Any, Others]:
+    """Return weights that are 0 for rows of other classes than the reference has, and these."""
+    weight = held["weight"]
+    if held["task"] is None:
+        return weight, {}
+    rows = read_labels(held["task"], None, sample_weight=weight, **how | {"pos_label": None})
+    assert rows.task is not None and rows.repeats is not None
+    if not isinstance(rows.task.labels, Codes):
+        return weight, {}
+    kept, names, codes = rows.repeats.astype(np.intp), rows.task.names, rows.task.labels.codes
+    known = classes(periods[kept], codes, names)
+    if known is None:
+        return weight, {}
+    other = np.flatnonzero(~np.isin(codes, [i for i, name in enumerate(names) if name in known]))
+    left = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    left[kept[other]] = 0
+    lost: Others = {}
+    for i in other:
+        key = periods[kept[i]], names[codes[i]]
+        lost[key] = lost.get(key, 0.0) + float(rows.weight[i])
+    return left, lost
 
 
 def _check_moments(moments: Any, like: Any) -> None:

@@ -525,6 +525,14 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
         """Return a result with what the metric says about itself, and what it says."""
+        known = {
+            "labels": reference_labels(result),
+            "about": self.about,
+            "baseline": self.baseline,
+        }
+        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
+        # A metric that does not say what its associations are is tested as it stands.
+        own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
         result = replace(
             result,
             kind=self.kind,
@@ -546,21 +554,11 @@ class BaseAuditor(ABC, BaseEstimator):
             about=self.about,
             baseline=self.baseline,
             group_columns=tuple(columns or ()),
-        )
-        known = {
-            "labels": reference_labels(result),
-            "about": self.about,
-            "baseline": self.baseline,
-        }
-        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
-        # A metric that does not say what its associations are is tested as it stands.
-        own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
-        result = replace(
-            result,
             estimand=own.estimand.format(**known) + runs,
             null=own.null.format(**known),
         )
-        return replace(result, sentence=self._sentence(result)) if self._worded else result
+        # A copy: parameters that are set later are not those of this result.
+        return result._write_later(copy.copy(self)._sentence) if self._worded else result
 
 
 @cache
