@@ -15,15 +15,9 @@ from skbiasamp._input import Array
 from skbiasamp._jobs import side_by_side
 from skbiasamp._order import ordered
 from skbiasamp._sums import chunks, generator
-from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._growth import growth_draws, two_sided
-from skbiasamp.inference._influence import (
-    mean_variance,
-    pair_variances,
-    row_influence,
-    variance_of,
-)
+from skbiasamp.inference._influence import mean_variance, pair_variances
 from skbiasamp.inference._pairs import Pairs, Rates
 from skbiasamp.inference._signs import estimate, gradient, predicted_association
 from skbiasamp.inference._simultaneous import largest_deviation, widened
@@ -403,10 +397,10 @@ def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors 
         base=np.zeros(pairs.base.shape),
     )
     of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
+    # Where tasks were summed by themselves, it is not known how their errors add up: NaN.
     whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
     value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
-    # Where tasks were summed by themselves, it is not known how their errors add up.
-    return BaseErrors(of_pairs, float(np.nan_to_num(whole)), float(np.nan_to_num(value)))
+    return BaseErrors(of_pairs, whole, value)
 
 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
@@ -441,12 +435,10 @@ def predicted_interval(
     cells: Contingency, pairs: Pairs, sign: Array, confidence_level: float
 ) -> dict[str, float]:
     """Return the interval of the mean association in the predictions, by the delta method."""
-    if pairs.centre is None or pairs.rates is None or isinstance(cells, TaskSums):
+    if pairs.centre is None or pairs.rates is None:
         return {}
-    slopes = gradient(pairs, sign)
-    influence = row_influence(cells, pairs, slopes, centred=True, labels=False)
-    z = float(stats.norm.isf((1 - confidence_level) / 2))
-    reach = z * variance_of(cells, influence) ** 0.5
+    variance = mean_variance(cells, pairs, gradient(pairs, sign), centred=True, labels=False)
+    reach = float(stats.norm.isf((1 - confidence_level) / 2)) * variance**0.5
     middle = float(predicted_association(pairs, sign))
     return _named("association_predictions", middle - reach, middle + reach)
 

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skbiasamp._input import Array
-from skbiasamp._task_sums import TaskSums
 from skbiasamp.contingency import Contingency
 from skbiasamp.inference._influence import Covariances, association_moments
 from skbiasamp.inference._pairs import Pairs, Rates
@@ -56,7 +55,7 @@ def signs_of(
     """
     counted = pairs.n * test.units_per_weight >= fewest - 1e-9
     counted = counted & ~np.isnan(pairs.delta)
-    if not counted.any() or pairs.growth is not None or isinstance(test, TaskSums):
+    if not counted.any() or pairs.growth is not None:
         counted = np.ones(pairs.delta.shape, dtype=bool)
     # Labels that are balanced throughout have nothing to amplify.
     known = pairs.given_sign or not pairs.sign.any()

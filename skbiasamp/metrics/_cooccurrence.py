@@ -400,7 +400,8 @@ class CooccurrenceAuditor(BaseAuditor):
             }
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
-            if np.isnan(found["low"]) and not np.isnan(pairs.value) and test.summed == "tasks":
+            summed = "tasks" in (test.summed, train.summed)
+            if np.isnan(found["low"]) and not np.isnan(pairs.value) and summed:
                 warn(_NO_INTERVAL, UncertaintyWarning)
         found["estimate"] = float(estimate(pairs, sign))
         summary = "signed_mean" if pairs.apart else "row_weighted"

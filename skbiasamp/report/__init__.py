@@ -17,7 +17,6 @@ from skbiasamp._texts import filling
 from skbiasamp._warnings import collected
 from skbiasamp.contingency import Contingency
 from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
-from skbiasamp.metrics._signs import association_sign
 from skbiasamp.report._auditors import allowed, at_once, checked, read_as, readied, unused_name
 from skbiasamp.report._compare import compare
 from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
@@ -232,11 +231,11 @@ def count_rows(
 ) -> Contingency:
     """Return the audited rows, counted; `joint` as in `Contingency.from_frame`."""
 
-    def counted(signs: Contingency | None) -> Contingency:
-        # If tasks are summed by themselves, their mean has an interval once its signs are known.
-        moments = None if signs is None else (association_sign(signs), True)
-        engine = {"joint": joint, "moments": moments}
-        return count_labels(rows, labels, columns, like=signs, engine=engine, **how)
+    def squares(sums: Contingency) -> Any:
+        """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
+        auditors = (one for one in allowed(sums) if "moments" in one._asked(train))
+        asked = [readied(one, train, None)._asked(train)["moments"](sums) for one in auditors]
+        return [scores for every in asked for scores in every]
 
-    test = counted(train)
-    return counted(test) if columns and train is None and test.summed == "tasks" else test
+    engine = {"joint": joint, "moments": squares}
+    return count_labels(rows, labels, columns, like=train, engine=engine, **how)
