@@ -656,6 +656,40 @@ def test_a_model_that_reverses_a_strong_association_reverses(direction, interval
     assert "reverses" in result.sentence
 
 
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_a_model_that_reverses_preferences_reverses_them(as_frame):
+    group, y, p = reversing(16, 1, 700)
+    auditor = BiasDisparityAuditor(n_resamples=999, random_state=0)
+    auditor.fit(y, sensitive_features=group)
+    rows = pd.DataFrame({"group": group, "y": y, "p": p})
+    if as_frame:
+        result = auditor.audit(rows, target="y", prediction="p", sensitive="group")
+    else:
+        result = auditor.audit(y, p, sensitive_features=group)
+    assert result.verdict == "reverses"
+    assert "reverses" in result.sentence
+
+    def of_predictions(rows):
+        of_groups = rows.groupby("group")[["y", "p"]].mean() / rows[["y", "p"]].mean()
+        return np.mean([1, -1] * (of_groups["p"] - 1) / of_groups["y"])
+
+    rng = np.random.default_rng(1)
+    draws = [of_predictions(rows.iloc[rng.integers(0, len(rows), len(rows))]) for _ in range(400)]
+    names = [f"association_predictions{end}" for end in ("", "_low", "_high")]
+    known = [result.statistics[name] for name in names]
+    assert known[0] == pytest.approx(of_predictions(rows), rel=1e-12)
+    error = np.std(draws)
+    assert_allclose(known[1:], stats.norm.interval(0.95, known[0], error), atol=0.25 * error)
+
+
+def test_a_model_that_only_weakens_preferences_reduces_them():
+    group, y, _ = reversing(16, 1, 700)
+    p = np.where(np.random.default_rng(0).random(len(y)) < 0.5, np.arange(len(y)) % 2, y)
+    auditor = BiasDisparityAuditor(n_resamples=199, random_state=0)
+    auditor.fit(y, sensitive_features=group)
+    assert auditor.audit(y, p, sensitive_features=group).verdict == "reduces"
+
+
 def test_the_association_of_predictions_has_the_interval_of_a_difference_of_two_rates():
     group, y, p = reversing(16, 1, 700)
     auditor = DirectionalAuditor(interval="analytic").fit(y, sensitive_features=group)

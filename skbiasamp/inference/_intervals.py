@@ -79,7 +79,8 @@ def _named(name: str, low: float, high: float) -> dict[str, float]:
 class Drawn(NamedTuple):
     """What a metric says about resamples: each pair's amplification, value and estimate.
 
-    `estimate` has a column for each choice of signs.
+    `estimate` has a column for each choice of signs, and so has `predicted`: the mean association
+    in the predictions, if there is no other way to know how it varies.
     """
 
     moved: Array
@@ -88,6 +89,7 @@ class Drawn(NamedTuple):
     # What sizes are of.
     base: Array | None = None
     observed: Array | None = None
+    predicted: Array | None = None
 
     @classmethod
     def of(cls, pairs: Pairs, choices: Sequence[Array]) -> Self:
@@ -95,7 +97,11 @@ class Drawn(NamedTuple):
         sides = () if pairs.growth is None else pairs.distances
         estimates = np.stack([np.asarray(estimate(pairs, sign)) for sign in choices], axis=-1)
         value = np.asarray(pairs.value) if pairs.apart else estimates[..., 0]
-        return cls(pairs.moved, value, estimates, *sides)
+        predicted = None
+        if pairs.rates is None and pairs.centre is not None:
+            every = [np.asarray(predicted_association(pairs, sign)) for sign in choices]
+            predicted = np.stack(every, axis=-1)
+        return cls(pairs.moved, value, estimates, *sides, predicted=predicted)
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -231,12 +237,15 @@ def percentiles(
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
         published = _named("value", min(low, value), max(high, value))
     found = []
-    for sign, draws in zip(choices, drawn.estimate.T, strict=True):
+    for i, (sign, draws) in enumerate(zip(choices, drawn.estimate.T, strict=True)):
         value = float(estimate(pairs, sign))
         low, high = ends.of_mean(draws, value, confidence_level, sign * pairs.slopes)
         known = draws[~np.isnan(draws)]
         error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
         statistics: dict[str, Any] = {"standard_error": error, **published}
+        if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
+            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+            statistics |= _named("association_predictions", *_quantiles(drawn.predicted[:, i], tails))
         one = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
         found.append(one if pairs.growth is None else _of_growth(one, drawn, pairs))
     return found
