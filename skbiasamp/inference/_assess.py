@@ -142,6 +142,7 @@ def judged(
     if bounds.p_value is not None:  # the test of the draws
         tests = agreeing(bounds.p_value, bounds.low, bounds.high, level)
         p_value = agreeing(bounds.estimate_p_value, *ends, level)
+        bounds = _with_ends(bounds, bounds.low, bounds.high)
         return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
     counted = None
     if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
@@ -150,14 +151,25 @@ def judged(
     ends_of_pairs = bounds.low, bounds.high
     low, high, tests = bounds_and_tests(pairs.moved, ends_of_pairs, pairs.slopes, counted, **how)
     p_value = interval_p_value(bounds.estimate, *ends, **how)
+    bounds = _with_ends(bounds, low, high)
     if pairs.size:
         # The size of a change that may go either way may be 0.
         low, high = of_sizes(low, high)
-    bounds = bounds._replace(low=low, high=high)
+        least = {"value_low": max(bounds.statistics["value_low"], 0.0)}
+        bounds = bounds._replace(low=low, high=high, statistics=bounds.statistics | least)
     if pairs.size and bounds.all_low is not None and bounds.all_high is not None:
         every_low, every_high = of_sizes(bounds.all_low, bounds.all_high)
         bounds = bounds._replace(all_low=every_low, all_high=every_high)
     return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
+
+
+def _with_ends(bounds: Bounds, low: Array, high: Array) -> Bounds:
+    """Return bounds with other ends of pairs, which those of all pairs at once contain."""
+    bounds = bounds._replace(low=low, high=high)
+    if bounds.all_low is None or bounds.all_high is None:
+        return bounds
+    every = np.fmin(bounds.all_low, low), np.fmax(bounds.all_high, high)
+    return bounds._replace(all_low=every[0], all_high=every[1])
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:

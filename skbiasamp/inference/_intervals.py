@@ -42,9 +42,10 @@ class Bounds(NamedTuple):
     estimate_high: float
     statistics: dict[str, Any]
     sign: Array
-    # Of all pairs at once, if asked for.
+    # Of all pairs at once, if asked for, and how many standard errors these reach.
     all_low: Array | None = None
     all_high: Array | None = None
+    times: float = math.nan
     # Of pairs and estimate, where the draws themselves are the test.
     p_value: Array | None = None
     estimate_p_value: float = float("nan")
@@ -226,7 +227,8 @@ def percentiles(
     if simultaneous:
         every = _all_pairs(joint, pairs, changed, pairs.moved, unit, confidence_level)
         if pairs.growth is not None:
-            every = np.minimum(every[0], ends.low), np.maximum(every[1], ends.high)
+            low, high, times = every
+            every = np.minimum(low, ends.low), np.maximum(high, ends.high), times
     published: dict[str, float] = {}
     if pairs.apart:
         value = float(pairs.value)
@@ -245,7 +247,9 @@ def percentiles(
         statistics: dict[str, Any] = {"standard_error": error, **published}
         if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
             tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
-            statistics |= _named("association_predictions", *_quantiles(drawn.predicted[:, i], tails))
+            statistics |= _named(
+                "association_predictions", *_quantiles(drawn.predicted[:, i], tails)
+            )
         one = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
         found.append(one if pairs.growth is None else _of_growth(one, drawn, pairs))
     return found
@@ -276,8 +280,11 @@ def _all_pairs(
     centre: Array,
     unit: Any,
     confidence_level: float,
-) -> tuple[Array, Array]:
-    """Return intervals that hold for all pairs at once, as wide as few changed rows allow."""
+) -> tuple[Array, Array, float]:
+    """Return intervals that hold for all pairs at once, as wide as few changed rows allow.
+
+    The last number is how many standard errors they reach where rows are many.
+    """
     error, times = largest_deviation(draws, confidence_level)
     reach = np.stack([times * error] * 2)
     exact = None
@@ -285,7 +292,7 @@ def _all_pairs(
         level = 1 - 2 * float(stats.norm.sf(times))
         exact = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=level)
     wide = widened(reach, exact, pairs, unit, times)
-    return centre - wide[0], centre + wide[1]
+    return centre - wide[0], centre + wide[1], times
 
 
 def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
@@ -418,6 +425,11 @@ def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level:
     reach = z * np.sqrt(errors.pairs)
     low = pairs.moved - np.hypot(pairs.moved - bounds.low, reach)
     high = pairs.moved + np.hypot(bounds.high - pairs.moved, reach)
+    every: dict[str, Array] = {}
+    if bounds.all_low is not None and bounds.all_high is not None:
+        reach = bounds.times * np.sqrt(errors.pairs)
+        every["all_low"] = pairs.moved - np.hypot(pairs.moved - bounds.all_low, reach)
+        every["all_high"] = pairs.moved + np.hypot(bounds.all_high - pairs.moved, reach)
     ends = bounds.estimate_low, bounds.estimate_high
     ends = _further(bounds.estimate, ends, z * errors.estimate**0.5)
     statistics = dict(bounds.statistics)
@@ -428,7 +440,12 @@ def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level:
         known = statistics["value_low"], statistics["value_high"]
         statistics |= _named("value", *_further(float(pairs.value), known, z * errors.value**0.5))
     return bounds._replace(
-        low=low, high=high, estimate_low=ends[0], estimate_high=ends[1], statistics=statistics
+        low=low,
+        high=high,
+        estimate_low=ends[0],
+        estimate_high=ends[1],
+        statistics=statistics,
+        **every,
     )
 
 
