@@ -42,9 +42,10 @@ from skbiasamp import (
     LeakageAuditor,
     MALSAuditor,
     NumericAuditor,
+    amplification_scorer,
 )
-from skbiasamp.inference import _assess
 from skbiasamp.inference._influence import association_moments
+from skbiasamp.inference._signs import Signs
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),
@@ -628,11 +629,52 @@ def test_a_model_that_reverses_a_weak_association_does_not_amplify(z, interval, 
             if times * z >= 3.5:  # clearly the other way round
                 assert result.verdict in ("reverses", "no clear effect")
             with monkeypatch.context() as patch:  # signs that count the change, alone
-                patch.setattr(_assess, "chosen", lambda every: 0)
+                patch.setattr(Signs, "choices", property(lambda own: [own.used]))
                 alone.append(auditor.audit(y, p, sensitive_features=group).verdict)
     assert "amplifies" not in verdicts
     assert "reverses" in verdicts
     assert "amplifies" in alone
+
+
+class Scored:
+    """A model whose predictions are column 1 of its rows; column 0 is the group."""
+
+    def fit(self, X, y):
+        """Learn nothing."""
+
+    def predict(self, X):
+        return X[:, 1]
+
+
+@pytest.mark.parametrize("metric", [DirectionalAuditor, BiasDisparityAuditor, MALSAuditor])
+def test_scores_are_the_estimates_of_audits_whatever_their_interval(metric):
+    """Weak associations that are reversed have the labels' own signs."""
+    own = 0
+    for z in (1.2, 1.9, 2.5, 3.5):
+        for times, changed in [(0.6, 100), (1, 300), (1.5, 300), (2, 500), (3, 800)]:
+            data = reversing(z, times, changed)
+            if data is None:
+                continue
+            group, y, p = data
+            X = np.column_stack([group == "a", p]).astype(int)
+            estimates = []
+            for interval in ("analytic", "bootstrap", None):
+                if metric is BiasDisparityAuditor and interval != "bootstrap":
+                    continue
+                how = {"interval": interval, "n_resamples": 59, "random_state": 0}
+                auditor = metric(reference="test", **how)
+                result = auditor.audit(y, p, sensitive_features=X[:, 0])
+                scorer = amplification_scorer(
+                    auditor, sensitive=0, objective="lowest", what="estimate"
+                )
+                assert -scorer(Scored(), X, y) == result.estimate
+                estimates.append(result.estimate)
+                compared = auditor.compare(y, {"a": p, "b": y}, sensitive_features=X[:, 0])
+                assert compared.table["estimate"][0] == pytest.approx(result.estimate, rel=1e-12)
+            assert len(set(estimates)) == 1
+            signs = result.table["sign_used"].to_numpy()
+            own += (signs == result.table["sign"]).all() and result.estimate < 0
+    assert own > 0
 
 
 @pytest.mark.parametrize("interval", ["analytic", "bootstrap"])

@@ -21,6 +21,7 @@ from skbiasamp.inference._intervals import (
     chosen,
     errors_of_base,
     interval_p_value,
+    lower_ends,
     measure_resamples,
     of_sizes,
     percentiles,
@@ -134,10 +135,13 @@ def judged(
         one if error is None else with_errors_of_base(one, pairs, error, level)
         for one, error in zip(every, errors, strict=True)
     ]
-    bounds = every[chosen(every)]
+    known = lower_ends(cells, train, pairs, [one.sign for one in every], level)
+    bounds = every[chosen(known or [one.estimate_low for one in every])]
+    if bounds.estimate_low > 0 >= every[-1].estimate_low:  # other ends than by the delta method
+        bounds = bounds._replace(estimate_low=every[-1].estimate_low)
     if bounds.estimate_high < 0:  # does it reduce, or reverse?
-        known = predicted_interval(cells, pairs, bounds.sign, level)
-        bounds = bounds._replace(statistics=bounds.statistics | known)
+        reach = predicted_interval(cells, pairs, bounds.sign, level)
+        bounds = bounds._replace(statistics=bounds.statistics | reach)
     ends = bounds.estimate_low, bounds.estimate_high
     if bounds.p_value is not None:  # the test of the draws
         tests = agreeing(bounds.p_value, bounds.low, bounds.high, level)
@@ -170,6 +174,14 @@ def _with_ends(bounds: Bounds, low: Array, high: Array) -> Bounds:
         return bounds
     every = np.fmin(bounds.all_low, low), np.fmax(bounds.all_high, high)
     return bounds._replace(all_low=every[0], all_high=every[1])
+
+
+def sign_of_estimate(
+    test: Contingency, train: Contingency, pairs: Pairs, signs: Signs, level: float
+) -> Array:
+    """Return the signs of the estimate of an audit that has no interval."""
+    choices = signs.choices
+    return choices[chosen(lower_ends(pairs.seen_in(test), train, pairs, choices, level))]
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:

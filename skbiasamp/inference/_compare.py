@@ -15,7 +15,7 @@ from skbiasamp._models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp._order import ordered
 from skbiasamp._sums import generator, pair_sums
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._assess import Uncertainty, judged, resampled_bounds
+from skbiasamp.inference._assess import Uncertainty, judged, resampled_bounds, sign_of_estimate
 from skbiasamp.inference._clustered import Changes, changes, units
 from skbiasamp.inference._influence import covariances_of, pair_variances, row_influence
 from skbiasamp.inference._intervals import (
@@ -113,8 +113,8 @@ def measure_models(
     for model, own in pairs.items():
         seen, signs, kept = own.seen_in(views[model]), choices[model], trusted[model]
         if interval is None or np.isnan(own.delta).all():
-            value = float(estimate(own, signs[0]))
-            found[model] = Measured(own, seen, kept, signs[0], value)
+            sign = sign_of_estimate(views[model], reference[model], own, kept, confidence_level)
+            found[model] = Measured(own, seen, kept, sign, float(estimate(own, sign)))
             continue
         if model in drawn:
             bounds = resampled_bounds(drawn[model], seen, own, signs, level=confidence_level)

@@ -402,21 +402,29 @@ class BaseErrors(NamedTuple):
 
 def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
     """Return the variances by training rates, or None if predictions are not compared with them."""
-    if pairs.rates is None or pairs.in_rows or not pairs.sampled or pairs.growth is not None:
+    if not _of_training(pairs):
         return None
-    cells = pairs.seen_in(train)
-    side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)
-    before = replace(
-        pairs,
-        rates=Rates((side, given), None),  # type: ignore[arg-type]
-        observed=pairs.base,
-        base=np.zeros(pairs.base.shape),
-    )
+    cells, before = _training(pairs, train)
     of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
     # Where tasks were summed by themselves, it is not known how their errors add up: NaN.
     whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
     value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
     return BaseErrors(of_pairs, whole, value)
+
+
+def _of_training(pairs: Pairs) -> bool:
+    """Return whether predictions are compared with rates of training labels that are a sample."""
+    known = pairs.rates is None or pairs.in_rows or pairs.growth is not None
+    return pairs.sampled and not known
+
+
+def _training(pairs: Pairs, train: Contingency) -> tuple[Contingency, Pairs]:
+    """Return the training labels, and pairs that compare their rates with 0."""
+    assert pairs.rates is not None
+    side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)
+    rates = Rates((side, given), None)  # type: ignore[arg-type]
+    nothing = np.zeros(pairs.base.shape)
+    return pairs.seen_in(train), replace(pairs, rates=rates, observed=pairs.base, base=nothing)
 
 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
@@ -469,13 +477,33 @@ def predicted_interval(
     return _named("association_predictions", middle - reach, middle + reach)
 
 
-def chosen(every: Sequence[Bounds]) -> int:
-    """Return the position of the bounds that the verdict is about.
+def chosen(lows: Sequence[float]) -> int:
+    """Return the position of the signs that the verdict is about, of lower ends of the estimate.
 
     Signs that count part of the change may call a reversal an amplification. Then the signs of
     the labels decide, wherever these show an association.
     """
-    return 1 if len(every) > 1 and every[0].estimate_low > 0 >= every[1].estimate_low else 0
+    return 1 if len(lows) > 1 and lows[0] > 0 >= lows[1] else 0
+
+
+def lower_ends(
+    cells: Contingency, train: Contingency, pairs: Pairs, choices: Sequence[Array], level: float
+) -> list[float]:
+    """Return the lower end of the estimate at each choice of signs, by the delta method.
+
+    So the estimate is the same whatever interval it has, and without one. It is not known of
+    metrics that compare no rates.
+    """
+    if len(choices) == 1 or pairs.rates is None or pairs.growth is not None:
+        return []
+    z, found = float(stats.norm.isf((1 - level) / 2)), []
+    for sign in choices:
+        slopes = gradient(pairs, sign)
+        variance = mean_variance(cells, pairs, slopes, centred=True)
+        if _of_training(pairs):
+            variance += mean_variance(*_training(pairs, train), slopes, centred=True)
+        found.append(float(estimate(pairs, sign)) - z * variance**0.5)
+    return found
 
 
 def agreeing(p_values: Any, low: Any, high: Any, confidence_level: float) -> Any:

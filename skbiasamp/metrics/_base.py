@@ -31,6 +31,7 @@ from skbiasamp._progress import Step, progress
 from skbiasamp._texts import documented, filling
 from skbiasamp._words import ASSOCIATION
 from skbiasamp.contingency import Contingency, SideName
+from skbiasamp.inference._signs import FEWEST_ROWS
 from skbiasamp.metrics._comparing import audited_runs, compared
 from skbiasamp.metrics._reading import count_labels, require_predictions, rest_by_name
 from skbiasamp.results import (
@@ -501,6 +502,11 @@ class BaseAuditor(ABC, BaseEstimator):
     def _result(self, test: Contingency) -> AuditResult:
         """Return the result of audited rows."""
 
+    def _estimate(self, test: Contingency) -> float:
+        """Return the estimate of audited rows, which is that of `audit`."""
+        quick = copy.copy(self).set_params(interval=None)
+        return float(quick._result(test).estimate)
+
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         """Compare the models of ordered cells with one of them."""
         raise InputError(
@@ -559,12 +565,14 @@ class BaseAuditor(ABC, BaseEstimator):
             "about": self.about,
             "baseline": self.baseline,
         }
+        few = result.statistics.get("n_small_pairs", 0)
+        left_out = f" Pairs with fewer than {FEWEST_ROWS} rows are left out." * bool(few)
         runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
         # A metric that does not say what its associations are is tested as it stands.
         own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
         result = replace(
             result,
-            estimand=own.estimand.format(**known) + runs,
+            estimand=own.estimand.format(**known) + left_out + runs,
             null=own.null.format(**known),
         )
         return replace(result, sentence=self._sentence(result)) if self._worded else result

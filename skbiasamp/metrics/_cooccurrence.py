@@ -19,7 +19,7 @@ from skbiasamp._input import Array, InputError, check_option, quote
 from skbiasamp._models import of_model
 from skbiasamp._warnings import UncertaintyWarning, warn
 from skbiasamp.contingency import Contingency
-from skbiasamp.inference._assess import assess, warn_uncertain
+from skbiasamp.inference._assess import assess, sign_of_estimate, warn_uncertain
 from skbiasamp.inference._compare import Difference, Measured, difference, measure_models
 from skbiasamp.inference._intervals import FEW
 from skbiasamp.inference._pairs import Pairs
@@ -361,11 +361,13 @@ class CooccurrenceAuditor(BaseAuditor):
                 seen=self.interval,
             )
         signs = signs_of(pairs, train, test, fewest=self._fewest)
-        sign, found = signs.choices[0], {"estimate": float("nan")}
+        found = {"estimate": float("nan")}
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
         statistics: dict[str, Any] = {}
-        if self.interval is not None:
+        if self.interval is None:
+            sign = sign_of_estimate(test, train, pairs, signs, self.confidence_level)
+        else:
             sure = assess(
                 partial(self._measure, train, **fixed),
                 test,
@@ -415,6 +417,16 @@ class CooccurrenceAuditor(BaseAuditor):
             statistics=statistics,
             **found,
         )
+
+    def _estimate(self, test: Contingency) -> float:
+        train, _, pairs = self._measured(test)
+        signs = signs_of(pairs, train, test, fewest=self._fewest)
+        if self.interval is not None and pairs.rates is None and len(signs.choices) > 1:
+            return float(
+                self._result(test).estimate
+            )  # only resamples say which signs the estimate has
+        sign = sign_of_estimate(test, train, pairs, signs, self.confidence_level)
+        return float(estimate(pairs, sign))
 
     def _check_interval(self, pairs: Pairs) -> None:
         """Raise if the metric has no intervals of this kind."""
