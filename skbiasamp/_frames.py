@@ -355,8 +355,8 @@ def _of_tasks(
         asked = [] if found.indicator else moments(found)
     else:
         asked = [] if moments is None or how["like"] is None or found.indicator else [moments]
-    squares = [Moments(found.groups, *one) for one in asked]
-    found.moments = sum_squares(opened, sides, weight, squares)
+    scores = [Moments(found.groups, *one) for one in asked]
+    found.moments = sum_squares(opened, sides, weight, scores)
     return found
 
 

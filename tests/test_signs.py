@@ -586,6 +586,46 @@ def test_real_amplification_is_found_without_training_labels(n_groups, n_tasks, 
     assert found[1] <= 0.2 * n_data
 
 
+def test_the_majority_of_several_classes_is_chosen_independently_of_its_change():
+    """Eight classes are equally frequent: the one that is ahead by chance is predicted less."""
+    estimates, values, signs = [], [], set()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 8, 500)
+        p = np.where(rng.random(500) < 0.4, rng.integers(0, 8, 500), y)
+        result = LabelAuditor(reference="test", interval="analytic").audit(y, p)
+        labels, predicted = np.eye(8)[y], np.eye(8)[p]
+        rate, change = labels.mean(axis=0), (predicted - labels).mean(axis=0)
+        joint = np.cov(labels.T, (predicted - labels).T)
+        # The part of each rate that no change explains, by least squares.
+        slopes, *_ = np.linalg.lstsq(joint[8:, 8:], joint[8:, :8], rcond=1e-10)
+        used = result.table["sign_used"].to_numpy()
+        ahead = np.sort(rate)[-2:] @ [-1, 1] > 4 * np.sqrt(2 / 8 / 500)
+        assert not ahead
+        if (rate == rate.max()).sum() == 1:
+            plain = [np.eye(8)[np.argmax(rate - change @ slopes)], np.eye(8)[np.argmax(rate)]]
+            assert any(np.array_equal(used, one) for one in plain)
+            signs.add((used == plain[0]).all())
+        assert result.estimate == pytest.approx(change @ used / used.sum(), abs=1e-12)
+        estimates.append(result.estimate)
+        values.append(result.value)
+    assert True in signs
+    error = np.std(values) / np.sqrt(60)
+    assert np.mean(values) < -4 * error
+    assert abs(np.mean(estimates)) < 2.5 * error
+
+
+def test_a_clear_majority_of_several_classes_keeps_its_sign():
+    y = np.repeat([0, 1, 2], [250, 150, 100])
+    p = np.where(np.arange(500) % 3 == 0, 2, y)
+    result = LabelAuditor(reference="test", interval="analytic").audit(y, p)
+    assert result.table["sign_used"].tolist() == result.table["sign"].tolist() == [1, 0, 0]
+    assert result.verdict == "reduces"
+    assert result.estimate == result.value < 0
+    trained = LabelAuditor(interval="analytic").fit(np.repeat([1, 0, 2], [10, 9, 8])).audit(y, p)
+    assert trained.table["sign_used"].tolist() == [0, 1, 0]  # other rows share no noise
+
+
 def reversing(z, times, changed, half=1000):
     """Return two groups whose labels differ by `z` standard errors, and a model that turns that.
 

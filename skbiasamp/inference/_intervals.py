@@ -95,14 +95,14 @@ class Drawn(NamedTuple):
     @classmethod
     def of(cls, pairs: Pairs, choices: Sequence[Array]) -> Self:
         """Return what is needed of the pairs of resamples."""
-        sides = () if pairs.growth is None else pairs.distances
+        base, observed = (None, None) if pairs.growth is None else pairs.distances
         estimates = np.stack([np.asarray(estimate(pairs, sign)) for sign in choices], axis=-1)
         value = np.asarray(pairs.value) if pairs.apart else estimates[..., 0]
         predicted = None
         if pairs.rates is None and pairs.centre is not None:
             every = [np.asarray(predicted_association(pairs, sign)) for sign in choices]
             predicted = np.stack(every, axis=-1)
-        return cls(pairs.moved, value, estimates, *sides, predicted=predicted)
+        return cls(pairs.moved, value, estimates, base, observed, predicted)
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -227,8 +227,8 @@ def percentiles(
     if simultaneous:
         every = _all_pairs(joint, pairs, changed, pairs.moved, unit, confidence_level)
         if pairs.growth is not None:
-            low, high, times = every
-            every = np.minimum(low, ends.low), np.maximum(high, ends.high), times
+            all_low, all_high, times = every
+            every = np.minimum(all_low, ends.low), np.maximum(all_high, ends.high), times
     published: dict[str, float] = {}
     if pairs.apart:
         value = float(pairs.value)
@@ -433,7 +433,7 @@ def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level:
     reach = z * np.sqrt(errors.pairs)
     low = pairs.moved - np.hypot(pairs.moved - bounds.low, reach)
     high = pairs.moved + np.hypot(bounds.high - pairs.moved, reach)
-    every: dict[str, Array] = {}
+    every: dict[str, Any] = {}
     if bounds.all_low is not None and bounds.all_high is not None:
         reach = bounds.times * np.sqrt(errors.pairs)
         every["all_low"] = pairs.moved - np.hypot(pairs.moved - bounds.all_low, reach)
