@@ -472,6 +472,8 @@ def predicted_interval(
     if pairs.centre is None or pairs.rates is None:
         return {}
     variance = mean_variance(cells, pairs, gradient(pairs, sign), centred=True, labels=False)
+    if math.isnan(variance):
+        return {}
     reach = float(stats.norm.isf((1 - confidence_level) / 2)) * variance**0.5
     middle = float(predicted_association(pairs, sign))
     return _named("association_predictions", middle - reach, middle + reach)

@@ -37,7 +37,7 @@ from skbiasamp.inference._signs import gradient, signs_of
 from skbiasamp.metrics._functions import fit_if_given
 from skbiasamp.metrics.directional import DirectionalAuditor
 
-_EXACT = 50  # thresholds of a curve whose signs and errors are computed
+_EXACT = 30  # thresholds of a curve whose signs and errors are computed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
