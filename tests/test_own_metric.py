@@ -284,6 +284,10 @@ def test_pairs_of_few_rows_leave_the_estimate_and_are_a_part_of_the_value():
         own = result.table["amplification"][2] / 3
         assert result.statistics["small_pairs"] == pytest.approx(own, abs=1e-12)
         assert result.table["sign_used"].tolist() == [1, -1, 0]
+        assert result.estimand.endswith(
+            "the population that the audited rows are a sample of. Pairs with fewer than 30 rows "
+            "are left out."
+        )
     result = audited(UncentredAuditor(interval="analytic"), data)
     assert result.estimate + own == pytest.approx(result.value, abs=1e-12)
 

@@ -29,12 +29,17 @@ from skbiasamp.counts.engines import (
     names_of,
     open_frame,
     sum_scores,
+    sum_squares,
     sum_tasks,
     sum_weights,
 )
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.several_models import check_models, of_the_model, side_of_model
 from skbiasamp.counts.task_sums import TaskSums
+
+# Signs of pairs, and whether scores are of T̂ − T: what squares are summed of.
+Scores = tuple[Array, bool]
+Asked = Scores | Callable[[TaskSums], list[Scores]] | None
 
 
 class Read(NamedTuple):
@@ -58,7 +63,7 @@ def read_frame(
     named: dict[str, Any],
     *,
     joint: bool | None,
-    moments: tuple[Array, bool] | None,
+    moments: Asked,
     **how: Any,
 ) -> Read | TaskSums | dict[str, Rows]:
     """Count the rows of a frame, or sum them if they do not repeat.
@@ -74,7 +79,7 @@ def _read_frame(
     frame: Any,
     named: dict[str, Any],
     joint: bool | None,
-    moments: tuple[Array, bool] | None,
+    moments: Asked,
     how: dict[str, Any],
 ) -> Read | TaskSums | dict[str, Rows]:
     check_names(named)
@@ -249,11 +254,11 @@ def _of_reference(
 
 def _check_moments(moments: Any, like: Any) -> None:
     """Raise unless signs of the pairs of `like` come with whether T̂ or T̂ − T is asked for."""
-    if moments is None:
+    if moments is None or callable(moments):
         return
     pair = isinstance(moments, tuple | list) and len(moments) == 2
     if not pair or not isinstance(moments[1], bool):
-        text = "moments must be a table of signs and a bool, or None; got {seen!r}."
+        text = "moments must be a table of signs and a bool, a function or None; got {seen!r}."
         raise InputTypeError(text, seen=moments)
     signs = numbers_of(moments[0], "moments")
     if like is not None and signs.shape != (len(like.groups), len(like.tasks)):
@@ -326,7 +331,7 @@ def _counted(
 def _of_tasks(
     opened: Opened,
     sides: Sides,
-    moments: tuple[Array, bool] | None,
+    moments: Asked,
     how: dict[str, Any],
 ) -> TaskSums:
     """Sum every task by itself."""
@@ -338,11 +343,7 @@ def _of_tasks(
         )
     if how["pos_label"] is not None:
         raise no_positive_class("is an indicator matrix")
-    like = how["like"]
-    asked = None
-    if moments is not None and like is not None and not like.indicator:
-        asked = Moments(like.groups, *moments)
-    strata, found = sum_tasks(opened, sides, weight, asked)
+    strata = sum_tasks(opened, sides, weight)
 
     def summed(name: str) -> Array:
         return strata[[f"{name} {i}" for i in range(len(sides["task"]))]].to_numpy(dtype=float)
@@ -378,7 +379,14 @@ def _of_tasks(
     held |= {"group": rows.group}
     if rows.group_pred is not None:
         held["group_pred"] = rows.group_pred
-    return TaskSums(rows.weight, held, n_dropped=rows.n_dropped, moments=found)
+    found = TaskSums(rows.weight, held, n_dropped=rows.n_dropped)
+    if callable(moments):
+        asked = [] if found.indicator else moments(found)
+    else:
+        asked = [] if moments is None or how["like"] is None or found.indicator else [moments]
+    scores = [Moments(found.groups, *one) for one in asked]
+    found.moments = sum_squares(opened, sides, weight, scores)
+    return found
 
 
 def _held(opened: Opened, sides: Sides) -> dict[str, Any]:
