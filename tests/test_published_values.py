@@ -243,6 +243,13 @@ def test_compas_counts_have_the_printed_margins(counts, table):
     np.testing.assert_array_equal((a * np.array(n)[:, None]).T @ t, table)
 
 
+def data_folder():
+    """Return the folder of the reference data."""
+    if "SKBIASAMP_DATA" not in os.environ:
+        pytest.skip("needs the reference data")
+    return Path(os.environ["SKBIASAMP_DATA"])
+
+
 def embedded_rows():
     counts = pd.DataFrame(json.loads(EMBEDDED.read_text())["compas"], columns=[*COMPAS, "n"])
     return counts.loc[counts.index.repeat(counts["n"]), COMPAS]

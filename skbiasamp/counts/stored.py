@@ -234,12 +234,12 @@ def _cells(held: Any, field: str) -> dict[str, Any]:
                 "clusters.of", f"positions in {len(clusters['n'])} clusters", of.max()
             )
         made_of["clusters"] = Clusters(of.astype(np.intp), clusters["n"])
-    groups, tasks = sides["group"].names, sides["task"].names
+    groups = sides["group"].names
     for one in moments or []:
         if one["groups"] != groups or not in_tasks:
             raise schema.wrong("moments.groups", "those of sums of tasks", list(one["groups"]))
         schema.of_length(one["squares"], len(groups), "moments.squares")
-        schema.of_shape(one["signs"], (len(groups), len(tasks)), "moments.signs")
+        schema.of_shape(one["signs"], (len(groups), len(sides["task"].names)), "moments.signs")
         if one.get("crossed") is not None:
             schema.of_shape(one["crossed"], (2, len(groups)), "moments.crossed")
     if moments:
