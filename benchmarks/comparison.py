@@ -27,8 +27,8 @@ from parts import markdown
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
-from skbiasamp.attackers import _pair, _run, _trained
-from skbiasamp.metrics._base import BaseAuditor
+from skbiasamp.attackers import _trained, attack_pair, attack_run
+from skbiasamp.metrics.base import BaseAuditor
 
 
 class Sizes(NamedTuple):
@@ -61,15 +61,15 @@ def columns_of(n, rng):
 PARTS = {
     "reading": ((BaseAuditor, "_count"),),
     "drawing": (
-        (_pair, "draw_folds"),
+        (attack_pair, "draw_folds"),
         (_trained, "split"),
         (_trained, "resample"),
-        (_run, "resample"),
+        (attack_run, "resample"),
     ),
-    "counting": ((_pair, "_held"),),
+    "counting": ((attack_pair, "_held"),),
     "training": ((_trained, "predictions_of"),),
     "scoring": (
-        (_pair.AttackPair, "exact"),
+        (attack_pair.AttackPair, "exact"),
         (_trained.TrainedPair, "qualities"),
         (_trained.TrainedPair, "rescored"),
     ),

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 from skbiasamp import selection_rates
-from skbiasamp.inference._shares import ratios_to_highest
+from skbiasamp.inference.shares import ratios_to_highest
 
 RATES = (0.02, 0.1, 0.3, 0.5, 0.9)
 LOWER = 0.7

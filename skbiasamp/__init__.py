@@ -3,8 +3,6 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
     from skbiasamp import (
         attackers,
@@ -18,9 +16,10 @@ if TYPE_CHECKING:
         testing,
         text,
     )
-    from skbiasamp._show_versions import show_versions
+    from skbiasamp._utils.version import __version__ as __version__
+    from skbiasamp._utils.version import show_versions
     from skbiasamp.compose import AuditedClassifier, LeakageProbe
-    from skbiasamp.contingency import Contingency
+    from skbiasamp.counts.contingency import Contingency
     from skbiasamp.metrics import (
         BiasDisparityAuditor,
         DBACAuditor,
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
 # Public name -> the module it is in. Names are imported when they are first asked for, so
 # that importing the package imports nothing that the caller does not use.
 _MODULES = {
+    "__version__": "_utils.version",
     "AuditReport": "results",
     "AuditResult": "results",
     "AuditedClassifier": "compose",
@@ -62,7 +62,7 @@ _MODULES = {
     "ComparisonReport": "results",
     "ComparisonResult": "results",
     "BiasDisparityAuditor": "metrics",
-    "Contingency": "contingency",
+    "Contingency": "counts.contingency",
     "DBACAuditor": "metrics",
     "DPAAuditor": "metrics",
     "DifferentialFairnessAuditor": "metrics",
@@ -84,7 +84,7 @@ _MODULES = {
     "compare": "report",
     "cross_audit": "model_selection",
     "selection_rates": "report",
-    "show_versions": "_show_versions",
+    "show_versions": "_utils.version",
 }
 _SUBMODULES = {
     "attackers",

@@ -27,7 +27,7 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.monitoring import Store, feedback_audit
 from skbiasamp.plotting import AmplificationDisplay

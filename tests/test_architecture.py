@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -15,38 +16,14 @@ PACKAGE = Path(skbiasamp.__file__).parent
 
 # From the bottom up: a layer imports only from layers below it.
 LAYERS = [
-    "_show_versions",
-    "_compat",
-    "_words",
-    "_periods",
-    "_texts",
-    "_progress",
-    "_warnings",
-    "_jobs",
+    "_utils",
     "_input",
     "text",
-    "_torch",
-    "_writing",
-    "_schema",
-    "_blocks",
-    "_sums",
-    "_engines",
-    "_dialects",
-    "_files",
-    "_clusters",
-    "_cells",
-    "_order",
-    "_task_sets",
-    "_models",
-    "_draws",
-    "_merging",
-    "_stored",
-    "_task_sums",
-    "_frames",
-    "contingency",
+    "_io",
+    "counts",
     "attackers",
     "inference",
-    "report.page",
+    "render",
     "results",
     "metrics",
     "compose",
@@ -116,6 +93,39 @@ def test_the_gate_sees_an_upward_import(tmp_path, statement):
     assert set(imported_layers(file)) == {"metrics"}
 
 
+def private_imports(path, package):
+    """Yield what a module imports from other packages although its name is private there."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module.startswith("skbiasamp."):
+            _, home, *modules = node.module.split(".")
+            names = [*modules, *(alias.name for alias in node.names)]
+            if home != package and any(re.match("_(?!_)", name) for name in names):
+                yield f"{node.module}: {', '.join(names[len(modules) :])}"
+
+
+@pytest.mark.parametrize(
+    ("layer", "path"),
+    [pytest.param(layer, path, id=path.stem) for layer, path in files_of_layers()],
+)
+def test_a_package_imports_no_private_name_of_another(layer, path):
+    assert not list(private_imports(path, layer.split(".")[0]))
+
+
+@pytest.mark.parametrize(
+    ("statement", "private"),
+    [
+        ("from skbiasamp.metrics._attack_auditor import AttackAuditor", True),
+        ("from skbiasamp.counts.cells import _sides", True),
+        ("from skbiasamp._input.labels import Codes", False),
+        ("from skbiasamp.results._result import AuditResult", False),
+    ],
+)
+def test_the_gate_sees_a_private_import(tmp_path, statement, private):
+    file = tmp_path / "module.py"
+    file.write_text(statement)
+    assert bool(list(private_imports(file, "results"))) == private
+
+
 def names_of_modules(package):
     """Yield the functions and classes that a package's modules have for others."""
     for path in sorted(package.rglob("*.py")):
@@ -127,7 +137,7 @@ def names_of_modules(package):
 def defined_twice(package):
     found = defaultdict(list)
     for name, module in names_of_modules(package):
-        if module != "_schema.py":  # whose names are always written with the module's
+        if module != "_io/schema.py":  # whose names are always written with the module's
             found[name].append(module)
     return {name: modules for name, modules in found.items() if len(modules) > 1}
 

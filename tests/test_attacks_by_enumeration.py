@@ -12,14 +12,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score, log_loss
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
-from skbiasamp._cells import side_of
-from skbiasamp._input import Codes
-from skbiasamp._order import ordered
-from skbiasamp.attackers._attack import InputAndTarget, make_attack
-from skbiasamp.attackers._draws import own_generator, split
-from skbiasamp.attackers._pair import balance, class_shares, majority
+from skbiasamp._input.labels import Codes
 from skbiasamp.attackers._perturbation import f1_at, perturb, pure_noise
-from skbiasamp.attackers._qualities import quality_of
+from skbiasamp.attackers.attack import InputAndTarget, make_attack
+from skbiasamp.attackers.attack_pair import balance, class_shares, majority
+from skbiasamp.attackers.qualities import quality_of
+from skbiasamp.attackers.resampling import own_generator, split
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import side_of
 from skbiasamp.metrics import dataset_leakage
 
 looked_at = settings(max_examples=40)

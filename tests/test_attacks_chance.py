@@ -18,7 +18,7 @@ from test_properties import audited, worlds
 from test_published_values import data_folder
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
-from skbiasamp.attackers._pair import balance, majority
+from skbiasamp.attackers.attack_pair import balance, majority
 from skbiasamp.inference import UncertaintyWarning
 from skbiasamp.metrics import dpa_amplification, leakage_amplification
 

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import skbiasamp
 from skbiasamp import DirectionalAuditor, LeakageAuditor
 from skbiasamp.inference import UncertaintyWarning
-from skbiasamp.inference._intervals import _quantiles
+from skbiasamp.inference.intervals import _quantiles
 
 
 def rows(seed):

@@ -26,7 +26,7 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import differential_fairness_amplification
 
 # A quarter of the women and half of the men are hired; the model hires no woman.

@@ -9,9 +9,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, MALSAuditor
-from skbiasamp._clusters import Clusters
-from skbiasamp._order import ordered
-from skbiasamp.attackers._draws import draw_folds
+from skbiasamp.attackers.resampling import draw_folds
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.clusters import Clusters
 from skbiasamp.metrics import MultiAttributeAuditor
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex", "cluster": "person"}
@@ -135,7 +135,7 @@ def test_the_bootstrap_is_that_of_whole_clusters():
 
 def _families_of(cells):
     """Return the rows of one family of each profile."""
-    from skbiasamp._cells import labels_of
+    from skbiasamp.counts.cells import labels_of
 
     of, n = cells.clusters
     names = cells.groups

@@ -8,9 +8,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skbiasamp
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
-from skbiasamp._order import ordered
 from skbiasamp.attackers import MLPAttacker
-from skbiasamp.attackers._draws import Merged, _counts_in_folds, split
+from skbiasamp.attackers.resampling import Merged, _counts_in_folds, split
+from skbiasamp.counts.canonical import ordered
 
 FEW = {"n_resamples": 49, "n_draws": 2, "random_state": 0}
 MODELS = ("old", "new", "bold")

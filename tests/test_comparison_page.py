@@ -11,8 +11,8 @@ from test_page import ATTACK, Reading, assert_alone, assert_sound, hostile_audit
 
 import skbiasamp
 from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
-from skbiasamp.report.page import comparison_page
-from skbiasamp.report.page._comparison import TAGS, comparison_view
+from skbiasamp.render import comparison_page
+from skbiasamp.render._comparison import TAGS, comparison_view
 from skbiasamp.results import ComparisonReport
 
 pytest.importorskip("jinja2")

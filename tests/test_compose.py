@@ -35,7 +35,7 @@ from skbiasamp import (
     MultiAttributeAuditor,
     amplification_scorer,
 )
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import directional_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier
 

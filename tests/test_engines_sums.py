@@ -20,9 +20,9 @@ from skbiasamp import (
     MALSAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp._engines import two_values
-from skbiasamp._task_sets import patterns_of
-from skbiasamp._task_sums import TaskSums
+from skbiasamp.counts.engines import two_values
+from skbiasamp.counts.task_sets import patterns_of
+from skbiasamp.counts.task_sums import TaskSums
 from skbiasamp.inference import UncertaintyWarning
 
 N_TASKS = 8

@@ -13,8 +13,8 @@ import pytest
 from command_line import refused
 
 import skbiasamp
-from skbiasamp._files import opened
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
+from skbiasamp._io.files import opened
 from skbiasamp.cli import main
 
 COLUMNS = {"target": "hired", "prediction": "predicted", "sensitive": "sex"}

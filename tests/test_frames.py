@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, MultiAttributeAuditor
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 
 
 @pytest.fixture(scope="module")

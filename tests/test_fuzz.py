@@ -24,7 +24,7 @@ from hostile_made import MADE, pick
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 
 CALLS, PARTS = int(os.environ.get("FUZZ_CALLS", 750)), 6
 SEED = int(os.environ.get("FUZZ_SEED", 20240))
@@ -43,7 +43,7 @@ THEIRS = {
 }
 # Modules of matplotlib that may refuse what a user passes on to it: colours, arguments of artists.
 DRAWING = {f"matplotlib.{name}" for name in ("_api", "artist", "cm", "colorizer", "colors")}
-READ_AND_WRITE = ("skbiasamp._writing", "skbiasamp._schema")
+READ_AND_WRITE = ("skbiasamp._io.writing", "skbiasamp._io.schema")
 # What takes X; elsewhere scikit-learn has nothing to say.
 WITH_X = {"X", "estimator"}
 

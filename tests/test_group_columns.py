@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from skbiasamp import Contingency
-from skbiasamp._order import ordered
+from skbiasamp.counts.canonical import ordered
 
 FRAME = pd.DataFrame(
     {"sex": list("ffmmfm"), "race": list("bwbwbw"), "hired": [1, 0, 1, 1, 0, 0], "n": [2] * 6}

@@ -45,20 +45,21 @@ from skbiasamp import (
     LeakageAuditor,
     MALSAuditor,
     MultiAttributeAuditor,
-    _jobs,
-    _sums,
 )
-from skbiasamp._cells import distinct
-from skbiasamp._input import InputError
-from skbiasamp._order import ordered
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils import jobs, random
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import distinct
 from skbiasamp.inference import (
     UncertaintyWarning,
-    _intervals,
     adjust_p_values,
     paired_p_values,
 )
+from skbiasamp.inference import (
+    intervals as _intervals,
+)
 from skbiasamp.results import COLUMNS
-from skbiasamp.results._tables import uncounted
+from skbiasamp.results.pair_tables import uncounted
 
 looked_at = settings(max_examples=10)
 every_metric = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
@@ -701,14 +702,14 @@ def same(one, other):
 
 @every_metric
 def test_the_numbers_do_not_depend_on_the_number_of_jobs(metric, monkeypatch):
-    monkeypatch.setattr(_sums, "_DRAWN", 1 << 9)  # many blocks
+    monkeypatch.setattr(random, "_DRAWN", 1 << 9)  # many blocks
     data = world(kind="multilabel")
     one, two = (metric(random_state=0, n_resamples=53, n_jobs=jobs) for jobs in (1, 2))
     with joblib.parallel_config(backend="threading"):
         same(audit(one, data), audit(two, data))
 
 
-class Posted(_jobs.Parallel):
+class Posted(jobs.Parallel):
     """Jobs as processes get them, without the seconds that processes take to start."""
 
     def __call__(self, jobs):
@@ -721,10 +722,10 @@ class Posted(_jobs.Parallel):
 
 @every_metric
 def test_jobs_can_be_sent_to_processes(metric, monkeypatch):
-    monkeypatch.setattr(_sums, "_DRAWN", 1 << 9)
+    monkeypatch.setattr(random, "_DRAWN", 1 << 9)
     auditor, data = metric(random_state=0, n_resamples=53), world(kind="multilabel")
     here = audit(auditor, data)
-    monkeypatch.setattr(_jobs, "Parallel", Posted)
+    monkeypatch.setattr(jobs, "Parallel", Posted)
     same(audit(auditor, data), here)
 
 
@@ -736,7 +737,7 @@ def test_blocks_of_any_size_hold_all_draws(metric, monkeypatch):
     whole = audit(auditor, data)
     error = whole.statistics["standard_error"]
     noise = quantile_noise(n_resamples, 0.95) * error
-    monkeypatch.setattr(_sums, "_DRAWN", 100 * 150)
+    monkeypatch.setattr(random, "_DRAWN", 100 * 150)
     blocks = audit(auditor, data)
     assert_allclose([blocks.low, blocks.high], [whole.low, whole.high], rtol=0, atol=noise)
     assert_allclose(blocks.statistics["standard_error"], error, rtol=6 / math.sqrt(n_resamples))

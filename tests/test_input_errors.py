@@ -5,7 +5,7 @@ import pickle
 
 import pytest
 
-from skbiasamp._input import InputError, InputTypeError, Role, speaking
+from skbiasamp._input.errors import InputError, InputTypeError, Role, speaking
 
 
 def test_roles_are_called_as_in_python_by_default():

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, LeakageAuditor, LeakageProbe
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import leakage_amplification
 
 RNG = np.random.default_rng(0)

@@ -12,8 +12,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from skbiasamp.attackers import MLPAttacker, _networks
-from skbiasamp.attackers._networks import (
+from skbiasamp.attackers import MLPAttacker, networks
+from skbiasamp.attackers.networks import (
     distinct_inputs,
     draw_rows,
     hold_out,
@@ -260,12 +260,12 @@ def test_what_does_not_fit_at_once_comes_in_parts(monkeypatch):
     attacker = MLPAttacker((5,), max_epochs=4, early_stopping=True)
     at_once = attacker.fit_many(X, y, weight, random_state=seeds)
     expected = at_once.predict_proba(X)
-    monkeypatch.setattr(_networks, "_MAX_NUMBERS", 100)
+    monkeypatch.setattr(networks, "_MAX_NUMBERS", 100)
     in_parts = attacker.fit_many(X, y, weight, random_state=seeds)
     np.testing.assert_allclose(in_parts.validation_curve, at_once.validation_curve, **CLOSE)
-    calls, forward = [], _networks._forward
+    calls, forward = [], networks._forward
     monkeypatch.setattr(
-        _networks, "_forward", lambda *args: calls.append(args[2].shape) or forward(*args)
+        networks, "_forward", lambda *args: calls.append(args[2].shape) or forward(*args)
     )
     np.testing.assert_allclose(in_parts.predict_proba(X), expected, **CLOSE)
     assert len(calls) > 9

@@ -56,7 +56,7 @@ from skbiasamp import (
     amplification_scorer,
     cross_audit,
 )
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.datasets import load_compas
 from skbiasamp.metrics import directional_amplification, mals_amplification
 from skbiasamp.mitigation import CorpusConstraintClassifier, GroupOverSampler

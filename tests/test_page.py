@@ -18,13 +18,21 @@ import pytest
 
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor, MultiAttributeAuditor
-from skbiasamp._words import group_of, name_of, number, p_value, rate, side_of_zero, task_of
-from skbiasamp.report.page import page
-from skbiasamp.report.page._view import TAGS, Axis, look_next, view
+from skbiasamp._utils.formatting import (
+    group_of,
+    name_of,
+    number,
+    p_value,
+    rate,
+    side_of_zero,
+    task_of,
+)
+from skbiasamp.render import page
+from skbiasamp.render._view import TAGS, Axis, look_next, view
 
 pytest.importorskip("jinja2")
 
-FOLDER = Path(skbiasamp.__file__).parent / "report" / "page"
+FOLDER = Path(skbiasamp.__file__).parent / "render"
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 ATTACK = "<script>alert(1)</script>"
 

@@ -8,7 +8,7 @@ from hostile_made import made
 from sklearn.linear_model import LogisticRegression
 
 from skbiasamp import AuditedClassifier
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.plotting import (
     AmplificationCurveDisplay,
     AmplificationDisplay,

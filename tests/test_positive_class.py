@@ -16,9 +16,9 @@ from skbiasamp import (
     MultiAttributeAuditor,
     amplification_curve,
 )
-from skbiasamp._cells import distinct
-from skbiasamp._input import speaking
+from skbiasamp._input.errors import speaking
 from skbiasamp.cli import main
+from skbiasamp.counts.cells import distinct
 from skbiasamp.metrics import (
     bias_disparity,
     directional_amplification,

@@ -23,10 +23,10 @@ from test_properties import audited, worlds
 from test_published_values import COMPAS_BALANCED, COMPAS_UNBALANCED, data_folder, read
 
 from skbiasamp import Contingency, DPAAuditor, LeakageAuditor
-from skbiasamp.attackers._draws import split
 from skbiasamp.attackers._perturbation import perturb, rate_for_f1
-from skbiasamp.attackers._qualities import inverse_log_loss, quality_of
-from skbiasamp.attackers._run import redrawn
+from skbiasamp.attackers.attack_run import redrawn
+from skbiasamp.attackers.qualities import inverse_log_loss, quality_of
+from skbiasamp.attackers.resampling import split
 from skbiasamp.metrics import dataset_leakage, dpa_amplification, leakage_amplification
 
 looked_at = settings(max_examples=15)

@@ -18,9 +18,10 @@ from hostile_made import IN_MONTHS, WATCHED
 from sklearn.linear_model import LogisticRegression
 
 import skbiasamp
-from skbiasamp import LeakageAuditor, _progress
-from skbiasamp._files import opened
-from skbiasamp._warnings import warn
+from skbiasamp import LeakageAuditor
+from skbiasamp._io.files import opened
+from skbiasamp._utils import progress
+from skbiasamp._utils.warnings import warn
 from skbiasamp.attackers import MLPAttacker
 from skbiasamp.mitigation import DomainIndependentClassifier, compare_mitigations
 
@@ -62,9 +63,9 @@ def drawn(monkeypatch):
         def erase(self):
             lines.append("")
 
-    monkeypatch.setattr(_progress, "_screen", lambda **_: Screen())
-    monkeypatch.setattr(_progress, "WAIT", 0.0)
-    monkeypatch.setattr(_progress, "EVERY", 0.001)
+    monkeypatch.setattr(progress, "_screen", lambda **_: Screen())
+    monkeypatch.setattr(progress, "WAIT", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.001)
     return lines
 
 
@@ -78,9 +79,9 @@ def terminal(monkeypatch):
     stream = Terminal()
     # Not sys.stderr itself: pytest puts its own there before each test.
     here = types.SimpleNamespace(stderr=stream, modules=sys.modules)
-    monkeypatch.setattr(_progress, "sys", here)
-    monkeypatch.setattr(_progress, "WAIT", 0.02)
-    monkeypatch.setattr(_progress, "EVERY", 0.01)
+    monkeypatch.setattr(progress, "sys", here)
+    monkeypatch.setattr(progress, "WAIT", 0.02)
+    monkeypatch.setattr(progress, "EVERY", 0.01)
     return stream
 
 
@@ -122,7 +123,7 @@ def test_what_takes_long_is_named(what, drawn):
         pytest.importorskip("torch")
     CALLS[what]()
     assert any(f"{what} " in one for one in drawn), drawn[:5]
-    assert _progress._steps == []
+    assert progress._steps == []
 
 
 def test_files_are_read_with_progress(drawn, tmp_path):
@@ -142,7 +143,7 @@ def test_a_fold_counts_when_its_model_is_fitted(drawn):
 
 
 def busy(seconds=0.2):
-    with _progress.progress("work", 9, verbose=0) as step:
+    with progress.progress("work", 9, verbose=0) as step:
         step.advance(4)
         time.sleep(seconds)
 
@@ -175,14 +176,14 @@ def test_nothing_is_shown_in_a_file_a_thread_or_when_turned_off(terminal, monkey
 
 
 def test_an_error_or_a_warning_takes_the_line_away(terminal):
-    with contextlib.suppress(RuntimeError), _progress.progress("outer"):
-        inner = _progress.progress("inner")
+    with contextlib.suppress(RuntimeError), progress.progress("outer"):
+        inner = progress.progress("inner")
         inner.__enter__()  # as a generator that a traceback keeps alive
         time.sleep(0.1)
         raise RuntimeError
-    assert _progress._steps == []
+    assert progress._steps == []
     assert terminal.getvalue().endswith(" \r")
-    with _progress.progress("outer"):
+    with progress.progress("outer"):
         time.sleep(0.1)
         with pytest.warns(UserWarning, match="said"):
             warn("said")
@@ -190,7 +191,7 @@ def test_an_error_or_a_warning_takes_the_line_away(terminal):
 
 
 def test_names_drive_no_terminal_and_fit_its_width(terminal):
-    with _progress.progress("\x1b[31m\x07" + "長" * 200):
+    with progress.progress("\x1b[31m\x07" + "長" * 200):
         time.sleep(0.1)
     assert "\x1b" not in terminal.getvalue()
     assert "\x07" not in terminal.getvalue()
@@ -215,7 +216,7 @@ def test_a_notebook_has_an_output_that_is_empty_in_the_end(monkeypatch):
         get_ipython=lambda: shell, display=types.SimpleNamespace(display=display)
     )
     monkeypatch.setitem(sys.modules, "IPython", ipython)
-    monkeypatch.setattr(_progress, "WAIT", 0.02)
+    monkeypatch.setattr(progress, "WAIT", 0.02)
     busy()
     assert "skbiasamp: work 4 of 9 (0 s)" in shown
     assert shown[-1] == ""
@@ -242,17 +243,17 @@ def test_an_interrupted_auditor_is_usable(terminal):
     auditor.set_params(attacker=Interrupted())
     with pytest.raises(KeyboardInterrupt):
         auditor.audit(HIRED, PREDICTED, **BY)
-    assert _progress._steps == []
-    assert _progress._line is None
+    assert progress._steps == []
+    assert progress._line is None
     auditor.set_params(attacker="auto")
     again = auditor.audit(HIRED, PREDICTED, **BY)
     assert (again.value, again.low, again.high) == (expected.value, expected.low, expected.high)
 
 
 def test_an_interrupted_query_is_an_interruption():
-    with pytest.raises(KeyboardInterrupt), _progress.interruptible():
+    with pytest.raises(KeyboardInterrupt), progress.interruptible():
         raise RuntimeError("Query interrupted")
-    with pytest.raises(RuntimeError, match="other"), _progress.interruptible():
+    with pytest.raises(RuntimeError, match="other"), progress.interruptible():
         raise RuntimeError("other")
 
 

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from values_only import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
 from skbiasamp import Contingency
-from skbiasamp._order import ordered
+from skbiasamp.counts.canonical import ordered
 from skbiasamp.metrics import (
     bias_disparity,
     differential_fairness_amplification,

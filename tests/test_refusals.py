@@ -28,7 +28,7 @@ from skbiasamp import (
     LeakageAuditor,
     MultiAttributeAuditor,
 )
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.attackers import ExactAttacker, MLPAttacker
 from skbiasamp.datasets import load_colored_digits, make_biased_classification
 from skbiasamp.inference import paired_p_values, required_rows

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skbiasamp import Contingency, DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
-from skbiasamp._cells import keys_of, side_of
-from skbiasamp._order import ordered
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import keys_of, side_of
 from skbiasamp.inference import UncertaintyWarning
 
 pytestmark = [

@@ -13,7 +13,7 @@ from scipy import optimize, stats
 import skbiasamp
 from skbiasamp import AuditReport, DirectionalAuditor
 from skbiasamp.cli import main
-from skbiasamp.inference._shares import critical_values, ratios_to_highest, share_interval
+from skbiasamp.inference.shares import critical_values, ratios_to_highest, share_interval
 
 # The intersectional example in § 5-301 of the rules of New York City's Department of Consumer and
 # Worker Protection for Local Law 144: applicants, selected, printed rate and impact ratio.

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from skbiasamp import DirectionalAuditor, amplification_scorer, cross_audit, mitigation
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 
 RNG = np.random.default_rng(0)
 N = 240

@@ -44,8 +44,8 @@ from skbiasamp import (
     NumericAuditor,
     amplification_scorer,
 )
-from skbiasamp.inference._influence import association_moments
-from skbiasamp.inference._signs import Signs
+from skbiasamp.inference.independent_signs import Signs
+from skbiasamp.inference.influence import association_moments
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning"),

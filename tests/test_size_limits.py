@@ -132,7 +132,7 @@ def test_classes_and_groups_must_make_a_table_that_fits():
 
 def test_a_query_returns_no_cell_a_row(monkeypatch):
     polars = pytest.importorskip("polars")
-    monkeypatch.setattr("skbiasamp._frames.MOST_CELLS", 1000)
+    monkeypatch.setattr("skbiasamp.counts.frames.MOST_CELLS", 1000)
     query = polars.DataFrame({"y": LABELS, "id": IDS}).lazy()
     with pytest.raises(ValueError, match=r"column 'id' \(sensitive\) .* 1,001 values or more"):
         Contingency.from_frame(query, target="y", sensitive="id")
@@ -158,7 +158,7 @@ def test_sets_are_refused_in_seconds_if_only_larger_ones_are_too_many():
 
 
 def test_sets_of_tasks_that_rows_have_together_are_not_even_grown(monkeypatch):
-    monkeypatch.setattr("skbiasamp._task_sets._grown", None)
+    monkeypatch.setattr("skbiasamp.counts.task_sets._grown", None)
     tasks = np.random.default_rng(0).random((400, 120)) < 0.5
     with pytest.raises(
         ValueError, match=r"finds more than 2,000,000 sets: all those of \d\d tasks"

@@ -12,7 +12,7 @@ import pytest
 
 import skbiasamp
 from skbiasamp import AuditReport, AuditResult, Contingency, DirectionalAuditor
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.results import ComparisonReport
 
 ROWS = 40

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from skbiasamp import Contingency, DirectionalAuditor
-from skbiasamp._cells import distinct
+from skbiasamp.counts.cells import distinct
 
 
 def simulate(n, seed):

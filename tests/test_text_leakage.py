@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import skbiasamp
 from skbiasamp import AuditReport, AuditResult, Contingency, LICAuditor, amplification_scorer
-from skbiasamp.attackers._texts import counted, default_attacker
+from skbiasamp.attackers.text_inputs import counted, default_attacker
 from skbiasamp.metrics import lic_amplification
 from skbiasamp.text import WordMasker
 

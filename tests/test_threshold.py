@@ -9,7 +9,7 @@ import pytest
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, selection_rates
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.cli import main
 from skbiasamp.monitoring import Store
 

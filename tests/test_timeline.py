@@ -9,8 +9,8 @@ from scipy import stats
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, DPAAuditor, MALSAuditor
-from skbiasamp._draws import divided, resampled_like
-from skbiasamp.inference._sequential import adjusted, evidence, normal_scores
+from skbiasamp.counts.draws import divided, resampled_like
+from skbiasamp.inference.sequential import adjusted, evidence, normal_scores
 
 NAMED = {"time": "day", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
 

@@ -9,8 +9,8 @@ from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
 from skbiasamp import Contingency, LeakageAuditor
-from skbiasamp.attackers._run import redrawn
-from skbiasamp.inference._intervals import of_draws
+from skbiasamp.attackers.attack_run import redrawn
+from skbiasamp.inference.intervals import of_draws
 
 STUMP = DecisionTreeClassifier(max_depth=1)
 

@@ -9,9 +9,9 @@ import pytest
 
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LabelAuditor, MALSAuditor, metrics
-from skbiasamp._input import InputError
-from skbiasamp._merging import merged
+from skbiasamp._input.errors import InputError
 from skbiasamp.cli import main
+from skbiasamp.counts.merging import merged
 from skbiasamp.metrics import directional_amplification, mals_amplification
 from skbiasamp.monitoring._watch import scored
 from skbiasamp.results import AuditReport

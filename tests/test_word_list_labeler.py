@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
 import skbiasamp
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.text import WordListLabeler
 
 OBJECTS = {

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks
 
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.text import WordMasker, gender_words
 
 MASK = "<group>"

@@ -12,6 +12,7 @@ import time
 import pytest
 
 import skbiasamp
+from skbiasamp._input.errors import InputError
 
 CELLS = skbiasamp.Contingency.from_labels([0, 1, 1], sensitive_features=["f", "f", "m"])
 OLD = "the old report, whole"
@@ -40,7 +41,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(path):
     [
         ("nowhere/x.json", FileNotFoundError, "there is no folder nowhere to write x.json to"),
         (".", IsADirectoryError, ". is a folder: name the file to write"),
-        ("x\0y", skbiasamp._input.InputError, "path must hold no NUL character; got 'x\\x00y'."),
+        ("x\0y", InputError, "path must hold no NUL character; got 'x\\x00y'."),
         ("x" * 300, OSError, "File name too long: '" + "x" * 300 + "'"),
     ],
 )
@@ -63,7 +64,7 @@ def test_a_kill_in_the_middle_leaves_the_old_file(path):
     size = 30_000_000
     path.write_text("0" * size)
     write = f"while 1: written('1' * {size}, sys.argv[1])"
-    code = f"import sys; from skbiasamp._writing import written\n{write}"
+    code = f"import sys; from skbiasamp._io.writing import written\n{write}"
     for _ in range(2):
         process = subprocess.Popen([sys.executable, "-c", code, path])
         deadline = time.monotonic() + 60

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from skbiasamp._input import Array, InputError
-from skbiasamp._torch import find_device
-from skbiasamp.attackers._networks import predict_outputs
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError
+from skbiasamp.attackers.networks import predict_outputs
+from skbiasamp.attackers.optional_torch import find_device
 
 
 @dataclass(eq=False, repr=False)

@@ -9,8 +9,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skbiasamp._compat import check_sample_weight
-from skbiasamp._input import Array, InputError
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import check_sample_weight
 
 
 class ExactAttacker(ClassifierMixin, BaseEstimator):

@@ -12,12 +12,13 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import clone, is_regressor
 
-from skbiasamp._input import Array, InputError, InputTypeError, check_instance
-from skbiasamp._jobs import one_blas_thread, side_by_side
-from skbiasamp._progress import Step, progress
-from skbiasamp._torch import seeded
+from skbiasamp._input.checks import Array, check_instance
+from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._utils.jobs import one_blas_thread, side_by_side
+from skbiasamp._utils.progress import Step, progress
 from skbiasamp.attackers._exact import ExactAttacker
-from skbiasamp.attackers._networks import draw_rows
+from skbiasamp.attackers.networks import draw_rows
+from skbiasamp.attackers.optional_torch import seeded
 
 NAMES = ("auto", "exact", "mlp")
 # "auto" takes the exact attacker if distinct inputs have at least so many rows on average.

@@ -13,11 +13,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skbiasamp._compat import Interval, StrOptions, check_sample_weight
-from skbiasamp._input import Array, InputError, is_one, to_native
-from skbiasamp._torch import find_device
+from skbiasamp._input.checks import Array, is_one
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight
 from skbiasamp.attackers._bundle import MLPBundle
-from skbiasamp.attackers._networks import (
+from skbiasamp.attackers._validation import codes_in, read_validation
+from skbiasamp.attackers.networks import (
     ACTIVATIONS,
     TrainingData,
     average_targets,
@@ -29,7 +31,7 @@ from skbiasamp.attackers._networks import (
     join_equal_rows,
     train_networks,
 )
-from skbiasamp.attackers._validation import codes_in, read_validation
+from skbiasamp.attackers.optional_torch import find_device
 
 PRESETS: dict[str, dict[str, Any]] = {
     "dpa": {"hidden_layer_sizes": (4,), "activation": "sigmoid", "batch_size": 64},

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from skbiasamp._input import Array, Side, codes_of
-from skbiasamp._sums import everywhere, pair_sums
-from skbiasamp.attackers._qualities import divide
+from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import Side, codes_of
+from skbiasamp.attackers.qualities import divide
+from skbiasamp.counts.pair_sums import everywhere, pair_sums
 
 # Columns of fewer numbers are kept as the numbers that products need.
 _KEPT = 1 << 24

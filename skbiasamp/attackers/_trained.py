@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array, Codes, Members
-from skbiasamp._progress import progress
-from skbiasamp._sums import chunks
-from skbiasamp.attackers._attack import Attack
-from skbiasamp.attackers._draws import resample, split
+from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import Codes, Members
+from skbiasamp._utils.progress import progress
+from skbiasamp._utils.random import chunks
 from skbiasamp.attackers._fitting import TrainingTask, predictions_of
-from skbiasamp.attackers._pair import AttackPair, Qualities, of_all_draws, other_folds
-from skbiasamp.attackers._qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
+from skbiasamp.attackers.attack import Attack
+from skbiasamp.attackers.attack_pair import AttackPair, Qualities, of_all_draws, other_folds
+from skbiasamp.attackers.qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
+from skbiasamp.attackers.resampling import resample, split
 
 # Numbers held at once for each cell by true and predicted class.
 _HELD = 1 << 26

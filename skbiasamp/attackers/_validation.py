@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_array
 
-from skbiasamp._compat import check_sample_weight
-from skbiasamp._input import Array, InputError
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import check_sample_weight
 
 
 class ValidationRows(NamedTuple):

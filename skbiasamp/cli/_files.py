@@ -9,9 +9,9 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from skbiasamp._engines import open_frame
-from skbiasamp._input import PARAMETER_OF, InputError
-from skbiasamp._writing import check_path
+from skbiasamp._input.errors import PARAMETER_OF, InputError
+from skbiasamp._io.writing import check_path
+from skbiasamp.counts.engines import open_frame
 
 THRESHOLD = "turn scores in --prediction into labels: positive from this score on, such as 0.5"
 _ADVICE = {

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from skbiasamp._files import find, opened
-from skbiasamp._input import InputError, speaking
+from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._io.files import find, opened
 from skbiasamp.cli._files import THRESHOLD, check_gaps, check_outputs, label_columns, named_columns
 from skbiasamp.cli._terminal import say, say_files
 from skbiasamp.report import described_files, selection_rates

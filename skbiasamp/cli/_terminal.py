@@ -10,8 +10,15 @@ import sys
 import textwrap
 from typing import Any, TextIO
 
-from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE, group_of, name_of, printable, rate
-from skbiasamp._words import p_value as p_text
+from skbiasamp._utils.formatting import (
+    DIRECTION_OF,
+    NO_DIFFERENCE,
+    group_of,
+    name_of,
+    printable,
+    rate,
+)
+from skbiasamp._utils.formatting import p_value as p_text
 from skbiasamp.results import AuditReport, ComparisonReport
 
 _TITLES = ("audit", "estimate", "95 % interval", "p", "verdict")

@@ -12,13 +12,13 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import InputError, quote
-from skbiasamp._words import listed, name_of, rate
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp._utils.formatting import listed, name_of, rate
 from skbiasamp.cli._files import Named
-from skbiasamp.report.checks._texts import MOST_GROUPS, TextsWithoutLabel
+from skbiasamp.report.checks.text_labels import MOST_GROUPS, TextsWithoutLabel
 from skbiasamp.results import Finding
 from skbiasamp.text import WordListLabeler
-from skbiasamp.text._labeler import NO_LABEL, REFUSAL
+from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
 _EXAMPLE = '{"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}'
 

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from skbiasamp._files import opened
-from skbiasamp._input import InputError, speaking
+from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._io.files import opened
 from skbiasamp.cli._files import THRESHOLD, check_gaps, check_outputs, label_columns, named_columns
 from skbiasamp.cli._terminal import in_lines, say, say_files
-from skbiasamp.contingency import Contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.monitoring import Store
 from skbiasamp.results import Timeline
 

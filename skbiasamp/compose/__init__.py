@@ -1,6 +1,6 @@
 """Auditing inside scikit-learn."""
 
-from skbiasamp.compose._audited import AuditedClassifier
 from skbiasamp.compose._probe import LeakageProbe
+from skbiasamp.compose.audited import AuditedClassifier
 
 __all__ = ["AuditedClassifier", "LeakageProbe"]

@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skbiasamp._compat import N_JOBS, HasMethods, Interval, StrOptions
-from skbiasamp._texts import filling
-from skbiasamp._warnings import warn
-from skbiasamp.attackers._attack import Settings
-from skbiasamp.attackers._features import attack_features
-from skbiasamp.attackers._qualities import QUALITIES
-from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
-from skbiasamp.inference._intervals import of_draws
+from skbiasamp._utils.compat import N_JOBS, HasMethods, Interval, StrOptions
+from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.warnings import warn
+from skbiasamp.attackers.attack import Settings
+from skbiasamp.attackers.features import attack_features
+from skbiasamp.attackers.qualities import QUALITIES
+from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns, how_to_pass
+from skbiasamp.inference.intervals import of_draws
 
 _MEASURED = ("leakage_", "chance_", "interval_", "attacker_")
 # Missing numbers, sparse matrices and images pass, as everything does.

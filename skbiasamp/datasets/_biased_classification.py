@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch, check_random_state
 
-from skbiasamp._compat import Interval, validate_params
-from skbiasamp._input import InputError, numbers_of
+from skbiasamp._input.coding import numbers_of
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import Interval, validate_params
 
 _SHARE = [Interval(Real, 0, 1, closed="both")]
 _DISTANCE = [Interval(Real, -1e300, 1e300, closed="both")]

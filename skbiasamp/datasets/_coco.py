@@ -7,7 +7,7 @@ import os
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skbiasamp._compat import StrOptions, validate_params
+from skbiasamp._utils.compat import StrOptions, validate_params
 from skbiasamp.datasets._reference import find_file
 
 _SHA256 = {

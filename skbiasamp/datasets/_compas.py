@@ -7,7 +7,7 @@ from importlib import resources
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skbiasamp._compat import StrOptions, validate_params
+from skbiasamp._utils.compat import StrOptions, validate_params
 
 _FEATURES = ["age", "juv_fel_count", "juv_misd_count", "juv_other_count", "priors_count"]
 _TARGETS = {"two_year_recid", "is_recid", "is_violent_recid"}

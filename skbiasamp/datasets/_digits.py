@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils import Bunch, check_random_state
 
-from skbiasamp._compat import Interval, validate_params
+from skbiasamp._utils.compat import Interval, validate_params
 
 _DESCRIPTION = """\
 Coloured digits

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 from sklearn.utils import Bunch
 
-from skbiasamp._compat import StrOptions, validate_params
-from skbiasamp._input import check_option
+from skbiasamp._input.checks import check_option
+from skbiasamp._utils.compat import StrOptions, validate_params
 from skbiasamp.datasets._reference import find_file
 
 _SHA256 = {

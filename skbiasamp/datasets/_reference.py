@@ -6,7 +6,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 
 
 def find_file(

@@ -5,8 +5,8 @@ cells' counts; a row's influence is its cell's; labels and predictions that chan
 rows are a binomial number of each cell's rows.
 """
 
-from skbiasamp._warnings import UncertaintyWarning
-from skbiasamp.inference._power import required_rows
-from skbiasamp.inference._tests import adjust_p_values, paired_p_values
+from skbiasamp._utils.warnings import UncertaintyWarning
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, paired_p_values
+from skbiasamp.inference.power import required_rows
 
 __all__ = ["UncertaintyWarning", "adjust_p_values", "paired_p_values", "required_rows"]

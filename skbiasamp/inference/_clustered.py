@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._cells import Cells
-from skbiasamp._input import Array, Labels
+from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import Labels
+from skbiasamp.counts.cells import Cells
 
 
 class Changes(NamedTuple):

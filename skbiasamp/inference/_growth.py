@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array
-from skbiasamp.inference._pairs import Pairs, largest
+from skbiasamp._input.checks import Array
+from skbiasamp.inference.pairs import Pairs, largest
 
 # What is nearer to the largest than so many standard errors could be the largest.
 _NEAR = 3.0

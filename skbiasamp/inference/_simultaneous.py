@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skbiasamp._input import Array
-from skbiasamp.inference._pairs import Pairs
+from skbiasamp._input.checks import Array
+from skbiasamp.inference.pairs import Pairs
 
 FLAT = 1e-12
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import InputError
+from skbiasamp._input.errors import InputError
 from skbiasamp.integrations.mlflow import log_report
 from skbiasamp.report import audit
 

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from skbiasamp._input import InputTypeError
+from skbiasamp._input.errors import InputTypeError
 from skbiasamp.results import AuditReport
 
 __all__ = ["log_report"]

@@ -1,8 +1,9 @@
 """The metrics: auditors, their values as functions, and what a metric of your own is made of."""
 
-from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._attack import AttackAuditor
+from skbiasamp.inference.pairs import Pairs, Rates
+from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
+from skbiasamp.metrics.dbac import DBACAuditor, dbac_amplification
 from skbiasamp.metrics.differential_fairness import (
     DifferentialFairnessAuditor,
     differential_fairness_amplification,
@@ -12,16 +13,11 @@ from skbiasamp.metrics.disparity import BiasDisparityAuditor, bias_disparity
 from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
 from skbiasamp.metrics.label import LabelAuditor, label_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
+from skbiasamp.metrics.lic import LICAuditor, lic_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
 from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
-from skbiasamp.metrics.text import (
-    DBACAuditor,
-    LICAuditor,
-    dbac_amplification,
-    lic_amplification,
-)
 
 __all__ = [
     "AttackAuditor",

@@ -13,22 +13,23 @@ import pandas as pd
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._cells import as_labels
-from skbiasamp._compat import StrOptions
-from skbiasamp._input import Array, InputError, check_option, quote
-from skbiasamp._models import of_model
-from skbiasamp._warnings import UncertaintyWarning, warn
-from skbiasamp.contingency import Contingency
-from skbiasamp.inference._assess import assess, sign_of_estimate, warn_uncertain
-from skbiasamp.inference._compare import Difference, Measured, difference, measure_models
-from skbiasamp.inference._intervals import FEW
-from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._signs import FEWEST_ROWS, estimate, parts, signs_of
-from skbiasamp.inference._tests import adjust_p_values, sign_p_values
-from skbiasamp.metrics._base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
-from skbiasamp.metrics._comparing import compare_runs, comparison_result, result_of_runs
-from skbiasamp.metrics._reading import rest_by_name
-from skbiasamp.metrics._signs import association_sign
+from skbiasamp._input.checks import Array, check_option
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp._utils.compat import StrOptions
+from skbiasamp._utils.warnings import UncertaintyWarning, warn
+from skbiasamp.counts.cells import as_labels
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.several_models import of_model
+from skbiasamp.inference.assess import assess, sign_of_estimate, warn_uncertain
+from skbiasamp.inference.differences import Difference, Measured, difference, measure_models
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
+from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
+from skbiasamp.inference.intervals import FEW
+from skbiasamp.inference.pairs import Pairs
+from skbiasamp.metrics.base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
+from skbiasamp.metrics.comparing import compare_runs, comparison_result, result_of_runs
+from skbiasamp.metrics.inputs import rest_by_name
+from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import (
     MODEL_COLUMNS,
     AuditResult,

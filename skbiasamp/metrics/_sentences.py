@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._words import CANNOT, DIRECTION_OF, growth, rate, task_of
+from skbiasamp._utils.formatting import CANNOT, DIRECTION_OF, growth, rate, task_of
 from skbiasamp.results import AuditResult, reference_labels
 
 

@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skbiasamp._compat import Interval
-from skbiasamp._input import Array, InputError, Names
-from skbiasamp._words import NOT_MEASURED, group_of, task_of
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._pairs import Pairs, largest
+from skbiasamp._input.checks import Array, Names
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import Interval
+from skbiasamp._utils.formatting import NOT_MEASURED, group_of, task_of
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.pairs import Pairs, largest
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics.functions import function_of
 from skbiasamp.results import AuditResult, conclusion
-from skbiasamp.results._tables import row_of
+from skbiasamp.results.pair_tables import row_of
 
 # Resamples of more pairs of groups and outcomes do not fit into memory.
 _MOST_PAIRS = 10_000

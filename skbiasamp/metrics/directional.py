@@ -7,16 +7,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._compat import StrOptions
-from skbiasamp._input import DIRECTIONS, Array, InputError, check_table
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.inference._signs import predicted_association, signs_of
+from skbiasamp._input.checks import DIRECTIONS, Array, check_table
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import StrOptions
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.independent_signs import predicted_association, signs_of
+from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
-from skbiasamp.metrics._functions import function_of
-from skbiasamp.metrics._reading import directions_of
 from skbiasamp.metrics._sentences import most_affected
-from skbiasamp.metrics._signs import association_sign, compare_counts, settled
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.inputs import directions_of
+from skbiasamp.metrics.signs import association_sign, compare_counts, settled
 from skbiasamp.results import AuditResult, conclusion
 
 TIES = ("zero", "negative")

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skbiasamp._input import Array
-from skbiasamp._words import task_of
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._pairs import Pairs, Rates
+from skbiasamp._input.checks import Array
+from skbiasamp._utils.formatting import task_of
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics.functions import function_of
 from skbiasamp.results import AuditResult, conclusion
 
 

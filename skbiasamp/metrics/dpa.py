@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skbiasamp._compat import StrOptions
-from skbiasamp._input import DIRECTIONS, Array
-from skbiasamp.attackers._qualities import divide
-from skbiasamp.contingency import Contingency
-from skbiasamp.metrics._attack import AttackAuditor
-from skbiasamp.metrics._functions import function_of
-from skbiasamp.metrics._reading import directions_of
+from skbiasamp._input.checks import DIRECTIONS, Array
+from skbiasamp._utils.compat import StrOptions
+from skbiasamp.attackers.qualities import divide
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.metrics._attack_auditor import AttackAuditor
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.inputs import directions_of
 
 
 class DPAAuditor(AttackAuditor):

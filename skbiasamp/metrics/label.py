@@ -7,15 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import C, sides_of, with_sides
-from skbiasamp._input import Array, Codes, Side, to_native
-from skbiasamp._words import CANNOT, points, rate, task_of
-from skbiasamp.contingency import Contingency, is_contingency
-from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.metrics._base import BaseAuditor
+from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.labels import Codes, Side
+from skbiasamp._utils.formatting import CANNOT, points, rate, task_of
+from skbiasamp.counts.cells import C, sides_of, with_sides
+from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._functions import function_of
-from skbiasamp.metrics._signs import compare_counts
+from skbiasamp.metrics.base import BaseAuditor
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.signs import compare_counts
 from skbiasamp.results import AuditResult, conclusion, label_index
 
 _EVERYONE = ("(all)",)

@@ -8,17 +8,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skbiasamp._cells import side_of, with_sides
-from skbiasamp._compat import StrOptions
-from skbiasamp._input import Array, InputError, quote, speaking
-from skbiasamp._texts import filling
-from skbiasamp._warnings import collected
-from skbiasamp.attackers._attack import InputAndTarget
-from skbiasamp.attackers._run import AttackRun, make_pair, run_attack
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._attack import AttackAuditor
-from skbiasamp.metrics._functions import function_of
-from skbiasamp.metrics._reading import rest_by_name
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError, quote, speaking
+from skbiasamp._utils.compat import StrOptions
+from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.warnings import collected
+from skbiasamp.attackers.attack import InputAndTarget
+from skbiasamp.attackers.attack_run import AttackRun, make_pair, run_attack
+from skbiasamp.counts.cells import side_of, with_sides
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.metrics._attack_auditor import AttackAuditor
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.inputs import rest_by_name
 from skbiasamp.results import AuditResult
 
 _MANY_TASKS = 12  # above this, a report takes fewer draws

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from skbiasamp._input import Array
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.inference._tests import sign_p_values
+from skbiasamp._input.checks import Array
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.hypothesis_tests import sign_p_values
+from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._sentences import most_affected
-from skbiasamp.metrics._signs import share_sign
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.signs import share_sign
 from skbiasamp.results import AuditResult, conclusion
 
 

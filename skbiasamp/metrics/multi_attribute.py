@@ -8,10 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skbiasamp._cells import unweighted
-from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._input import DIRECTIONS, Array, require_labels
-from skbiasamp._task_sets import (
+from skbiasamp._input.checks import DIRECTIONS, Array, require_labels
+from skbiasamp._utils.compat import Interval, StrOptions
+from skbiasamp._utils.formatting import points
+from skbiasamp.counts.cells import unweighted
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.task_sets import (
     frequent_sets,
     occurrences_of,
     of_sets,
@@ -19,14 +21,12 @@ from skbiasamp._task_sets import (
     set_names,
     superset_counts,
 )
-from skbiasamp._words import points
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.inference._tests import sign_p_values
+from skbiasamp.inference.hypothesis_tests import sign_p_values
+from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
-from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._sentences import most_affected
-from skbiasamp.metrics._signs import association_sign, over_share, share_sign, sign_of_counts
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.signs import association_sign, over_share, share_sign, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 
 

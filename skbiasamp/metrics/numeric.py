@@ -9,16 +9,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import column, labels_of, side_of, sides_of, with_sides
-from skbiasamp._input import Array, Members
-from skbiasamp._order import ordered
-from skbiasamp._words import CANNOT, amount, task_of
-from skbiasamp.contingency import Contingency
-from skbiasamp.inference._influence import variance_of
-from skbiasamp.inference._pairs import Pairs, Rates
-from skbiasamp.inference._tests import normal_test
+from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import Members
+from skbiasamp._utils.formatting import CANNOT, amount, task_of
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import column, labels_of, side_of, sides_of, with_sides
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference.hypothesis_tests import normal_test
+from skbiasamp.inference.influence import variance_of
+from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._functions import function_of
+from skbiasamp.metrics.functions import function_of
 from skbiasamp.results import AuditResult, ComparisonResult, conclusion
 
 _ROUNDING = 1e-12  # smaller differences of means, and spreads, are those of floats

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skbiasamp._input import Array, InputError
-from skbiasamp._words import points
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._pairs import Pairs
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.formatting import points
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
-from skbiasamp.metrics._functions import function_of
 from skbiasamp.metrics._sentences import most_affected
+from skbiasamp.metrics.functions import function_of
 from skbiasamp.results import AuditResult, conclusion
 
 

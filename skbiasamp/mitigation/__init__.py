@@ -3,12 +3,12 @@
 from skbiasamp.mitigation._adversarial import AdversarialClassifier
 from skbiasamp.mitigation._balance import RatioBalancer
 from skbiasamp.mitigation._compare import compare_mitigations
-from skbiasamp.mitigation._comparison import MitigationComparison
 from skbiasamp.mitigation._corpus import CorpusConstraintClassifier
 from skbiasamp.mitigation._domains import DomainIndependentClassifier
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._oversample import GroupOverSampler
 from skbiasamp.mitigation._repair import DataRepair
+from skbiasamp.mitigation.comparison import MitigationComparison
 
 __all__ = [
     "AdversarialClassifier",

@@ -20,13 +20,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from skbiasamp._compat import Interval, StrOptions, check_sample_weight, take_rows
-from skbiasamp._input import Array, InputError, check_lengths, to_native
-from skbiasamp._progress import progress
-from skbiasamp._texts import filling
-from skbiasamp._torch import find_device, import_torch, seeded
-from skbiasamp.attackers._networks import check_total
-from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
+from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import check_lengths, to_native
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import Interval, StrOptions, check_sample_weight, take_rows
+from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.progress import progress
+from skbiasamp.attackers.networks import check_total
+from skbiasamp.attackers.optional_torch import find_device, import_torch, seeded
+from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._adversarial_networks import (
     Networks,
     build,

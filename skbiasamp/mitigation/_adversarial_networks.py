@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array, InputError, InputTypeError, check_call, quote
-from skbiasamp._torch import import_torch
+from skbiasamp._input.checks import Array, check_call
+from skbiasamp._input.errors import InputError, InputTypeError, quote
+from skbiasamp.attackers.optional_torch import import_torch
 
 _AT_ONCE = 4096  # rows whose outputs are computed together
 _ADVERSARY_WIDTH = 64

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skbiasamp._input import Array
-from skbiasamp._torch import import_torch, seeded
-from skbiasamp.attackers._networks import distinct_inputs, draw_rows
+from skbiasamp._input.checks import Array
+from skbiasamp.attackers.networks import distinct_inputs, draw_rows
+from skbiasamp.attackers.optional_torch import import_torch, seeded
 from skbiasamp.mitigation._adversarial_networks import Networks
 
 

@@ -10,9 +10,9 @@ import pandas as pd
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from skbiasamp._compat import Interval, StrOptions
-from skbiasamp._input import Array
-from skbiasamp._texts import filling
+from skbiasamp._input.checks import Array
+from skbiasamp._utils.compat import Interval, StrOptions
+from skbiasamp._utils.docstrings import filling
 from skbiasamp.mitigation._pairs import Memberships, as_index
 from skbiasamp.mitigation._samplers import Sampler, draw
 

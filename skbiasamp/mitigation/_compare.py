@@ -15,7 +15,10 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
 
-from skbiasamp._compat import (
+from skbiasamp._input.checks import check_auditor, is_one
+from skbiasamp._input.containers import check_lengths, to_native
+from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
+from skbiasamp._utils.compat import (
     N_JOBS,
     Interval,
     StrOptions,
@@ -23,24 +26,14 @@ from skbiasamp._compat import (
     take_rows,
     validate_params,
 )
-from skbiasamp._input import (
-    InputError,
-    InputTypeError,
-    check_auditor,
-    check_lengths,
-    is_one,
-    quote,
-    speaking,
-    to_native,
-)
-from skbiasamp._progress import clear, progress
-from skbiasamp._words import printable
+from skbiasamp._utils.formatting import printable
+from skbiasamp._utils.progress import clear, progress
 from skbiasamp.metrics import DirectionalAuditor
-from skbiasamp.mitigation._comparison import MitigationComparison, table_of
 from skbiasamp.mitigation._noise import NoiseRandomizer
 from skbiasamp.mitigation._pairs import check_frame
+from skbiasamp.mitigation.comparison import MitigationComparison, table_of
 from skbiasamp.model_selection import CrossAuditResult, cross_audit
-from skbiasamp.model_selection._folds import (
+from skbiasamp.model_selection.folds import (
     STRATIFY,
     joint_strata,
     of_each_row_once,
@@ -49,7 +42,7 @@ from skbiasamp.model_selection._folds import (
     splitter,
     tested_twice,
 )
-from skbiasamp.model_selection._rows import RowClassifier, RowData
+from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
 from skbiasamp.results import ComparisonResult
 
 

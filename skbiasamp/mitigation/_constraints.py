@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from skbiasamp._input import Array
+from skbiasamp._input.checks import Array
 
 # The maximum over predictions is smoothed, less and less, so that it has a gradient.
 _TEMPERATURES = (1.0, 0.3, 0.1, 0.03)

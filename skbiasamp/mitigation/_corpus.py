@@ -14,11 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import HasMethods, Interval, check_sample_weight
-from skbiasamp._input import Array, quote
-from skbiasamp._texts import filling
-from skbiasamp.compose._sensitive import SENSITIVE
-from skbiasamp.compose._wrapper import SensitiveWrapper
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import quote
+from skbiasamp._utils.compat import HasMethods, Interval, check_sample_weight
+from skbiasamp._utils.docstrings import filling
+from skbiasamp.compose.sensitive import SENSITIVE
+from skbiasamp.compose.wrapper import SensitiveWrapper
 from skbiasamp.mitigation._constraints import ShareLimits, choose_tasks, constrain
 from skbiasamp.mitigation._pairs import (
     as_index,
@@ -27,7 +28,7 @@ from skbiasamp.mitigation._pairs import (
     read_pairs,
     require_y,
 )
-from skbiasamp.model_selection._responses import task_scores
+from skbiasamp.model_selection.responses import task_scores
 
 _CERTAIN = 1e-9
 

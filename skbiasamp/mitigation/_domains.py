@@ -15,14 +15,17 @@ from sklearn.multioutput import MultiOutputClassifier
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import N_JOBS, HasMethods, StrOptions, check_method_params, take_rows
-from skbiasamp._input import Array, InputError, quote, read_weight, to_native
-from skbiasamp._jobs import side_by_side
-from skbiasamp._texts import filling
-from skbiasamp.compose._sensitive import SENSITIVE
-from skbiasamp.compose._wrapper import SensitiveClassifier, ready
+from skbiasamp._input.checks import Array
+from skbiasamp._input.coding import read_weight
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_method_params, take_rows
+from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.jobs import side_by_side
+from skbiasamp.compose.sensitive import SENSITIVE
+from skbiasamp.compose.wrapper import SensitiveClassifier, ready
 from skbiasamp.mitigation._pairs import Memberships, as_index, check_rows, input_errors, read_pairs
-from skbiasamp.model_selection._responses import task_scores
+from skbiasamp.model_selection.responses import task_scores
 
 _CERTAIN = 1e-9
 

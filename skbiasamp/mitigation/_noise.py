@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import Interval
-from skbiasamp._input import Array, to_native
+from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import to_native
+from skbiasamp._utils.compat import Interval
 from skbiasamp.mitigation._pairs import check_frame, checked_data
 
 _NUMBERS: dict[str, Any] = {"dtype": [np.float64, np.float32], "accept_sparse": "csc"}

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array, InputError
-from skbiasamp._texts import filling
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.docstrings import filling
 from skbiasamp.mitigation._pairs import Memberships
 from skbiasamp.mitigation._samplers import Sampler
 

@@ -13,23 +13,12 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import validate_data
 
-from skbiasamp._input import (
-    Array,
-    InputError,
-    InputTypeError,
-    Names,
-    Rows,
-    as_bytes,
-    check_known,
-    check_lengths,
-    codes_of,
-    quote,
-    read_rows,
-    recode,
-    require_groups,
-    speaking,
-    to_native,
-)
+from skbiasamp._input.checks import Array, Names, check_known, require_groups
+from skbiasamp._input.classes import recode
+from skbiasamp._input.containers import check_lengths, to_native
+from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
+from skbiasamp._input.labels import Rows, as_bytes, codes_of
+from skbiasamp._input.reader import read_rows
 
 # Mitigations have no parameter `missing`.
 _WITHOUT_POLICIES: dict[str, Any] = {

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skbiasamp._compat import Interval
-from skbiasamp._input import Array
-from skbiasamp._texts import filling
+from skbiasamp._input.checks import Array
+from skbiasamp._utils.compat import Interval
+from skbiasamp._utils.docstrings import filling
 from skbiasamp.mitigation._pairs import Memberships
 from skbiasamp.mitigation._samplers import Sampler, draw
 

@@ -10,10 +10,11 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from skbiasamp._compat import take_rows
-from skbiasamp._input import Array, is_tensor, to_native
-from skbiasamp._progress import progress
-from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns
+from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import is_tensor, to_native
+from skbiasamp._utils.compat import take_rows
+from skbiasamp._utils.progress import progress
+from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns
 from skbiasamp.mitigation._pairs import Memberships, check_rows, read_pairs
 
 

@@ -16,17 +16,20 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import cross_validate
 from sklearn.utils import check_random_state
 
-from skbiasamp._compat import Interval, StrOptions, has_method, take_rows, validate_params
-from skbiasamp._input import Array, InputError, InputTypeError, of_auditor, speaking, to_native
-from skbiasamp._models import check_model, check_models
-from skbiasamp._progress import progress
-from skbiasamp._warnings import collected
+from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
+from skbiasamp._utils.compat import Interval, StrOptions, has_method, take_rows, validate_params
+from skbiasamp._utils.progress import progress
+from skbiasamp._utils.warnings import collected
 from skbiasamp.compose import AuditedClassifier
-from skbiasamp.compose._sensitive import requests, without
+from skbiasamp.compose.sensitive import requests, without
+from skbiasamp.counts.several_models import check_model, check_models
 from skbiasamp.inference import adjust_p_values
-from skbiasamp.metrics._comparing import mean_of_results
+from skbiasamp.metrics.comparing import mean_of_results
 from skbiasamp.model_selection._cross_results import CrossAuditResult, CrossComparisonResult
-from skbiasamp.model_selection._folds import (
+from skbiasamp.model_selection._scorer import AmplificationScorer
+from skbiasamp.model_selection.folds import (
     STRATIFY,
     joint_strata,
     of_each_row_once,
@@ -36,8 +39,7 @@ from skbiasamp.model_selection._folds import (
     splitter,
     tested_twice,
 )
-from skbiasamp.model_selection._rows import RowClassifier, RowData
-from skbiasamp.model_selection._scorer import AmplificationScorer
+from skbiasamp.model_selection.row_classifier import RowClassifier, RowData
 from skbiasamp.results import MODEL_COLUMNS, ComparisonResult
 
 

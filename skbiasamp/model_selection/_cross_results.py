@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._input import Array
-from skbiasamp._words import printable
+from skbiasamp._input.checks import Array
+from skbiasamp._utils.formatting import printable
 from skbiasamp.results import AuditResult, ComparisonResult, without_equal_values
 
 

@@ -12,30 +12,22 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skbiasamp._cells import distinct, labels_of, sides_of, with_sides
-from skbiasamp._compat import Interval, StrOptions, validate_params
-from skbiasamp._input import (
-    GROUPS,
-    MISSING_POLICIES,
-    Array,
-    InputError,
-    Members,
-    Side,
-    as_numbers,
-    columns_of,
-    numbers_of,
-    speaking,
-    to_native,
-)
-from skbiasamp._progress import progress
-from skbiasamp._texts import filling
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._assess import sign_of_estimate
-from skbiasamp.inference._influence import mean_variance
-from skbiasamp.inference._pairs import Pairs
-from skbiasamp.inference._signs import gradient, signs_of
-from skbiasamp.metrics._functions import fit_if_given
+from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
+from skbiasamp._input.coding import as_numbers, numbers_of
+from skbiasamp._input.containers import columns_of, to_native
+from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.labels import Members, Side
+from skbiasamp._utils.compat import Interval, StrOptions, validate_params
+from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.progress import progress
+from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.assess import sign_of_estimate
+from skbiasamp.inference.independent_signs import gradient, signs_of
+from skbiasamp.inference.influence import mean_variance
+from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
+from skbiasamp.metrics.functions import fit_if_given
 
 _EXACT = 30  # thresholds of a curve whose signs and errors are computed
 

@@ -19,21 +19,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._compat import HasMethods, StrOptions, has_method
-from skbiasamp._input import (
-    InputError,
-    InputTypeError,
-    as_classes,
-    check_auditor,
-    check_instance,
-    of_auditor,
-    speaking,
-)
+from skbiasamp._input.checks import check_auditor, check_instance
+from skbiasamp._input.coding import as_classes
+from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
+from skbiasamp._utils.compat import HasMethods, StrOptions, has_method
 from skbiasamp.compose import AuditedClassifier
-from skbiasamp.compose._audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
-from skbiasamp.compose._sensitive import SENSITIVE, SensitiveColumns, how_to_pass
-from skbiasamp.model_selection._responses import task_scores
+from skbiasamp.compose.audited import BALANCED, SAMPLER_INSIDE, cannot_amplify
+from skbiasamp.compose.sensitive import SENSITIVE, SensitiveColumns, how_to_pass
 from skbiasamp.model_selection._thresholds import BaseRateThresholdClassifier
+from skbiasamp.model_selection.responses import task_scores
 
 # Classifiers that pass X on unchanged, and the attribute with the fitted one inside.
 _INNER = (

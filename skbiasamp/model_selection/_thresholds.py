@@ -12,11 +12,13 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from skbiasamp._compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
-from skbiasamp._input import Array, InputError, to_native
-from skbiasamp._progress import progress
-from skbiasamp.compose._wrapper import ClassifierWrapper, fit_params, ready
-from skbiasamp.model_selection._responses import task_scores
+from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import N_JOBS, HasMethods, StrOptions, check_sample_weight
+from skbiasamp._utils.progress import progress
+from skbiasamp.compose.wrapper import ClassifierWrapper, fit_params, ready
+from skbiasamp.model_selection.responses import task_scores
 
 
 class BaseRateThresholdClassifier(ClassifierWrapper):

@@ -3,6 +3,6 @@
 from skbiasamp.monitoring._feedback import feedback_audit
 from skbiasamp.monitoring._over import audit_over
 from skbiasamp.monitoring._store import Store
-from skbiasamp.results._feedback import FeedbackResult
+from skbiasamp.results.feedback import FeedbackResult
 
 __all__ = ["FeedbackResult", "Store", "audit_over", "feedback_audit"]

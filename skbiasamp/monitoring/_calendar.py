@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import narwhals.stable.v2 as nw
 import pandas as pd
 
-from skbiasamp._engines import open_frame
-from skbiasamp._input import InputError, quote
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp.counts.engines import open_frame
 
 EVERY = ("hour", "day", "week", "month", "quarter", "year")
 _MOST = 10_000  # periods; more are a wrong year in some row

@@ -10,7 +10,11 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from skbiasamp._compat import (
+from skbiasamp._input.checks import Array, check_auditor
+from skbiasamp._input.coding import as_classes
+from skbiasamp._input.containers import check_lengths, to_native
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import (
     N_JOBS,
     HasMethods,
     Interval,
@@ -19,21 +23,13 @@ from skbiasamp._compat import (
     take_rows,
     validate_params,
 )
-from skbiasamp._input import (
-    Array,
-    InputError,
-    as_classes,
-    check_auditor,
-    check_lengths,
-    to_native,
-)
-from skbiasamp._jobs import side_by_side
-from skbiasamp._sums import generator
-from skbiasamp._warnings import collected
-from skbiasamp.contingency import Contingency
-from skbiasamp.inference._runs import mean_of_runs
-from skbiasamp.report._auditors import allowed
-from skbiasamp.results._feedback import FeedbackResult
+from skbiasamp._utils.jobs import side_by_side
+from skbiasamp._utils.random import generator
+from skbiasamp._utils.warnings import collected
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference.runs import mean_of_runs
+from skbiasamp.report.auditors import allowed
+from skbiasamp.results.feedback import FeedbackResult
 
 
 @validate_params(

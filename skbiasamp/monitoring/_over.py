@@ -8,37 +8,23 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import distinct, naming_side, take
-from skbiasamp._frames import read_periods
-from skbiasamp._input import (
-    InputError,
-    InputTypeError,
-    check_auditor,
-    check_count,
-    check_option,
-    columns_named,
-    quote,
-    rows_of,
-)
-from skbiasamp._merging import check_alike, common_positive, merged, present, within
-from skbiasamp._progress import interruptible, progress
-from skbiasamp._sums import generator
-from skbiasamp._warnings import collected
-from skbiasamp.contingency import Contingency, is_contingency
-from skbiasamp.metrics._reading import opened_rows
+from skbiasamp._input.checks import check_auditor, check_count, check_option
+from skbiasamp._input.errors import InputError, InputTypeError, columns_named, quote, rows_of
+from skbiasamp._utils.progress import interruptible, progress
+from skbiasamp._utils.random import generator
+from skbiasamp._utils.warnings import collected
+from skbiasamp.counts.cells import distinct, naming_side, take
+from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.frames import read_periods
+from skbiasamp.counts.merging import check_alike, common_positive, merged, present, within
+from skbiasamp.metrics.inputs import opened_rows
 from skbiasamp.monitoring._calendar import EVERY, in_order, timed, without_gaps
-from skbiasamp.monitoring._tables import name_causes, pairs_table, period_table
+from skbiasamp.monitoring._period_tables import name_causes, pairs_table, period_table
 from skbiasamp.monitoring._watch import varies, watched
-from skbiasamp.report._auditors import allowed
-from skbiasamp.report._evidence import call_of, context_of
+from skbiasamp.report.auditors import allowed
+from skbiasamp.report.evidence import call_of, context_of
 from skbiasamp.results import Timeline
-from skbiasamp.results._timeline import (
-    BEFORE,
-    EMPTY,
-    PAIR_COLUMNS,
-    REFERENCE,
-    WATCHED,
-)
+from skbiasamp.results.timeline import BEFORE, EMPTY, PAIR_COLUMNS, REFERENCE, WATCHED
 
 _OF_ATTACKERS = 199  # draws: each trains the attackers again
 _DRAWS = 999

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp import _schema as schema
-from skbiasamp._cells import SideName, distinct, side_of, take
-from skbiasamp._input import InputError, InputTypeError, Said, check_count, rows_of
-from skbiasamp._merging import check_alike, common_positive, merged
-from skbiasamp._order import ordered
-from skbiasamp._writing import remove_leftovers, written
-from skbiasamp.contingency import Contingency
+from skbiasamp._input.checks import check_count
+from skbiasamp._input.errors import InputError, InputTypeError, Said, rows_of
+from skbiasamp._io import schema
+from skbiasamp._io.writing import remove_leftovers, written
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import SideName, distinct, side_of, take
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.merging import check_alike, common_positive, merged
 from skbiasamp.monitoring._calendar import checked_period, every_of, without_gaps
 from skbiasamp.monitoring._over import CountedPeriods, check_watch, over
 from skbiasamp.results import Timeline

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from skbiasamp._draws import divided, resampled_like
-from skbiasamp._input import Array
-from skbiasamp._merging import merged
-from skbiasamp._progress import progress
-from skbiasamp._sums import chunks
-from skbiasamp.contingency import Contingency
-from skbiasamp.inference._sequential import Evidence, adjusted, evidence, normal_scores
+from skbiasamp._input.checks import Array
+from skbiasamp._utils.progress import progress
+from skbiasamp._utils.random import chunks
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.draws import divided, resampled_like
+from skbiasamp.counts.merging import merged
+from skbiasamp.inference.sequential import Evidence, adjusted, evidence, normal_scores
 
 _HALF = 0.5  # of the error rate is the value's, the other half is shared by the pairs
 _FEW_PERIODS = 5  # fewer do not show how much the periods of a reference vary

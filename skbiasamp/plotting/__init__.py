@@ -7,7 +7,7 @@ from skbiasamp.plotting._forest import AmplificationDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
 from skbiasamp.plotting._timeline import TimelineDisplay
 from skbiasamp.plotting._tradeoff import MitigationDisplay
-from skbiasamp.plotting._words import WordsDisplay
+from skbiasamp.plotting._words_display import WordsDisplay
 
 __all__ = [
     "AmplificationCurveDisplay",

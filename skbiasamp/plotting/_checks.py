@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array, InputError, InputTypeError, check_count, quote
+from skbiasamp._input.checks import Array, check_count
+from skbiasamp._input.errors import InputError, InputTypeError, quote
 
 
 def as_floats(column: Any, name: str = "table") -> Array:

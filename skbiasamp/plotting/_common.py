@@ -9,10 +9,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import as_classes, check_auditor, check_instance, check_option
-from skbiasamp._words import group_of
-from skbiasamp.inference._power import check_share
-from skbiasamp.inference._tests import significant
+from skbiasamp._input.checks import check_auditor, check_instance, check_option
+from skbiasamp._input.coding import as_classes
+from skbiasamp._utils.formatting import group_of
+from skbiasamp.inference.hypothesis_tests import significant
+from skbiasamp.inference.power import check_share
 from skbiasamp.metrics import DirectionalAuditor
 from skbiasamp.plotting._checks import (
     as_floats,

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array, check_option
-from skbiasamp._words import DIRECTION_OF, NO_DIFFERENCE
+from skbiasamp._input.checks import Array, check_option
+from skbiasamp._utils.formatting import DIRECTION_OF, NO_DIFFERENCE
 from skbiasamp.plotting._checks import (
     as_floats,
     check_drawable,
@@ -19,7 +19,7 @@ from skbiasamp.plotting._checks import (
     with_defaults,
 )
 from skbiasamp.plotting._common import LESS, MORE, short_labels
-from skbiasamp.plotting._rows import POINT, axes_of_rows, draw_intervals, label_rows
+from skbiasamp.plotting._forest_rows import POINT, axes_of_rows, draw_intervals, label_rows
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 _NAMES = ("metric", "model", "verdict")

@@ -8,19 +8,13 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import column
-from skbiasamp._input import (
-    Array,
-    InputError,
-    InputTypeError,
-    check_instance,
-    check_option,
-    is_one,
-    to_native,
-)
-from skbiasamp.contingency import Contingency
+from skbiasamp._input.checks import Array, check_instance, check_option, is_one
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp.counts.cells import column
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.model_selection import AmplificationCurve, amplification_curve
-from skbiasamp.model_selection._responses import task_scores
+from skbiasamp.model_selection.responses import task_scores
 from skbiasamp.plotting._checks import (
     as_floats,
     check_axes,

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import InputTypeError
-from skbiasamp._words import level_of, rate
+from skbiasamp._input.errors import InputTypeError
+from skbiasamp._utils.formatting import level_of, rate
 from skbiasamp.plotting._checks import (
     as_floats,
     check_drawable,
@@ -18,7 +18,7 @@ from skbiasamp.plotting._checks import (
     with_defaults,
 )
 from skbiasamp.plotting._common import LINES, axes_of, literal, tidy
-from skbiasamp.results._feedback import FeedbackResult
+from skbiasamp.results.feedback import FeedbackResult
 
 
 class FeedbackDisplay:

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array
+from skbiasamp._input.checks import Array
 from skbiasamp.plotting._checks import as_floats, check_most
 from skbiasamp.plotting._common import LESS, MORE, SIDES, PairsDisplay
-from skbiasamp.plotting._rows import axes_of_rows, draw_intervals, label_rows
+from skbiasamp.plotting._forest_rows import axes_of_rows, draw_intervals, label_rows
 
 
 class AmplificationDisplay(PairsDisplay):

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array, InputError, check_option
+from skbiasamp._input.checks import Array, check_option
+from skbiasamp._input.errors import InputError
 from skbiasamp.plotting._checks import as_floats, check_axes, check_most
 from skbiasamp.plotting._common import (
     FONT,

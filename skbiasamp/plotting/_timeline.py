@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import InputError, InputTypeError, is_one
-from skbiasamp._periods import running_mean, typical
-from skbiasamp._words import group_of, level_of, task_of
+from skbiasamp._input.checks import is_one
+from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._utils.formatting import group_of, level_of, task_of
 from skbiasamp.plotting._checks import (
     as_floats,
     check_drawable,
@@ -20,6 +20,7 @@ from skbiasamp.plotting._checks import (
     with_defaults,
 )
 from skbiasamp.plotting._common import LINES, MORE, axes_of, literal, tidy
+from skbiasamp.render.periods import running_mean, typical
 from skbiasamp.results import Timeline
 
 _MOST_LABELS = 10

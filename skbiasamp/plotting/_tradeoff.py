@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import Array, InputError, quote
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError, quote
 from skbiasamp.mitigation import MitigationComparison
-from skbiasamp.mitigation._comparison import PAIRED
+from skbiasamp.mitigation.comparison import PAIRED
 from skbiasamp.plotting._checks import as_floats, check_drawable, check_kind, with_defaults
 from skbiasamp.plotting._common import LINES, axes_of, room, short_labels, tidy
 

@@ -6,23 +6,19 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp._input import (
-    InputError,
-    check_frame_columns,
-    require_groups,
-    speaking,
-)
-from skbiasamp._progress import progress
-from skbiasamp._texts import filling
-from skbiasamp._warnings import collected
-from skbiasamp.contingency import Contingency
-from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
-from skbiasamp.report._auditors import allowed, at_once, checked, read_as, readied, unused_name
+from skbiasamp._input.checks import check_frame_columns, require_groups
+from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.progress import progress
+from skbiasamp._utils.warnings import collected
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.metrics.inputs import count_labels, opened_rows, read_train
 from skbiasamp.report._compare import compare
-from skbiasamp.report._evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report._selection import selection_rates, selection_table
+from skbiasamp.report.auditors import allowed, at_once, checked, read_as, readied, unused_name
 from skbiasamp.report.checks import Seen, findings_of
+from skbiasamp.report.evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.results import AuditReport, AuditResult
 
 __all__ = ["audit", "compare", "count_rows", "described_files", "selection_rates"]

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import InputError, check_frame_columns, require_groups, speaking
-from skbiasamp._models import check_model, check_models, models_of, of_model
-from skbiasamp._order import ordered
-from skbiasamp._progress import progress
-from skbiasamp._texts import filling
-from skbiasamp._warnings import collected
-from skbiasamp.contingency import Contingency, is_contingency
-from skbiasamp.metrics._reading import count_labels, opened_rows, read_train
-from skbiasamp.report._auditors import allowed, checked, read_as, readied, unused_name
-from skbiasamp.report._evidence import call_of, context_of, described_files
+from skbiasamp._input.checks import check_frame_columns, require_groups
+from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._utils.docstrings import filling
+from skbiasamp._utils.progress import progress
+from skbiasamp._utils.warnings import collected
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.contingency import Contingency, is_contingency
+from skbiasamp.counts.several_models import check_model, check_models, models_of, of_model
+from skbiasamp.metrics.inputs import count_labels, opened_rows, read_train
 from skbiasamp.report._groups import describe_groups
+from skbiasamp.report.auditors import allowed, checked, read_as, readied, unused_name
+from skbiasamp.report.evidence import call_of, context_of, described_files
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._cells import column
-from skbiasamp._input import Array
-from skbiasamp._task_sums import of_one_task
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.inference._row_sets import RowSets, Shares
-from skbiasamp.inference._shares import ratios_to_highest, share_interval
+from skbiasamp._input.checks import Array
+from skbiasamp.counts.cells import column
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.task_sums import of_one_task
+from skbiasamp.inference.row_sets import RowSets, Shares
+from skbiasamp.inference.shares import ratios_to_highest, share_interval
 
 # Error rates, and whether they are of rows that have the task.
 ERRORS = {"true_positive_rate": True, "false_positive_rate": False}

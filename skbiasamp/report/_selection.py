@@ -10,27 +10,24 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
-from skbiasamp._engines import names_of
-from skbiasamp._input import (
+from skbiasamp._input.checks import (
     MISSING,
     Array,
-    InputError,
     NamedMissing,
-    Role,
     check_frame_columns,
     check_option,
     check_threshold,
-    quote,
-    read_weight,
-    speaking,
 )
-from skbiasamp._texts import filling
-from skbiasamp.contingency import Contingency, SideName
-from skbiasamp.metrics._reading import count_labels, opened_rows
-from skbiasamp.report._evidence import call_of, context_of
+from skbiasamp._input.coding import read_weight
+from skbiasamp._input.errors import InputError, Role, quote, speaking
+from skbiasamp._utils.docstrings import filling
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.engines import names_of
+from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.report._groups import ERRORS, TaskRows, impact_ratios, rows_by_task, share_columns
+from skbiasamp.report.evidence import call_of, context_of
 from skbiasamp.results import SelectionRates
-from skbiasamp.results._tables import pair_names
+from skbiasamp.results.pair_tables import pair_names
 
 SCORES = "share of rows above the median score"
 

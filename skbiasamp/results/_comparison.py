@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp import _schema as schema
-from skbiasamp._input import check_option
-from skbiasamp._words import (
+from skbiasamp._input.checks import check_option
+from skbiasamp._io import schema
+from skbiasamp._utils.formatting import (
     AMPLIFIES_LESS,
     AMPLIFIES_MORE,
     NO_DIFFERENCE,
@@ -28,7 +28,7 @@ from skbiasamp._words import (
     task_of,
 )
 from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
-from skbiasamp.results._tables import FORMATS, html_table, row_of, without_equal_values
+from skbiasamp.results.pair_tables import FORMATS, html_table, row_of, without_equal_values
 
 COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/2"
 # Of these intervals and differences were those of values.

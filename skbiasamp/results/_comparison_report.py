@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from skbiasamp import _schema as schema
-from skbiasamp._words import (
+from skbiasamp._io import schema
+from skbiasamp._utils.formatting import (
     DIRECTION_OF,
     NOT_MEASURED,
     escaped,
@@ -250,7 +250,7 @@ class ComparisonReport(Report[ComparisonResult]):
         return "\n".join(lines) + "\n"
 
     def _html(self) -> str:
-        from skbiasamp.report.page import comparison_page
+        from skbiasamp.render import comparison_page
 
         return comparison_page(self.to_dict())
 

@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp import _schema as schema
-from skbiasamp._writing import written
+from skbiasamp._io import schema
+from skbiasamp._io.writing import written
 
 
 class Stored:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp import _schema as schema
-from skbiasamp._input import Array, InputError, check_count
-from skbiasamp._words import (
+from skbiasamp._input.checks import Array, check_count
+from skbiasamp._input.errors import InputError
+from skbiasamp._io import schema
+from skbiasamp._utils.formatting import (
     AMPLIFIES,
     ASSOCIATION,
     CANNOT,
@@ -28,8 +29,8 @@ from skbiasamp._words import (
     printable,
     side_of_zero,
 )
-from skbiasamp.inference._power import check_share, smallest_effect
-from skbiasamp.inference._tests import significant
+from skbiasamp.inference.hypothesis_tests import significant
+from skbiasamp.inference.power import check_share, smallest_effect
 from skbiasamp.results._json import (
     COUNT,
     FLAG,
@@ -41,7 +42,7 @@ from skbiasamp.results._json import (
     records,
     scalar,
 )
-from skbiasamp.results._tables import COLUMNS, FORMATS, html_table, row_of, uncounted
+from skbiasamp.results.pair_tables import COLUMNS, FORMATS, html_table, row_of, uncounted
 
 SCHEMA = "skbiasamp.AuditResult/3"
 # Of these the interval was that of the value.

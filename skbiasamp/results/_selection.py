@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skbiasamp._words import printable
-from skbiasamp._writing import written
+from skbiasamp._io.writing import written
+from skbiasamp._utils.formatting import printable
 from skbiasamp.results._json import as_json
 
 _MEASURES = ("selection_rate", "true_positive_rate", "false_positive_rate")
@@ -78,7 +78,7 @@ class SelectionRates:
         -------
         text : str
         """
-        from skbiasamp.report.page import selection_page
+        from skbiasamp.render import selection_page
 
         content = {"context": as_json(self.context), "selection": as_json(self.table)}
         content["differences"] = as_json(self.differences)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from skbiasamp._words import (
+from skbiasamp._utils.formatting import (
     AMPLIFIES,
     BALANCED,
     CANNOT,

@@ -4,7 +4,7 @@ The metrics on texts are in ``skbiasamp.metrics``.
 """
 
 from skbiasamp.text._gender import gender_words
-from skbiasamp.text._labeler import WordListLabeler
 from skbiasamp.text._masker import WordMasker
+from skbiasamp.text.labeler import WordListLabeler
 
 __all__ = ["WordListLabeler", "WordMasker", "gender_words"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skbiasamp._input import check_option
+from skbiasamp._input.checks import check_option
 
 # Words and their plurals. Left out: words that mean something else more often ("miss", "chick",
 # "buck"), and traits that only correlate with a gender ("pregnant", "beard").

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input import InputError, InputTypeError, check_call
-from skbiasamp._warnings import warn
+from skbiasamp._input.checks import check_call
+from skbiasamp._input.errors import InputError, InputTypeError
+from skbiasamp._utils.warnings import warn
 from skbiasamp.text._base import TextTransformer
 from skbiasamp.text._gender import gender_words
 from skbiasamp.text._matching import Matcher, read_lists, read_texts

@@ -10,7 +10,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from skbiasamp._input import InputError, InputTypeError, to_native
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, InputTypeError
 
 _JOINERS = "\u00ad\u200c\u200d\u2060"  # soft hyphen, joiners: they do not end a word
 _APOSTROPHES = "'\u2019\u02bc\u2018\uff07`\u00b4"

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from skbiasamp._words import listed
-from skbiasamp.contingency import Contingency
+from skbiasamp._utils.formatting import listed
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.results import AuditReport, Finding
 
 ALPHA = 0.05

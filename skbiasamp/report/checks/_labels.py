@@ -10,12 +10,14 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from skbiasamp._cells import side_of, sides_of
-from skbiasamp._input import Names, Role, Said, codes_of, quote, rows_of, unspaced, visible
-from skbiasamp._words import listed, task_of
-from skbiasamp.contingency import Contingency
+from skbiasamp._input.checks import Names, unspaced, visible
+from skbiasamp._input.errors import Role, Said, quote, rows_of
+from skbiasamp._input.labels import codes_of
+from skbiasamp._utils.formatting import listed, task_of
+from skbiasamp.counts.cells import side_of, sides_of
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.report.checks import ALPHA, PAIRS, Check, Found, Seen
-from skbiasamp.text._labeler import NO_LABEL, REFUSAL
+from skbiasamp.text.labeler import NO_LABEL, REFUSAL
 
 
 def is_constant(signs: Contingency) -> bool:

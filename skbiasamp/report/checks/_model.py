@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._input import Array, Said
-from skbiasamp._words import (
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import Said
+from skbiasamp._utils.formatting import (
     NO_EFFECT,
     REVEALS_LESS,
     REVEALS_MORE,
@@ -16,9 +17,9 @@ from skbiasamp._words import (
     rate,
     task_of,
 )
-from skbiasamp.contingency import Contingency
+from skbiasamp.counts.contingency import Contingency
 from skbiasamp.inference import paired_p_values
-from skbiasamp.inference._intervals import FEW
+from skbiasamp.inference.intervals import FEW
 from skbiasamp.report.checks import ALPHA, Check, Found, Seen
 
 # The least difference between base rate and predicted rate that is reported.

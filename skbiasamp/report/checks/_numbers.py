@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skbiasamp._cells import labels_of
-from skbiasamp._input import Role, Said
-from skbiasamp._words import DIRECTION_OF, name_of, rate, task_of
-from skbiasamp.contingency import Contingency, SideName
+from skbiasamp._input.errors import Role, Said
+from skbiasamp._utils.formatting import DIRECTION_OF, name_of, rate, task_of
+from skbiasamp.counts.cells import labels_of
+from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.report.checks import Check, Found, Seen
 
 _MOST_CLASSES = 20

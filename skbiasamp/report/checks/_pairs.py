@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from skbiasamp._words import task_of
+from skbiasamp._utils.formatting import task_of
 from skbiasamp.report.checks import PAIRS, Check, Found, Seen
 from skbiasamp.results import AuditResult
 

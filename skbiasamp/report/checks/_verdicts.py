@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skbiasamp._words import (
+from skbiasamp._utils.formatting import (
     AMPLIFIES,
     CANNOT,
     DIRECTION_OF,

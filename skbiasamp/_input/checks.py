@@ -1,0 +1,474 @@
+"""Checks of options, names of groups and tasks, columns and tables."""
+
+from __future__ import annotations
+
+import inspect
+import unicodedata
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from datetime import datetime
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.errors import (
+    PARAMETER_OF,
+    InputError,
+    InputTypeError,
+    Name,
+    Role,
+    Said,
+    meant,
+    plain,
+    quote,
+    rows_of,
+)
+
+Names = tuple[Hashable, ...]
+Array = np.ndarray[Any, Any]
+
+MISSING = "(missing)"
+
+
+class NamedMissing(str):
+    """Name of a real group or class that is called as missing values are."""
+
+
+GROUPS = ("intersection", "marginal", "indicator")
+MISSING_POLICIES = ("error", "drop", "group")
+DIRECTIONS = ("A->T", "T->A")
+# How many groups are allowed if nobody says: so many, or few if they have few rows each.
+MOST_GROUPS, FEW_GROUPS, FEW_ROWS = 100, 20, 20
+# Pairs of groups and tasks for which tables are made.
+_MOST_PAIRS = 10_000_000
+
+
+def check_instance(value: object, methods: Iterable[str], expected: str) -> None:
+    """Raise if an estimator is a class, or something else; `expected` says of what kind it is."""
+    if isinstance(value, type):
+        kind = value.__name__
+        text = "{expected}; got the class {kind}. Pass an instance: {kind}()."
+        raise InputTypeError(text, expected=expected, kind=kind)
+    lacking = [method for method in methods if not hasattr(value, method)]
+    if lacking:
+        shown = repr(value) if isinstance(value, str) else type(value).__name__
+        text = "{expected}; got {shown}, which has no method {lacking}."
+        raise InputTypeError(text, expected=expected, shown=shown, lacking=lacking[0])
+
+
+def check_auditor(value: object, name: str = "auditor") -> None:
+    """Raise if something is no auditor."""
+    check_instance(value, ("audit",), f"{name} must be an auditor, such as DirectionalAuditor()")
+
+
+def check_option(name: str, value: object, allowed: Sequence[object]) -> None:
+    """Raise if an option is not one of its values."""
+    if not any(value is one or (isinstance(value, str) and value == one) for one in allowed):
+        options = ", ".join(repr(option) for option in allowed)
+        text = "{name} must be one of {options}. Got {value!r} instead."
+        raise InputError(text, name=name, options=options, value=value)
+
+
+def check_count(name: Name, value: object, least: int = 1) -> None:
+    """Raise if something is no whole number, or too small."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        text = "{name} must be a whole number of {least} or more. Got {seen!r} instead."
+        raise InputError(text, name=name, least=least, seen=value)
+
+
+def check_threshold(threshold: object) -> None:
+    """Raise if a threshold of scores is neither None nor a finite number."""
+    number = isinstance(threshold, Real) and not isinstance(threshold, bool)
+    if threshold is not None and not (number and np.isfinite(threshold)):  # type: ignore[call-overload]
+        text = "{threshold} must be a finite number; got {seen!r}."
+        raise InputError(text, seen=threshold)
+
+
+def check_call(name: Name, function: Any, *args: Any, **kwargs: Any) -> None:
+    """Raise if a user's function does not take what it will be given."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of what is written in C nothing is known
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        text = "{name} must take {n} arguments by position{more}; {error}."
+        more = f", and {quote(kwargs)} by name" if kwargs else ""
+        raise InputTypeError(text, name=name, n=len(args), more=more, error=error) from None
+
+
+def check_train(y_train: object, sensitive_train: object) -> None:
+    """Raise if only one side of the training labels was passed."""
+    if (y_train is None) != (sensitive_train is None):
+        raise InputError(
+            "{name} is None. Pass both {y_train} and {sensitive_train}, or neither: without "
+            "training labels, the audited labels take their place.",
+            name="y_train" if y_train is None else "sensitive_train",
+        )
+
+
+def check_frame_columns(named: Mapping[str, object], labels: Iterable[object]) -> None:
+    """Raise if columns of a frame are named and one is missing, or labels are passed as well."""
+    if any(one is not None for one in labels):
+        raise InputTypeError(
+            "Columns of a frame were named, and labels were passed as well. Pass the frame first "
+            "and name its columns (target=, prediction=, sensitive=, weight=), or pass arrays only."
+        )
+    check_names(named)
+
+
+def check_names(named: Mapping[str, Any], *, table: bool = False) -> None:
+    """Raise unless every option names a column of a frame, or a list of columns.
+
+    A `table` of counts has columns of any name, and calls labels by names of its own.
+    """
+    lacking = [name for name in ("target", "sensitive") if named.get(name) is None]
+    if named.get("prediction") is not None:
+        lacking = lacking[lacking[:1] == ["target"] :]  # predictions alone can be measured
+    if lacking and not table:
+        raise InputError(
+            "{lacking} must name a column of the frame; got None. A frame needs target= (the "
+            "labels) and sensitive= (the sensitive feature).",
+            lacking=" and ".join(f"{name}=" for name in lacking),
+        )
+    each = [
+        (option, held)
+        for option, one in named.items()
+        for held in (one.values() if isinstance(one, dict) and "prediction" in option else [one])
+    ]
+    for option, held in each:
+        only = option in ("weight", "count", "cluster")
+        names = held if isinstance(held, list | tuple) and not only else [held]
+        kinds = Hashable if table else str | Integral
+        if held is None or (names and all(isinstance(one, kinds) for one in names)):
+            twice = [] if table else [column for column, n in Counter(names).items() if n > 1]
+            if twice:
+                text = "{name} names column {twice!r} twice. Name each column once."
+                raise InputError(text, name=option, twice=twice[0])
+            continue
+        text = "{name} must be the name of a column{several}; got {seen}.{instead}"
+        instead = " Labels themselves are passed as {parameter}=, without a frame."
+        raise InputTypeError(
+            text,
+            name=option,
+            several="" if only else ", or a list of names",
+            seen="an empty list" if not len(names) else type(held).__name__,
+            instead="" if table else Said(instead, parameter=PARAMETER_OF[option]),
+        )
+
+
+def no_column(column: object, known: Iterable[Hashable], name: Name) -> InputError:
+    """Return the error for a column that is not there; `name` is the option that names it."""
+    known = list(known)
+    return InputError(
+        "{name} must name a column; there is no column {column!r}{meant} The columns are {known}.",
+        name=name,
+        column=column,
+        meant=meant(column, known),
+        known=quote(known, most=12),
+    )
+
+
+def require_groups(names: Names, counts: Array, total: float, *, declared: bool) -> None:
+    """Raise if there is nothing to compare: no group that some rows are in and some are not.
+
+    Groups that are indicator columns were declared, and may be empty.
+    """
+    if not declared and not ((counts > 0) & (counts < total)).any():
+        seen = [name for name, n in zip(names, counts, strict=True) if n > 0]
+        raise InputError(
+            "{sensitive_features} has {who}. Amplification compares groups: pass a column with "
+            "two or more.",
+            who=f"one group only, {quote(seen)}" if len(seen) == 1 else "every row in every group",
+        )
+
+
+def require_task_pred(present: bool, *, metric: str, directed: bool = False) -> None:
+    """Raise if predictions of the task are needed and absent."""
+    if not present:
+        only = Said(" (Only {direction='T->A'} can do without.)") if directed else ""
+        text = "{metric} compares the labels with their predictions: pass {y_pred}.{only}"
+        raise InputError(text, metric=metric, only=only)
+
+
+def require_group_pred(present: bool, *, metric: str = "") -> None:
+    """Raise if predictions of the sensitive feature are needed and absent."""
+    if not present:
+        raise InputError(
+            "{metric}{direction='T->A'} (task → group) needs the sensitive feature as predicted by "
+            "the model: pass {sensitive_pred}. If your model does not predict it, use "
+            "{direction='A->T'}.",
+            metric=f"{metric} with " if metric else "",
+        )
+
+
+def require_labels(soft: bool, *, metric: str, argument: str = "y_pred") -> None:
+    """Raise if a metric of label sets is given probabilities."""
+    if soft:
+        text = "{metric} needs labels, and {name} holds probabilities. Threshold them first."
+        raise InputError(text, metric=metric, name=argument)
+
+
+def kind_of_name(name: Hashable) -> str:
+    """Return of what kind a name is; those of two kinds are never the same class."""
+    if isinstance(name, str):
+        return "text"
+    if isinstance(name, tuple):
+        return "combinations"
+    if isinstance(name, datetime):
+        return f"times with{'out' * (name.tzinfo is None)} a time zone"
+    return "numbers" if isinstance(name, int | float) else type(name).__name__
+
+
+def check_kinds(names: Names, other: Names, argument: Name, other_argument: Name) -> None:
+    """Raise if '0' is compared with 0: they would silently be four classes."""
+    if all(isinstance(name, tuple) for name in (*names, *other)):
+        columns, other_columns = (
+            [tuple(dict.fromkeys(column)) for column in zip(*one, strict=False)]
+            for one in (names, other)
+        )
+        for column, other_column in zip(columns, other_columns, strict=False):
+            check_kinds(column, other_column, argument, other_argument)
+        return
+    kinds, other_kinds = (
+        sorted({kind_of_name(name) for name in one if name != MISSING}) for one in (names, other)
+    )
+    if kinds and other_kinds and set(kinds).isdisjoint(other_kinds):
+        raise InputError(
+            "{other} holds {seen} but {name} holds {expected}. Give both the same labels.",
+            name=argument,
+            other=other_argument,
+            seen=f"{' and '.join(other_kinds)} ({quote(other)})",
+            expected=f"{' and '.join(kinds)} ({quote(names)})",
+        )
+
+
+def check_distinct(names: Names, argument: str) -> None:
+    """Raise if two groups would get one name."""
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise InputError(
+            "{groups='marginal'} names groups column=value, and two groups of {name} would be "
+            "{twice!r}. Give columns and values distinct names.",
+            name=argument,
+            twice=twice[0],
+        )
+
+
+def check_group_limit(n_groups: int, n_rows: float, max_groups: Any, n_columns: int) -> None:
+    """Raise if there are more groups than people mean; `max_groups` None is the default rule."""
+    few_rows = max_groups is None and n_groups > FEW_GROUPS and n_rows < FEW_ROWS * n_groups
+    if not few_rows and n_groups <= (MOST_GROUPS if max_groups is None else max_groups):
+        return
+    raise InputError(
+        "{sensitive_features} must hold groups; got {n_groups:,} {what} in {rows}. Is it an "
+        "identifier, or a number to bin (pandas.cut, KBinsDiscretizer)? If these are groups, pass "
+        "{allowing}.",
+        n_groups=n_groups,
+        what="values" if n_columns == 1 else f"combinations or values of {n_columns} columns",
+        rows=rows_of(n_rows),
+        allowing=Role("max_groups", f"={n_groups}"),
+    )
+
+
+def check_pair_limit(n_groups: int, n_tasks: int) -> None:
+    """Raise if tables of groups × tasks would not fit into memory."""
+    if n_groups * n_tasks > _MOST_PAIRS:
+        raise InputError(
+            "{y_true} has {n_tasks:,} classes, which with {n_groups:,} groups make more than "
+            "{most:,} pairs. Is it an identifier, or a number to bin?",
+            n_tasks=n_tasks,
+            n_groups=n_groups,
+            most=_MOST_PAIRS,
+        )
+
+
+def check_known(
+    names: Names, known: Names, *, role: str, rows: Mapping[Hashable, float] | None = None
+) -> None:
+    """Raise if audited groups or tasks were never seen in fit."""
+    unseen = [name for name in names if name not in known]
+    if not unseen:
+        return
+    n = sum(rows[name] for name in unseen) if rows is not None else 0
+    plural = len(unseen) > 1
+    it = "them" if plural else "it"
+    rows_out = f"{'this' if n == 1 else 'these'} {rows_of(n)}"
+    raise InputError(
+        "{role} {unseen} in the training labels, so {its} training correlation is unknown. Fit on "
+        "data that has {it}, or leave {out} out. (Training had {known}.)",
+        role=role + "s" * plural,
+        unseen=f"{quote(unseen)} {'are' if plural else 'is'} in the audited data but "
+        f"{'were' if plural else 'was'} not",
+        its="their" if plural else "its",
+        it=it,
+        out=rows_out if n >= 1 else it,  # no rows: a column, or rows of little weight
+        known=quote(known),
+    )
+
+
+def check_spelling(
+    labels: Names, predictions: Names, known: Names, argument: str, other: str
+) -> None:
+    """Raise if a prediction is a label in another spelling: 'Yes' for 'yes', '1.0' for '1'.
+
+    Names that are `known` from training are classes, however alike.
+    """
+    spellings = {spelt(name): name for name in labels}
+    own = {*labels, *known}
+    for name in predictions:
+        label = spellings.get(spelt(name))
+        if label is not None and name not in own and isinstance(name, str):
+            look_alike = visible(name) == visible(str(label))
+            raise InputError(
+                "{other} holds {seen} where {name} holds {label}, which would be two labels. Use "
+                "one spelling in both.",
+                name=argument,
+                other=other,
+                seen=ascii(name) if look_alike else repr(name),
+                label=ascii(label) if look_alike else repr(label),
+            )
+
+
+def spelt(name: Hashable) -> str:
+    """Return a name as text, the same for all of its spellings."""
+    return unspaced(visible(str(name))).removesuffix(".0")
+
+
+def unspaced(text: str) -> str:
+    """Return text without what spaces and capital letters make of it."""
+    return " ".join(text.split()).casefold()
+
+
+def visible(text: str) -> str:
+    """Return text as it looks: without invisible characters, and in one Unicode normal form."""
+    if text.isascii() and text.isprintable():
+        return text
+    seen = (c for c in text if c.isspace() or not _is_invisible(c))
+    return unicodedata.normalize("NFC", "".join(seen))
+
+
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cf") or character in _BLANK
+
+
+# Characters that are drawn as nothing, though Unicode has them for letters or marks: joiners,
+# fillers of Hangul, and variation selectors, which choose how the character before is drawn.
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0").union(
+    map(chr, (*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)))
+)
+
+
+def check_columns(names: Names, expected: Names, argument: Name, other: Name) -> None:
+    """Raise if a name is at another position: columns are matched by position, as rows are."""
+    shared = set(names) & set(expected)
+    if len(shared) < len(names) and tuple(range(len(names))) in (names, expected):
+        return  # one of them has no names
+    pairs = enumerate(zip(names, expected, strict=True))
+    moved = ((i, a, b) for i, (a, b) in pairs if a != b and (a in shared or b in shared))
+    for i, a, b in moved:
+        raise InputError(
+            "{name} has the columns of {other} in another order (column {i}: {a!r} and {b!r}). "
+            "Columns are matched by position: reorder one of them.",
+            name=argument,
+            other=other,
+            i=i,
+            a=a,
+            b=b,
+        )
+
+
+def check_same_columns(names: Names, trained: Names) -> None:
+    """Raise if the audited groups are of other columns than those of the training labels."""
+    unnamed = tuple(range(len(names)))
+    if len(names) != len(trained) or unnamed in (names, trained) or set(names) == set(trained):
+        return
+    raise InputError(
+        "{sensitive_features} has the name{s} {seen}, and the training labels had {trained}. Pass "
+        "the same sensitive feature to both. If it is the same, rename it in one of them.",
+        s="s" * (len(names) > 1),
+        seen=quote(names),
+        trained=quote(trained),
+    )
+
+
+def check_table(table: pd.DataFrame, groups: Names, tasks: Names, name: str) -> Array:
+    """Return a user's table of groups x tasks as numbers, in the order of the data."""
+    if not isinstance(table, pd.DataFrame):
+        raise InputTypeError(
+            "{name} must be a pandas DataFrame with a row for every group and a column for every "
+            "task, so that their order does not matter. Got {kind} instead.",
+            name=name,
+            kind=type(table).__name__,
+        )
+    positions = []
+    for kind, wanted, present in (("group", groups, table.index), ("task", tasks, table.columns)):
+        position = {plain(label): i for i, label in enumerate(present)}
+        lacking = [one for one in wanted if one not in position]
+        if lacking:
+            raise InputError(
+                "{name} must have a row for every group and a column for every task, and lacks "
+                "{kind} {lacking} (it has {present}).",
+                name=name,
+                kind=kind,
+                lacking=quote(lacking),
+                present=quote(position),
+            )
+        if len(position) < len(present):
+            raise InputError("{name} names a {kind} twice.", name=name, kind=kind)
+        positions.append([position[one] for one in wanted])
+    try:
+        values = np.asarray(table, dtype=float)[np.ix_(*positions)]
+    except (TypeError, ValueError):
+        text = "{name} must hold numbers, and none may be missing."
+        raise InputError(text, name=name) from None
+    allowed = np.isin(values, (-1, 0, 1)) if name == "sign" else (values >= 0) & (values <= 1)
+    if not allowed.all():
+        meant = "-1, 0 or 1" if name == "sign" else "a conditional probability in [0, 1]"
+        text = "{name} must hold {meant} for every pair; got {seen:.6g}."
+        raise InputError(text, name=name, meant=meant, seen=values[~allowed][0])
+    return values
+
+
+def check_selection(wanted: Any, known: Names, role: str) -> Names:
+    """Return the chosen groups or tasks."""
+    names: Names = (wanted,)
+    if isinstance(wanted, Iterable) and not isinstance(wanted, str):
+        scalar = isinstance(wanted, np.ndarray) and wanted.ndim == 0
+        names = (wanted.item(),) if scalar else tuple(wanted)  # type: ignore[attr-defined]
+    unknown = [name for name in names if not isinstance(name, Hashable) or name not in set(known)]
+    if unknown or not names or len(set(names)) < len(names):
+        raise InputError(
+            "{name} must be some of {known}, each once; got {wanted!r}{meant}",
+            name=role + "s",
+            known=quote(known),
+            wanted=wanted,
+            meant=meant(unknown[0], known) if unknown else ".",
+        )
+    return names
+
+
+def is_one(name: Any, known: Iterable[Hashable]) -> bool:
+    """Return whether something is among names; what has no hash is not."""
+    try:
+        return name in frozenset(known)
+    except TypeError:
+        return False
+
+
+def check_runs(y_preds: Any, sensitive_preds: Any) -> None:
+    """Raise if there are no runs to compare."""
+    if not isinstance(y_preds, list | tuple) or len(y_preds) < 2:
+        raise InputError(
+            "{y_preds} must be a list with the predictions of two runs or more; got {seen}. The "
+            "spread between runs cannot be measured in one: use audit for a single run.",
+            seen=len(y_preds) if isinstance(y_preds, list | tuple) else type(y_preds).__name__,
+        )
+    if sensitive_preds is not None:
+        n = len(sensitive_preds) if isinstance(sensitive_preds, list | tuple) else 0
+        if n != len(y_preds):
+            text = "{sensitive_preds} must be a list with as many runs as {y_preds}, {m}; got {n}."
+            raise InputError(text, n=n or type(sensitive_preds).__name__, m=len(y_preds))

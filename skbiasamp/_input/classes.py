@@ -1,0 +1,192 @@
+"""Labels as sides: which values are groups, classes or probabilities, which class is positive."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input.checks import Array, Names, kind_of_name, spelt
+from skbiasamp._input.errors import InputError, Name, plain, quote, rows_of
+
+
+def sort_names(names: Iterable[Hashable]) -> Names:
+    """Sort names; of mixed types by type first."""
+    names = set(names)
+    try:
+        return tuple(sorted(names))  # type: ignore[type-var]
+    except TypeError:
+        return tuple(sorted(names, key=lambda name: (type(name).__name__, str(name))))
+
+
+def united(every: Iterable[Names]) -> Names:
+    """Return the names of all: in the order of the first if it has all of them, else sorted."""
+    first, *others = every
+    names = set(first).union(*others)
+    return first if len(names) == len(first) else sort_names(names)
+
+
+def whole_classes(classes: Names) -> Names:
+    """Return both classes of a binary label that happens to be constant, else the classes."""
+    if classes == (-1,):
+        return (-1, 1)
+    if len(classes) == 1 and classes[0] in (0, 1):
+        return tuple(type(classes[0])(i) for i in (0, 1))
+    return classes
+
+
+def positive_class(pos_label: Any, classes: Names) -> tuple[Names, Hashable]:
+    """Return the classes of a binary label and which of them `pos_label` names.
+
+    Text names a number or a truth value that is written so: files and commands know no types.
+    """
+    whole = whole_classes(classes)
+    if len(whole) > 2:
+        raise InputError(
+            "{pos_label} names the positive class of a binary label, and {y_true} has {n} classes "
+            "({classes}), each a task of its own. Leave {pos_label} out.",
+            n=len(whole),
+            classes=quote(whole),
+        )
+    wanted = plain(pos_label)
+    known = isinstance(wanted, Hashable)  # arrays and frames are no class
+    found = [name for name in whole if known and kind_of_name(name) == kind_of_name(wanted)]
+    found = [name for name in found if name == wanted]
+    if not found and isinstance(wanted, str):
+        written = (name for name in whole if not isinstance(name, str))
+        found = [name for name in written if spelt(name) == spelt(wanted)]
+    if not found and len(whole) == 1 and kind_of_name(wanted) == kind_of_name(whole[0]):
+        # A label that happens to be constant, in one of many chunks for example.
+        found, whole = [wanted], sort_names((*whole, wanted))
+    if not found:
+        text = (
+            "{pos_label} must be one of the classes of {y_true}, {classes}. Got {seen!r} instead."
+        )
+        raise InputError(text, classes=quote(whole), seen=wanted)
+    return (classes if found[0] in classes else whole), found[0]
+
+
+def no_positive_class(seen: str) -> InputError:
+    """Return the error for a positive class of labels that are not one column of classes."""
+    return InputError(
+        "{pos_label} names the positive class of a binary label in one column, and {y_true} "
+        "{seen}. Leave {pos_label} out.",
+        seen=seen,
+    )
+
+
+def task_names(classes: Names, pos_label: Hashable = None) -> tuple[Names, list[int | None]]:
+    """Return the tasks of a 1-D label, and for each its position among the classes.
+
+    Two classes are one task, the positive class: `pos_label`, or the greater. A lone 0 or False,
+    1 or True is a binary label that happens to be constant.
+    """
+    if pos_label is not None:
+        return (pos_label,), [classes.index(pos_label)]
+    if len(classes) == 2:
+        return classes[1:], [1]
+    whole = whole_classes(classes)
+    if whole != classes:
+        return whole[1:], [0 if classes == whole[1:] else None]
+    return classes, list(range(len(classes)))
+
+
+# --------------------------------------------------------------------------- what a column is
+
+# Kinds of values of which some look alike: 1 and '1', a day and its midnight.
+_TIMES = ("date", "times without a time zone", "times with a time zone")
+_ALIKE = ("numbers", "text", "bytes", *_TIMES)
+_OF_ONE_KIND = ({int}, {str})  # most columns
+FEW_TEXTS = 10  # so few different texts are classes, however few rows there are
+_LONGEST = 60  # characters of a text that is shown
+
+
+def kinds_alike(values: Sequence[Any]) -> list[str]:
+    """Return the kinds of the values of a column if they are several that look alike.
+
+    pandas.read_csv reads a long file in parts, and so the same cells as numbers and as text.
+    """
+    types = set(map(type, values))
+    if types in _OF_ONE_KIND:
+        return []
+    kinds = {kind_of_name(value) for value in values}
+    mixed = [kind for kind in _ALIKE if kind in kinds]
+    return mixed if len(mixed) > 1 else []
+
+
+def mixed_kinds(values: Sequence[Any], kinds: list[str], rows: Array, name: Name) -> InputError:
+    """Return the error that a column has values of several kinds; `rows` has each value."""
+    seen = []
+    for kind in kinds:
+        at = [i for i, value in enumerate(values) if kind_of_name(value) == kind]
+        examples = quote([values[i] for i in at[:3]])
+        seen.append(f"{kind} in {rows_of(rows[at].sum())} (such as {examples})")
+    fix = "text (astype(str), or pandas.read_csv(..., dtype=str)), or numbers (pandas.to_numeric)"
+    if "bytes" in kinds:
+        fix = "text (decode the bytes)"
+    elif kinds[0] in _TIMES:
+        fix = "times in one time zone (pandas.to_datetime(..., utc=True))"
+    return InputError(
+        "{name} must hold values of one type; got {seen}. Values that look the same would be two "
+        "groups or classes. Make the whole column {fix}.",
+        name=name,
+        seen=" and ".join(seen),
+        fix=fix,
+    )
+
+
+def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
+    """Raise if a column of classes holds texts: most rows another one, and most of several words.
+
+    `values` are the distinct ones.
+    """
+    n = len(values)
+    if n <= max(FEW_TEXTS, n_rows / 2):
+        return
+    texts = [one for one in values if isinstance(one, str) and len(one.split()) > 1]
+    if len(texts) > n / 2:
+        raise InputError(
+            "{name} must hold classes; got {n:,} different texts in {rows}, such as {seen!r}. "
+            "Audit texts with {LICAuditor}, or read labels from them first with {WordListLabeler}. "
+            "If they are classes, pass numbers in their place (pandas.factorize).",
+            name=name,
+            n=n,
+            rows=rows_of(n_rows),
+            seen=textwrap.shorten(texts[0], _LONGEST, placeholder=" …"),
+        )
+
+
+def are_probabilities(
+    values: Sequence[Any], classes: Names, positive: Hashable, name: Name
+) -> bool:
+    """Return whether a column of no other `values` than the floats 0.0 and 1.0 holds probabilities.
+
+    They are probabilities if they are no classes. If they are, it must make no difference: 1 is
+    then the positive class, or 0 the other.
+    """
+    known = whole_classes(classes)
+    constant = len(known) == 1 and kind_of_name(known[0]) == "numbers"
+    if not constant and not set(values) <= set(known):
+        return True
+    positive = known[-1] if positive is None else positive
+    if len(known) > 2 or (not constant and all((v == 1) == (v == positive) for v in values)):
+        return False
+    raise InputError(
+        "{name} holds only the floats {seen}, which may be classes, or probabilities of the "
+        "positive class, {positive!r}. Pass classes as integers (astype(int)), and probabilities "
+        "as two columns, one for each class (predict_proba).",
+        name=name,
+        seen=quote(sorted(map(float, values))),
+        positive=positive,
+    )
+
+
+def recode(codes: Array, names: Names, onto: Names) -> Array:
+    """Return codes into `names` as codes into `onto`, which holds them all."""
+    if names == onto:
+        return codes
+    position = {name: i for i, name in enumerate(onto)}
+    # The last one is for code -1, which is none of the names and stays so.
+    return np.array([*(position[name] for name in names), -1], dtype=np.intp)[codes]

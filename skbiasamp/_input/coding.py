@@ -1,0 +1,444 @@
+"""Columns to codes, codes to distinct rows, matrices to memberships or probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sized
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import check_lengths, is_tensor, one_column, to_native
+from skbiasamp._input.errors import InputError, InputTypeError, Name, Role, Said, first_row, plain
+
+# Integer labels within this span are counted as they are; a wider span is factorized first.
+_SPAN = 4096
+# Above this many possible joint codes the distinct rows are found by sorting, not by counting.
+_TABLE = 1 << 21
+# Rows counted at a time: the codes of one block stay in the processor's second-level cache.
+_BLOCK = 1 << 16
+_LARGEST = 1e50
+HOLES = "{name} has missing values in {where}. Leave these rows out."
+# What pandas calls the contents of a column that can be weights.
+NUMERIC = ("integer", "floating", "mixed-integer-float", "decimal", "boolean")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """Labels as integers: `raw - offset` is the position in `values`.
+
+    `floats` is whether they came as floats, which 0 and 1 may be as probabilities.
+    """
+
+    raw: Array
+    offset: int
+    values: list[Any]
+    floats: bool = False
+
+    @property
+    def missing(self) -> bool:
+        return bool(self.values) and self.values[0] is None
+
+    def held(self, positions: Array) -> list[Any]:
+        """Return the values at some positions, as they came: 0 and 1 of floats are floats."""
+        found = [self.values[i] for i in positions]
+        return [float(v) if v in (0, 1) else v for v in found] if self.floats else found
+
+
+@dataclass(frozen=True, eq=False)
+class Continuous:
+    """Numbers that are no classes."""
+
+    numbers: Array
+
+
+def encode(column: Any, name: Name) -> Column | Continuous:
+    """Give each row an integer, at the least cost its type allows."""
+    if isinstance(column, pd.Series):
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            codes = column.cat.codes.to_numpy()
+            categories = column.cat.categories
+            names = list(map(_number_or_label, categories))
+            if all(one.is_integer() for one in names if isinstance(one, float)):
+                names = list(map(_whole, names))
+            return Column(codes, -1, [None, *names])
+        if not isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+            if column.isna().any():
+                column = column.to_numpy(dtype=object)
+            else:
+                column = column.to_numpy(dtype=np.dtype(f"{column.dtype.kind}8".replace("b8", "?")))
+        elif isinstance(column.dtype, np.dtype):
+            column = column.to_numpy()
+    kind = column.dtype.kind
+    if kind == "b":
+        return Column(column.view(np.uint8), 0, [False, True])
+    if kind in "iu":
+        low, high = int(column.min()), int(column.max())
+        if high - low < _SPAN and high <= np.iinfo(np.int64).max:
+            return Column(column, low, list(range(low, high + 1)))
+    elif kind == "f":
+        column = np.asarray(column, dtype=float)  # pandas has no other floats
+        nan = np.isnan(column)
+        if not (nan | (column == np.rint(column))).all():
+            return _continuous(column, name)
+        least, most = column.min(), column.max()  # NaN where any is
+        if np.isfinite([least, most]).all() and most - least < _SPAN and abs(most) < 2**53:
+            whole = range(int(least), int(most) + 1)
+            return Column(column.astype(np.int64), whole.start, list(whole), floats=True)
+    try:
+        codes, uniques = pd.factorize(column)
+    except TypeError:  # unhashable
+        seen = next(v for v in column if type(v).__hash__ is None)
+        if isinstance(seen, dict):
+            raise InputTypeError(
+                "{name} must hold one label a row; got a dict in each row, as ONNX gives the "
+                "probabilities of classes. Pass a column for each class: pd.DataFrame({name}).",
+                name=name,
+            ) from None
+        raise InputTypeError(
+            "{name} must hold one label a row; got {kind}s such as {seen!r}. For several labels a "
+            "row pass a 0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes "
+            "one).",
+            name=name,
+            kind=type(seen).__name__,
+            seen=seen,
+        ) from None
+    values = list(map(_number_or_label, uniques))
+    for value in values:
+        if isinstance(value, str) and not value.isascii():
+            _check_text(value, name)
+    if kind == "U" and "nan" in values:
+        raise InputError(
+            "{name} holds the text 'nan' in {where}: that is what NumPy makes of a missing value "
+            "among strings. Pass a list, or an array with dtype=object.",
+            name=name,
+            where=first_row(column == "nan"),
+        )
+    if set(map(type, values)) == {str}:
+        return Column(codes, -1, [None, *values])
+    if any(is_tensor(value) for value in values):
+        text = "{name} must hold labels; it holds tensors. Pass one tensor, or tensor.item() a row."
+        raise InputTypeError(text, name=name)
+    if any(isinstance(value, complex) for value in values):
+        raise InputError(
+            "{name} must hold classes or probabilities; got complex numbers.", name=name
+        )
+    fractions = [v for v in values if isinstance(v, float) and not v.is_integer()]
+    if fractions:
+        if all(isinstance(value, int | float) for value in values):
+            return _continuous(np.array([*values, np.nan], dtype=float)[codes], name)
+        text = "{name} mixes labels with numbers that are no classes, such as {seen!r}."
+        raise InputError(text, name=name, seen=fractions[0])
+    floats = any(isinstance(value, float) for value in values)
+    return Column(codes, -1, [None, *(map(_whole, values) if floats else values)], floats)
+
+
+def _number_or_label(value: Any) -> Any:
+    return float(value) if isinstance(value, Decimal) else plain(value)
+
+
+def _whole(value: Any) -> Any:
+    """Return a whole float as an integer of any size, so that no two become one."""
+    return int(value) if isinstance(value, float) else value
+
+
+def _check_text(value: str, name: Name) -> None:
+    """Raise if text cannot be written: half of a surrogate pair, as from a broken decoding."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        text = "{name} holds text that is no Unicode, {value!r}: was it read in a wrong encoding?"
+        raise InputError(text, name=name, value=value) from None
+
+
+def _continuous(numbers: Array, name: Name) -> Continuous:
+    refuse(np.isinf(numbers), "{name} holds infinite values in {where}.", name)
+    return Continuous(numbers)
+
+
+def refuse(wrong: Any, text: str, name: Name, **data: Any) -> None:
+    """Raise if any row (or number of a row) is wrong; the text says {where} these are."""
+    wrong = np.asarray(wrong)
+    if wrong.any():
+        where = first_row(wrong.reshape(len(wrong), -1).any(axis=1))
+        raise InputError(text, name=name, where=where, **data)
+
+
+def odd_values(column: Any) -> list[Any]:
+    """Return the values of a column that are no numbers."""
+    if column.dtype.kind in "biuf" or pd.api.types.infer_dtype(column) in NUMERIC:
+        return []
+    return [v for v in map(plain, column) if not isinstance(v, int | float | Decimal)]
+
+
+def text_column(value: Any, name: Name) -> Column:
+    """Return a column of texts; raise if it holds anything else, or no word at all."""
+    if value.ndim == 2:
+        text = "{name} must hold one text a row; got {n} columns."
+        raise InputError(text, name=name, n=value.shape[1])
+    column = encode(value, name)
+    if isinstance(column, Continuous):
+        text = "{name} must hold texts; got {seen!r}."
+        raise InputError(text, name=name, seen=plain(column.numbers[0]))
+    no_missing(column, name, "Pass '' if there is no text, or leave these rows out.")
+    texts = [one for one in column.values if one is not None]
+    odd = [one for one in texts if not isinstance(one, str)]
+    if odd:
+        raise InputError("{name} must hold texts; got {seen!r}.", name=name, seen=odd[0])
+    if not any(one.strip() for one in texts):
+        raise InputError("{name} must hold texts; all of them are empty.", name=name)
+    return column
+
+
+def need_classes(column: Column | Continuous, name: Name) -> Column:
+    """Return a column of classes; raise if it is continuous."""
+    if isinstance(column, Continuous):
+        nan = np.isnan(column.numbers)
+        seen = column.numbers[~nan & (column.numbers != np.rint(column.numbers))][0]
+        advice = (
+            "bin it first (pandas.cut, KBinsDiscretizer)."
+            if is_sensitive(name)
+            else "this metric needs classes. Threshold or bin it first, or audit prices and other "
+            "numbers with {NumericAuditor}."
+        )
+        text = "{name} is continuous (it holds {seen:.6g}, for example): {advice}"
+        raise InputError(text, name=name, seen=seen, advice=Said(advice))
+    return column
+
+
+def tally(columns: list[Column], weight: Array | None) -> tuple[list[Array], Array]:
+    """Return the distinct rows of several columns (as positions) and their total weights."""
+    sizes = [len(column.values) for column in columns]
+    n_codes = int(np.prod(sizes, dtype=float)) if np.prod(sizes, dtype=float) < _TABLE else 0
+    if not n_codes:
+        return _tally_by_sorting(columns, weight)
+    # Narrow integers wrap around on the way, harmlessly: the result is below n_codes again.
+    dtype = np.dtype(np.int16 if n_codes <= np.iinfo(np.int16).max else np.int32)
+    strides = np.append(np.cumprod(sizes[::-1])[-2::-1], 1)
+    wrapped = [np.array(s).astype(dtype) for s in strides]
+    shift = -sum(c.offset * int(s) for c, s in zip(columns, strides, strict=True))
+    start = np.array(shift & 0xFFFFFFFF, dtype=np.uint32).astype(dtype)
+    total = np.zeros(n_codes)
+    n = len(columns[0].raw)
+    for low in range(0, n, _BLOCK):
+        rows = slice(low, low + _BLOCK)
+        code = np.full(min(_BLOCK, n - low), start, dtype=dtype)
+        for column, stride in zip(columns, wrapped, strict=True):
+            code += column.raw[rows].astype(dtype) * stride
+        total += np.bincount(code, None if weight is None else weight[rows], minlength=n_codes)
+    cells = np.flatnonzero(total)
+    return list(np.unravel_index(cells, sizes)), total[cells]
+
+
+def _tally_by_sorting(columns: list[Column], weight: Array | None) -> tuple[list[Array], Array]:
+    """Count rows with more possible codes than a table should hold."""
+    code = np.zeros(len(columns[0].raw), dtype=np.int64)
+    for column in columns:
+        code = code * len(column.values) + (column.raw.astype(np.int64) - column.offset)
+        code = pd.factorize(code)[0]  # keeps the product below n_rows * n_values
+    _, first = np.unique(code, return_index=True)
+    total = np.bincount(code, weight)
+    keep = np.flatnonzero(total)
+    return [c.raw[first[keep]].astype(np.intp) - c.offset for c in columns], total[keep]
+
+
+def is_sensitive(name: Name) -> bool:
+    """Whether a parameter holds sensitive features, or predictions of them."""
+    return (name.name if isinstance(name, Role) else name).startswith("sensitive")
+
+
+def no_missing(column: Column, name: Name, advice: str) -> None:
+    """Raise if a column has missing values; `advice` may have roles."""
+    if column.missing:
+        text = "{name} has missing values in {where}. {advice}"
+        refuse(column.raw == column.offset, text, name, advice=Said(advice))
+
+
+def indicator(value: Any, name: Name, *, soft: bool, scores: bool = False) -> Array:
+    """Return a 2-D input as booleans, or as what else is allowed: probabilities, any scores."""
+    if isinstance(value, pd.DataFrame):
+        if any(not isinstance(dtype, np.dtype) for dtype in value.dtypes):
+            value = np.column_stack([_numbers(value.iloc[:, i]) for i in range(value.shape[1])])
+        else:
+            value = value.to_numpy()
+    if value.dtype.kind == "O":
+        missing = pd.isna(value)
+        held = [plain(v) for v in value[~missing]]
+        # Not whatever float() can read: the text '1' is no membership.
+        if all(isinstance(v, int | float | Decimal) for v in held):
+            value = np.full(value.shape, np.nan)
+            try:
+                value[~missing] = held
+            except OverflowError as error:
+                text = "{name} holds a number that is too large for a float."
+                raise InputError(text, name=name) from error
+    if value.dtype.kind == "b":
+        return value
+    if value.dtype.kind not in "iuf":
+        values = map(plain, value.ravel())
+        seen = next(v for v in values if not (isinstance(v, int | float) or v is None))
+        raise _no_indicator(name, value.shape[1], repr(seen))
+    hard = _as_membership(value)
+    if hard is not None:
+        return hard
+    if value.dtype.kind == "f":
+        also = Said(" ({missing} is for columns of labels.)" if is_sensitive(name) else "")
+        refuse(np.isnan(value), HOLES + "{also}", name, also=also)
+    if not soft:
+        bad = value[(value != 0) & (value != 1)].flat[0]
+        advice = (
+            "" if is_sensitive(name) else " Audit prices and other numbers with {NumericAuditor}."
+        )
+        raise _no_indicator(name, value.shape[1], f"{bad:.6g}", advice)
+    return finite(value, name) if scores else probabilities(value, name)
+
+
+def of_floats(table: pd.DataFrame | Array) -> bool:
+    """Whether a column of a table holds floats."""
+    dtypes = table.dtypes if isinstance(table, pd.DataFrame) else [table.dtype]
+    return any(dtype.kind == "f" for dtype in dtypes)
+
+
+def finite(value: Array, name: Name) -> Array:
+    """Return numbers checked to be numbers."""
+    text = "{name} has missing or infinite values in {where}. Leave these rows out."
+    refuse(~np.isfinite(value), text, name)
+    return np.asarray(value, dtype=float)
+
+
+def as_numbers(column: Any, name: Name) -> Array:
+    """Return a column that goes with a continuous one as numbers."""
+    odd = odd_values(column)
+    if odd:
+        text = "{name} must hold numbers, since it is compared with numbers; got {seen!r}."
+        raise InputError(text, name=name, seen=odd[0])
+    return finite(np.asarray(column, dtype=float), name)
+
+
+def measured(column: Any, name: Name) -> Array:
+    """Return a column of a numeric task; sums of its squares have to be finite."""
+    found = finite(numbers_of(column, name), name)
+    text = "{name} holds numbers beyond 1e50 in {where}. Divide by a unit first, such as 1e9."
+    refuse(np.abs(found) > _LARGEST, text, name)
+    return found + 0.0  # no minus before a zero
+
+
+def numbers_of(value: Any, name: Name) -> Array:
+    """Return a number, or an array of them, as floats. NaN passes, and what is missing is NaN."""
+    if isinstance(value, str | bytes) or not isinstance(value, Real | Sized):
+        text = "{name} must be a number, or several; got {seen!r}."
+        raise InputTypeError(text, name=name, seen=value)
+    if not isinstance(value, Real | np.ndarray):
+        value = to_native(value, name)
+    found = np.asarray(value)
+    missing = np.asarray(pd.isna(found))
+    if found.dtype.kind not in "biuf":
+        odd = [v for v in map(plain, found[~missing]) if not isinstance(v, int | float | Decimal)]
+        if odd or found.dtype.kind != "O":
+            seen = odd[0] if odd else found.dtype
+            raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=seen)
+    numbers = np.full(found.shape, np.nan)
+    try:
+        numbers[~missing] = found[~missing]
+    except OverflowError:
+        text = "{name} holds numbers that are too large for a float."
+        raise InputError(text, name=name) from None
+    return numbers
+
+
+def _numbers(column: pd.Series) -> Array:
+    """Return a column of a frame as numbers with NaN where it holds numbers, else as it is."""
+    if not isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    return column.to_numpy()
+
+
+def _no_indicator(name: Name, n_columns: int, seen: str, advice: str = "") -> InputError:
+    return InputError(
+        "{name} has {n} column{s}, so each must be a 0/1 indicator of one label; got {seen}. For "
+        "one label a row pass a single column.{advice}",
+        name=name,
+        n=n_columns,
+        s="s" * (n_columns > 1),
+        seen=seen,
+        advice=Said(advice),
+    )
+
+
+def _as_membership(value: Array) -> Array | None:
+    """Return numbers that are all 0 or 1 as booleans, else None (as for NaN)."""
+    hard = np.empty_like(value, dtype=bool)
+    flat, out = value.ravel(order="K"), hard.ravel(order="K")
+    for low in range(0, flat.size, _BLOCK):
+        block, here = flat[low : low + _BLOCK], slice(low, low + _BLOCK)
+        if value.dtype.kind != "f":
+            # Any bit but the last makes an integer something else than 0 or 1.
+            if np.bitwise_or.reduce(block, initial=0) not in (0, 1):
+                return None
+            out[here] = block
+        else:
+            np.equal(block, 1, out=out[here])
+            if not np.array_equal(block != 0, out[here]):
+                return None
+    return hard
+
+
+def as_classes(predicted: Any) -> Any:
+    """Return what a classifier predicts as classes: its floats 0.0 and 1.0 are no probabilities."""
+    column = isinstance(predicted, np.ndarray) and predicted.ndim == 1
+    if column and predicted.dtype.kind == "f" and np.isin(predicted, (0, 1)).all():
+        return predicted.astype(int)
+    return predicted
+
+
+def probabilities(
+    value: Array, name: Name, of_numbers: Callable[[], bool] = lambda: False
+) -> Array:
+    """Return floats checked to lie in [0, 1]; `of_numbers` says whether labels are many numbers."""
+    value = np.asarray(value, dtype=float)
+    outside = np.asarray(~((value >= -1e-6) & (value <= 1 + 1e-6)))
+    if outside.any():
+        refuse(np.isnan(value), HOLES, name)
+        advice = "For logits or margins apply a sigmoid or softmax first, or pass the labels."
+        if of_numbers():
+            advice = "Audit prices and other numbers with {NumericAuditor}, or pass classes."
+        raise InputError(
+            "{name} must hold labels or probabilities in [0, 1]; got {seen:.6g}. {advice}",
+            name=name,
+            seen=value[outside][0],
+            advice=Said(advice),
+        )
+    return np.clip(value, 0.0, 1.0)  # float32 softmax may end at 1.0000001
+
+
+# Sums of more than 2**53 rows are not whole, and squares of tiny weights are 0.
+_LEAST, _MOST = 1e-100, 2.0**53
+
+
+def read_weight(sample_weight: Any, n: int, name: Name = "sample_weight") -> Array:
+    """Return the checked weights of `n` rows."""
+    value = one_column(sample_weight, name)
+    check_lengths({"y_true": range(n), name: value})
+    refuse(pd.isna(value), "{name} has missing values in {where}.", name)
+    odd = odd_values(value)
+    if odd:
+        raise InputError("{name} must hold numbers; got {seen!r}.", name=name, seen=odd[0])
+    try:
+        weight = np.asarray(value, dtype=float)
+    except OverflowError as error:
+        text = "{name} holds a number that is too large for a float."
+        raise InputError(text, name=name) from error
+    refuse(~np.isfinite(weight), "{name} is not finite in {where}.", name)
+    refuse(weight < 0, "{name} must be 0 or more; got negative values in {where}.", name)
+    with np.errstate(over="ignore"):
+        total = weight.sum()
+    if not total:
+        raise InputError("{name} is zero in every row: there is nothing to audit.", name=name)
+    if not _LEAST <= total <= _MOST:
+        text = "{name} adds up to {total:.3g}, which cannot be counted with: divide it by its mean."
+        raise InputError(text, name=name, total=total)
+    return weight

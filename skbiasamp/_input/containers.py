@@ -1,0 +1,274 @@
+"""Any container in: pandas or numpy of one or two dimensions out, positions kept."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError, InputTypeError, Name, Role, plain, rows_of
+
+
+def to_native(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
+    """Return pandas or numpy of one or two dimensions, positions kept."""
+    if isinstance(value, pd.Series | np.ndarray) and value.dtype == object and value.ndim == 1:
+        first = value[:1].tolist()
+        if first and is_tensor(first[0]):
+            value = _from_sequence(value.tolist(), name)
+    if isinstance(value, pd.Series | pd.DataFrame):
+        return value
+    if isinstance(value, pd.MultiIndex):
+        return value.to_frame(index=False)
+    if isinstance(value, pd.Categorical | pd.Index | pd.api.extensions.ExtensionArray):
+        return pd.Series(value)
+    if isinstance(value, Mapping):
+        return _from_columns(value, name)
+    if is_tensor(value):
+        value = _from_tensor(value)
+    elif hasattr(value, "toarray"):
+        value = value.toarray()
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        try:
+            value = _from_sequence(value, name)
+        except UnicodeEncodeError:
+            text = "{name} holds text that is no Unicode: was it read in a wrong encoding?"
+            raise InputError(text, name=name) from None
+    elif not isinstance(value, np.ndarray):
+        value = _from_frame_library(value, name)
+    if isinstance(value, pd.DataFrame | pd.Series):
+        return value
+    if np.ma.is_masked(value):
+        mask, value = np.ma.getmaskarray(value), np.ma.getdata(value).astype(object)
+        value[mask] = None
+    value = np.asarray(value)  # np.matrix would stay two-dimensional whatever is taken from it
+    if value.dtype.names is not None:
+        return pd.DataFrame(value)
+    if not value.dtype.isnative:
+        value = value.astype(value.dtype.newbyteorder("="))
+    if value.ndim not in (1, 2):
+        text = "{name} must have one or two dimensions; got shape {shape}."
+        raise InputError(text, name=name, shape=value.shape)
+    return value
+
+
+def _from_columns(columns: Mapping[Any, Any], name: Name) -> pd.DataFrame:
+    """Columns by name. Positions rule: pandas would align their indexes."""
+    if not columns:
+        raise InputError("{name} is an empty dict: pass at least one column.", name=name)
+    read: dict[Name, Any] = {}
+    for key, value in columns.items():
+        shown = Role(str(name), f"[{plain(key)!r}]")
+        column = one_column(value, shown)
+        read[shown] = column.reset_index(drop=True) if isinstance(column, pd.Series) else column
+    check_lengths(read)
+    return pd.DataFrame(dict(zip(columns, read.values(), strict=True)))
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether something is a tensor of torch, which may be missing."""
+    return hasattr(value, "detach") and hasattr(value, "cpu")
+
+
+def _from_tensor(value: Any) -> Array:
+    value = value.detach().to_dense().cpu()
+    array: Array = (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
+    return array
+
+
+def _from_sequence(value: Sequence[Any], name: Name) -> pd.Series | pd.DataFrame | Array:
+    """Labels, or rows of labels, one after the other."""
+    if len(value) and hasattr(value[0], "toarray"):
+        value = [np.ravel(row.toarray()) if hasattr(row, "toarray") else row for row in value]
+    if len(value) and (is_tensor(value[0]) or isinstance(value[0], np.ndarray)):
+        value = [_from_tensor(row) if is_tensor(row) else row for row in value]
+        if all(np.ndim(row) == 2 for row in value):
+            raise InputError(
+                "{name} is a list of {n} tables, one for each task, as predict_proba of "
+                "MultiOutputClassifier returns. Pass one column for each task, its probability: "
+                "np.column_stack([p[:, 1] for p in probabilities]).",
+                name=name,
+                n=len(value),
+            )
+        if len({np.shape(row) for row in value}) == 1:
+            return np.stack(value)
+    nested = [
+        isinstance(row, Sequence | np.ndarray) and not isinstance(row, str | bytes) for row in value
+    ]
+    if any(nested):
+        if not all(nested) or len({len(row) for row in value}) > 1:
+            raise InputError(
+                "{name} is a list of rows of different lengths. For several labels a row pass a "
+                "0/1 indicator matrix (sklearn.preprocessing.MultiLabelBinarizer makes one).",
+                name=name,
+            )
+        if len(value[0]) and is_tensor(value[0][0]):
+            value = [[one.item() for one in row] for row in value]
+        return pd.DataFrame(list(value))
+    # Through pandas: numpy would turn ["a", None] or ["a", nan] into the strings 'None', 'nan'.
+    column = pd.Series(list(value), dtype=None if len(value) else object)
+    if column.dtype.kind == "f" and (column.abs() >= 2**53).any():
+        column = pd.Series(list(value), dtype=object)  # integers beside a None keep their digits
+    return column
+
+
+def _from_frame_library(value: Any, name: Name) -> pd.Series | pd.DataFrame | Array:
+    """Polars, pyarrow and whatever else narwhals knows, eager."""
+    if type(value).__module__.partition(".")[0] == "pyarrow" and hasattr(value, "type"):
+        import pyarrow as pa
+
+        if pa.types.is_dictionary(value.type):
+            value = value.cast(value.type.value_type)
+        if isinstance(value, pa.Array):
+            value = pa.chunked_array([value])
+    wrapped = nw.from_native(value, allow_series=True, pass_through=True)
+    columns = [wrapped] if isinstance(wrapped, nw.Series) else []
+    if isinstance(wrapped, nw.DataFrame):
+        columns = [wrapped[one] for one in wrapped.columns]
+    if len(columns) == 1 and isinstance(columns[0].dtype, nw.Array):
+        rows = columns[0].to_numpy()  # of polars an array of more dimensions
+        return rows if rows.ndim > 1 else _from_sequence(columns[0].to_list(), name)
+    if isinstance(wrapped, nw.Series):
+        return _from_narwhals(wrapped)
+    if isinstance(wrapped, nw.DataFrame):
+        return pd.DataFrame({one.name: _from_narwhals(one) for one in columns})
+    if isinstance(wrapped, nw.LazyFrame):
+        text = "{name} is a lazy frame: collect() the label columns before passing them."
+        raise InputTypeError(text, name=name)
+    try:
+        value = np.asarray(value)
+    except Exception as error:
+        text = "{name} must hold labels. Got {kind} instead."
+        raise InputTypeError(text, name=name, kind=type(value).__name__) from error
+    if value.ndim == 0:
+        text = "{name} must hold one value a row. Got {kind} instead."
+        raise InputTypeError(text, name=name, kind=type(value.item()).__name__)
+    return value
+
+
+def _from_narwhals(column: Any) -> pd.Series:
+    if isinstance(column.dtype, nw.String | nw.Categorical | nw.Enum):
+        return _factorized(column.cast(nw.String))
+    exact = column.dtype.is_integer() and column.is_null().any()  # NaN would make them floats
+    if exact or column.dtype.is_nested():
+        return pd.Series(column.to_list(), name=column.name, dtype=object)
+    return pd.Series(column.to_numpy(), name=column.name)
+
+
+def _factorized(text: Any) -> pd.Series:
+    """Return text as categories found by the library that holds it.
+
+    NumPy would give every row the length of the longest, and cut NULs off its end.
+    """
+    values = text.drop_nulls().unique(maintain_order=True).to_list()
+    codes: Array = np.full(len(text), -1)
+    if values:
+        numbers = list(range(len(values)))
+        found = text.replace_strict(values, numbers, return_dtype=nw.Int64)
+        codes = found.fill_null(-1).to_numpy()
+    categories = pd.Index(values, dtype=object)
+    return pd.Series(pd.Categorical.from_codes(codes, categories), name=text.name)
+
+
+def check_lengths(given: Mapping[Any, Any]) -> int:
+    """Return the number of rows; raise if two inputs differ in it, or there are none."""
+    lengths = {name: len(value) for name, value in given.items()}
+    first, n = next(iter(lengths.items()))
+    for name, length in lengths.items():
+        if length != n:
+            raise InputError(
+                "{name} has {rows} but {other} has {n:,}. Every row needs both: pass the rows you "
+                "predicted on (did a train/test split keep the index of one and not the other?).",
+                name=name,
+                other=first,
+                rows=rows_of(length),
+                n=n,
+            )
+    if n == 0:
+        raise InputError("{name} is empty: there are no rows to audit.", name=first)
+    return n
+
+
+def check_index(given: Mapping[str, Any]) -> None:
+    """Raise where two pandas inputs hold the same index labels in another order."""
+    seen: dict[Name, pd.Index] = {}
+    for name, index in _indexes(given):
+        if any(index is other or index.equals(other) for other in seen.values()):
+            continue
+        for first, expected in seen.items():
+            if not _same_labels(index, expected):
+                continue
+            labels = zip(map(plain, expected), map(plain, index), strict=True)
+            at, (a, b) = next((i, ab) for i, ab in enumerate(labels) if repr(ab[0]) != repr(ab[1]))
+            raise InputError(
+                "{other} and {name} have the same index labels in another order (row {at}: {a!r} "
+                "and {b!r}), so one of them was shuffled or sorted. Rows are matched by position: "
+                "bring them into one order first, for example {name}.loc[{other}.index], or pass "
+                ".to_numpy() if the order is meant.",
+                name=name,
+                other=first,
+                at=at,
+                a=a,
+                b=b,
+            )
+        seen[name] = index
+
+
+def _indexes(given: Mapping[Any, Any]) -> Iterator[tuple[Name, pd.Index]]:
+    for name, value in given.items():
+        if isinstance(value, pd.Series | pd.DataFrame):
+            yield name, value.index
+        elif isinstance(value, Mapping):
+            yield from _indexes({Role(name, f"[{plain(k)!r}]"): v for k, v in value.items()})
+
+
+def _same_labels(index: pd.Index, other: pd.Index) -> bool:
+    try:
+        return index.sort_values().equals(other.sort_values())
+    except TypeError:  # labels of mixed type have no order
+        return sorted(map(repr, index)) == sorted(map(repr, other))
+
+
+def check_shapes(given: Mapping[str, pd.Series | pd.DataFrame | Array]) -> None:
+    """Raise if a table has no columns, or two of one name."""
+    for name, value in given.items():
+        if is_table(value) and value.shape[1] == 0:
+            text = "{name} has no columns, its shape is {shape}."
+            raise InputError(text, name=name, shape=value.shape)
+        if isinstance(value, pd.DataFrame) and not value.columns.is_unique:
+            twice = plain(value.columns[value.columns.duplicated()][0])
+            text = "{name} has more than one column named {twice!r}: rename one or leave it out."
+            raise InputError(text, name=name, twice=twice)
+
+
+def is_table(value: pd.Series | pd.DataFrame | Array) -> bool:
+    return isinstance(value, pd.DataFrame) or value.ndim == 2
+
+
+def columns_of(value: pd.Series | pd.DataFrame | Array) -> list[tuple[Hashable, Any]]:
+    """Return the named columns of a table; positions are the names where it has none."""
+    if isinstance(value, pd.DataFrame):
+        return [(plain(name), value.iloc[:, i]) for i, name in enumerate(value.columns)]
+    if value.ndim == 2:
+        return [(i, value[:, i]) for i in range(value.shape[1])]
+    name = getattr(value, "name", None)
+    return [(0 if name is None or name == "" else plain(name), value)]  # "" is what polars has
+
+
+def one_column(value: Any, name: Name) -> Any:
+    """Return a column in any container as pandas or numpy of one dimension."""
+    column = as_column(to_native(value, name))
+    if is_table(column):
+        text = "{name} must be one column; got shape {shape}."
+        raise InputError(text, name=name, shape=column.shape)
+    return column
+
+
+def as_column(value: Any) -> Any:
+    """Return a one-column table as the column it is."""
+    if is_table(value) and value.shape[1] == 1:
+        return value.iloc[:, 0] if isinstance(value, pd.DataFrame) else value[:, 0]
+    return value

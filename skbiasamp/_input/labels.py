@@ -1,0 +1,268 @@
+"""Coded labels: `Codes` and `Members` hold the labels of rows, `Side` gives them names.
+
+A label is one of A, T, T̂ and Â. `Codes` and `Members` have the same interface, so that only few
+functions need to know which of them a label is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from skbiasamp._input.checks import Array, Names
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """Labels as the position of one column a row; -1 is none of the columns."""
+
+    codes: Array
+    width: int
+
+    soft: ClassVar[bool] = False
+
+    def take(self, rows: Any) -> Codes:
+        """Return the labels of some rows."""
+        return Codes(self.codes[rows], self.width)
+
+    def select(self, positions: Array) -> Codes:
+        """Return the labels with only some columns, in the order given."""
+        lookup = np.full(self.width + 1, -1)  # the last one is for code -1
+        lookup[positions] = np.arange(len(positions))
+        return Codes(lookup[self.codes], len(positions))
+
+    def onto(self, positions: Array, width: int) -> Codes:
+        """Return the labels over `width` columns; `positions` says where the old ones are."""
+        return Codes(np.append(positions, -1)[self.codes], width)
+
+    @staticmethod
+    def stack(parts: Sequence[Codes]) -> Codes:
+        """Return the rows of several parts, which have the same columns."""
+        return Codes(np.concatenate([part.codes for part in parts]), parts[0].width)
+
+    def dense(self, rows: Any, dtype: Any) -> Array:
+        """Return the memberships of some rows (rows × columns) as numbers."""
+        return (self.codes[rows, None] == np.arange(self.width)).astype(dtype)
+
+    def column(self, position: int) -> Array:
+        """Return the membership of every row in one column, as numbers."""
+        return (self.codes == position).astype(float)
+
+    def within(self, position: int) -> tuple[Any, Array | None]:
+        """Return the rows in a column, and how much of each is in it (None: all)."""
+        rows = np.flatnonzero(self.codes == position)
+        if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+            return slice(rows[0], rows[-1] + 1), None  # a slice is no copy
+        return rows, None
+
+    def in_any(self, positions: Array) -> Array:
+        """Return whether each row is in any of some columns."""
+        return np.isin(self.codes, positions)
+
+    def scores(self, scores: Array) -> Array:
+        """Return for each row the sum of `scores` (..., columns) over its columns."""
+        none = np.zeros((*scores.shape[:-1], 1))
+        return np.concatenate([scores, none], axis=-1)[..., self.codes].T
+
+    def own(self, values: Array) -> Array:
+        """Return for each row the sum of its `values` (rows × columns) over its columns."""
+        own = values[np.arange(len(values)), self.codes]
+        return np.where(self.codes >= 0, own, 0.0)
+
+    def keys(self) -> Array:
+        """Return integers (rows × some) that are equal exactly where labels are."""
+        return self.codes.astype(np.int64)[:, None]
+
+    def patterns(self) -> tuple[Array, Array]:
+        """Return the distinct rows as memberships, and which one every row is."""
+        distinct, code = np.unique(self.codes, return_inverse=True)
+        return distinct[:, None] == np.arange(self.width), code
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Labels as a matrix (rows × columns) of 0 and 1; of floats if they are probabilities."""
+
+    matrix: Array
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+        return int(self.matrix.shape[1])
+
+    @property
+    def soft(self) -> bool:
+        """Whether the matrix holds probabilities."""
+        return self.matrix.dtype.kind == "f"
+
+    def take(self, rows: Any) -> Members:
+        """Return the labels of some rows."""
+        return Members(self.matrix[rows])
+
+    def select(self, positions: Array) -> Members:
+        """Return the labels with only some columns, in the order given."""
+        return Members(self.matrix[:, positions])
+
+    def onto(self, positions: Array, width: int) -> Members:
+        """Return the labels over `width` columns; `positions` says where the old ones are."""
+        matrix = np.zeros((len(self.matrix), width), dtype=self.matrix.dtype)
+        matrix[:, positions] = self.matrix
+        return Members(matrix)
+
+    @staticmethod
+    def stack(parts: Sequence[Members]) -> Members:
+        """Return the rows of several parts, which have the same columns."""
+        return Members(np.concatenate([part.matrix for part in parts]))
+
+    def dense(self, rows: Any, dtype: Any) -> Array:
+        """Return the memberships of some rows (rows × columns) as numbers."""
+        return self.matrix[rows].astype(dtype)
+
+    def column(self, position: int) -> Array:
+        """Return the membership of every row in one column, as numbers."""
+        return self.matrix[:, position].astype(float)
+
+    def within(self, position: int) -> tuple[Any, Array | None]:
+        """Return the rows in a column, and how much of each is in it (None: all)."""
+        values = self.matrix[:, position]
+        rows = np.flatnonzero(values)
+        return rows, values[rows] if self.soft else None
+
+    def in_any(self, positions: Array) -> Array:
+        """Return whether each row is in any of some columns."""
+        found: Array = np.any(self.matrix[:, positions], axis=1)
+        return found
+
+    def scores(self, scores: Array) -> Array:
+        """Return for each row the sum of `scores` (..., columns) over its columns."""
+        return self.matrix @ scores.T
+
+    def own(self, values: Array) -> Array:
+        """Return for each row the sum of its `values` (rows × columns) over its columns."""
+        return (values * self.matrix).sum(axis=1)
+
+    def keys(self) -> Array:
+        """Return integers (rows × some) that are equal exactly where labels are."""
+        if self.soft:
+            return np.ascontiguousarray(self.matrix, dtype=float).view(np.int64)
+        packed = np.packbits(self.matrix, axis=1)
+        # In whole words, and in rows however the matrix lies in memory: a view needs both.
+        padded = np.zeros((len(packed), -(-packed.shape[1] // 8) * 8), np.uint8)
+        padded[:, : packed.shape[1]] = packed
+        return padded.view(np.int64)
+
+    def patterns(self) -> tuple[Array, Array]:
+        """Return the distinct rows as memberships, and which one every row is."""
+        first, code = self._distinct
+        return self.matrix[first], code
+
+    @cached_property
+    def _distinct(self) -> tuple[Array, Array]:
+        # Resamples share their matrix, so it is sorted once for all of them.
+        packed = as_bytes(np.packbits(self.matrix, axis=1))
+        _, first, code = np.unique(packed, return_index=True, return_inverse=True)
+        return first, code.reshape(-1)
+
+
+Labels = Codes | Members
+
+
+def stack(parts: Sequence[Labels]) -> Labels:
+    """Return the rows of several parts, which have the same columns."""
+    if len({type(part) for part in parts}) > 1:  # labels of one model, probabilities of another
+        kind = float if any(part.soft for part in parts) else bool
+        parts = [Members(part.dense(slice(None), kind)) for part in parts]
+    return type(parts[0]).stack(parts)  # type: ignore[arg-type]
+
+
+def common(one: Labels, other: Labels) -> Labels:
+    """Return what labels and predictions of the same columns share."""
+    if isinstance(one, Codes) and isinstance(other, Codes):
+        return Codes(np.where(one.codes == other.codes, one.codes, -1), one.width)
+    every = slice(None)
+    return Members(one.dense(every, bool) & other.dense(every, bool))
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of A, T, T̂ and Â: labels, and the names of their columns.
+
+    Attributes
+    ----------
+    names : of the columns: groups, or classes, or tasks.
+    labels : `Codes` or `Members`.
+    one_label : whether the names are the classes of a 1-D label, so that two of them are one task.
+    open : whether other data may have other names. Indicator columns are a closed list.
+    columns : those whose values make intersection groups.
+    pos_label : the positive class of a binary label if one was chosen; one of the names then.
+    floats : whether labels came as floats. Of predictions, whether all are 0.0 or 1.0: these may
+        be probabilities too.
+    """
+
+    names: Names
+    labels: Labels
+    one_label: bool = False
+    open: bool = True
+    columns: Names = ()
+    pos_label: Hashable = None
+    floats: bool = False
+
+    @property
+    def soft(self) -> bool:
+        """Whether the labels are probabilities."""
+        return self.labels.soft
+
+    @property
+    def is_matrix(self) -> bool:
+        """Whether a row may be in several columns, or in a part of one."""
+        return isinstance(self.labels, Members)
+
+    def onto(self, names: Names) -> Self:
+        """Return the same labels with other names, which include all that there are."""
+        if names == self.names:
+            return self
+        position = {name: i for i, name in enumerate(names)}
+        positions = np.array([position[name] for name in self.names], dtype=np.intp)
+        return replace(self, names=names, labels=self.labels.onto(positions, len(names)))
+
+
+def codes_of(side: Side) -> Array:
+    """Return the one code a row of labels that are no matrix."""
+    assert isinstance(side.labels, Codes)
+    return side.labels.codes
+
+
+class Rows(NamedTuple):
+    """Label rows, distinct where they can be, with their weights.
+
+    `repeats` says how many rows each is where weights are fractional and do not tell. `clusters`
+    are the cluster of each row, and how many clusters are like it. `task_score` are scores beside
+    predictions, or in place of them if they are not those of the classes. Without labels `task` is
+    None.
+    """
+
+    weight: Array
+    group: Side
+    task: Side | None
+    task_pred: Side | None
+    group_pred: Side | None
+    n_dropped: float
+    repeats: Array | None = None
+    clusters: tuple[Array, Array] | None = None
+    task_score: Side | None = None
+
+
+def as_bytes(rows: Array) -> Array:
+    """Return each row of a 2-D array as one value that can be sorted and compared."""
+    rows = np.ascontiguousarray(rows)
+    if rows.dtype == np.uint8 and rows.shape[1] <= 8:
+        # Integers sort faster than strings of bytes.
+        width = next(w for w in (1, 2, 4, 8) if w >= rows.shape[1])
+        padded = np.zeros((len(rows), width), np.uint8)
+        padded[:, : rows.shape[1]] = rows
+        return padded.view(f"u{width}").reshape(-1)
+    return rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1)

@@ -1,0 +1,206 @@
+"""Text files: encoding, delimiter, decimal sign and columns, and the first line that is bad."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from skbiasamp._input.errors import InputError
+
+_SAMPLE = 100  # lines that are read to find delimiter and decimal sign
+_CHUNK = 1 << 20
+# The longer mark first: that of UTF-32 begins with that of UTF-16.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def open_bytes(path: Path) -> IO[bytes]:
+    """Open a file, or what a compressed one holds."""
+    compressed = path.suffix.lower() == ".gz"
+    return gzip.open(path) if compressed else path.open("rb")  # type: ignore[return-value]
+
+
+def encoding_of(path: Path) -> str:
+    """Return the encoding of a text file: by its mark, as UTF-8 if all of it is, or Latin-1."""
+    with open_bytes(path) as file:
+        start = file.read(_CHUNK)
+        for mark, name in _MARKS:
+            if start.startswith(mark):
+                return name
+        if b"\0" in start:
+            # Every second byte of Latin letters in UTF-16 is zero.
+            zeros = [start[i::2].count(0) / len(start) * 2 for i in (0, 1)]
+            if max(zeros) > 0.5 and min(zeros) < 0.1:
+                return "utf-16-be" if zeros[0] > zeros[1] else "utf-16-le"
+            raise InputError("{path} is no text file: it has bytes of value 0.", path=path)
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            for chunk in itertools.chain([start], iter(lambda: file.read(_CHUNK), b"")):
+                decoder.decode(chunk)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"  # Latin-1 as Windows and Excel write it
+    return "utf-8"
+
+
+class Dialect(NamedTuple):
+    """How a text file is written, and the columns that its first line names."""
+
+    encoding: str
+    delimiter: str
+    decimal: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        comma = ", decimal comma" * (self.decimal == ",")
+        return f"delimiter {self.delimiter!r}{comma}, {self.encoding}"
+
+
+def dialect_of(path: Path, needed: list[str], *, usual: str, **given: str | None) -> Dialect:
+    """Return how a file is written; `given` holds what is known of `delimiter` and `encoding`.
+
+    The delimiter is the one that makes a header of the columns needed, or else of most columns.
+    """
+    encoding = given["encoding"] or encoding_of(path)
+    with _open_text(path, encoding, errors="replace") as file:
+        lines = list(itertools.islice(file, _SAMPLE))
+    if not "".join(lines).strip():
+        raise InputError("{path} is empty", path=path)
+    if re.fullmatch(r'"?sep=.?"?\s*', lines[0]):
+        text = "{path} begins with {line!r}, which only Excel reads: delete this line"
+        raise InputError(text, path=path, line=lines[0].strip())
+    delimiters = [given["delimiter"] or usual]
+    if given["delimiter"] is None:
+        delimiters += [one for one in ",;\t|" if one != usual]
+    headers = {one: next(csv.reader(iter(lines), delimiter=one)) for one in delimiters}
+
+    def fit(delimiter: str) -> tuple[int, int]:
+        return sum(name in headers[delimiter] for name in needed), len(headers[delimiter])
+
+    delimiter = max(delimiters, key=fit)
+    columns = headers[delimiter]
+    for name in columns:
+        if name and columns.count(name) > 1:
+            raise InputError(
+                "{path} has {n} columns named {column!r}. The first line must give each column a "
+                "name of its own.",
+                path=path,
+                n=columns.count(name),
+                column=name,
+            )
+    wanted = [i for i, name in enumerate(columns) if name in needed]
+    rows = itertools.islice(csv.reader(iter(lines), delimiter=delimiter), 1, None)
+    cells = [row[i] for row in rows for i in wanted if i < len(row)]
+    commas, points = (
+        any(re.fullmatch(rf"-?\d+{mark}\d+", cell) for cell in cells) for mark in (",", r"\.")
+    )
+    decimal = "," if delimiter != "," and commas and not points else "."
+    return Dialect(encoding, delimiter, decimal, tuple(columns))
+
+
+def is_unquoted(path: Path, dialect: Dialect, n_rows: int) -> bool:
+    """Whether a file has just so many delimiters as its rows need: none is extra, or quoted."""
+    mark = dialect.delimiter.encode()
+    with open_bytes(path) as file:
+        found = sum(chunk.count(mark) for chunk in iter(lambda: file.read(_CHUNK), b""))
+    return found == (n_rows + 1) * (len(dialect.columns) - 1)
+
+
+def check_lines(path: Path, dialect: Dialect) -> bool:
+    """Raise for the first line that has not as many cells as the header, or is no text.
+
+    Return whether lines are blank.
+    """
+    line, blank = 1, False
+    try:
+        with _open_text(path, dialect.encoding) as file:
+            rows = csv.reader(file, delimiter=dialect.delimiter, strict=True)
+            for row in rows:
+                if row and len(row) != len(dialect.columns):
+                    raise InputError(
+                        "{path}, line {line}, has {seen} cells, and the first line has {n}. "
+                        "Correct this line; if cells are not separated by {delimiter!r}, name the "
+                        "{name}.",
+                        path=path,
+                        line=line,
+                        seen=len(row),
+                        n=len(dialect.columns),
+                        delimiter=dialect.delimiter,
+                        name="delimiter",
+                    )
+                line, blank = rows.line_num + 1, blank or not row
+    except csv.Error as error:
+        text = "{path}, line {line}: {error}. Is a quotation mark missing?"
+        raise InputError(text, path=path, line=line, error=error) from error
+    except UnicodeError as error:
+        if isinstance(error, UnicodeDecodeError):
+            with open_bytes(path) as whole:
+                line = _undecodable(whole.read(), dialect.encoding)
+        raise InputError(
+            "{path}, line {line}, is no text in {seen}. Name its {name}, or save it as UTF-8.",
+            path=path,
+            line=line,
+            seen=dialect.encoding,
+            name="encoding",
+        ) from error
+    return blank
+
+
+def read_objects(path: Path, needed: list[str], encoding: str) -> dict[str, list[Any]]:
+    """Return columns of JSON lines, one object a line; what an object lacks is missing."""
+    columns: dict[str, list[Any]] = {name: [] for name in needed}
+    seen: dict[str, None] = {}
+    with _open_text(path, encoding) as file:
+        for line, text in enumerate(file, 1):
+            if not text.strip():
+                continue
+            try:
+                row = json.loads(text, object_pairs_hook=_unique)
+                if not isinstance(row, dict):
+                    raise ValueError("it is another value")
+                for name in needed:
+                    columns[name].append(row.get(name))
+                    if isinstance(row.get(name), dict | list):
+                        raise ValueError(f"{name!r} holds more than one value")
+            except ValueError as error:
+                raise InputError(
+                    "{path}, line {line}, is no JSON object of single values: {error}",
+                    path=path,
+                    line=line,
+                    error=error,
+                ) from error
+            seen |= dict.fromkeys(row)
+    return {name: columns.get(name, []) for name in seen}
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        twice = next(name for i, (name, _) in enumerate(pairs) if name in dict(pairs[:i]))
+        raise ValueError(f"it has two values named {twice!r}")
+    return row
+
+
+def _open_text(path: Path, encoding: str, errors: str = "strict") -> io.TextIOWrapper:
+    return io.TextIOWrapper(open_bytes(path), encoding=encoding, errors=errors, newline="")
+
+
+def _undecodable(content: bytes, encoding: str) -> int:
+    """Return the number of the first line that cannot be decoded."""
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError as error:
+        return content[: error.start].count(b"\n") + 1
+    return 1

@@ -1,0 +1,372 @@
+"""Files in: found, described, and read by what is installed without loading them."""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import hashlib
+import importlib.util
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+
+from skbiasamp._input.errors import InputError, meant, quote
+from skbiasamp._io.csv_format import (
+    Dialect,
+    check_lines,
+    dialect_of,
+    encoding_of,
+    is_unquoted,
+    read_objects,
+)
+from skbiasamp._utils.formatting import printable
+from skbiasamp._utils.progress import interruptible, progress
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_OBJECTS = (".jsonl", ".ndjson")
+_PARQUET = ".parquet"
+# Where an error comes from if a file cannot be read, whichever library read it.
+_READERS = ("duckdb", "_duckdb", "polars", "pandas", "pyarrow", "narwhals")
+_UNREADABLE = (UnicodeError, EOFError, zlib.error, gzip.BadGzipFile)
+
+
+def are_files(value: Any) -> bool:
+    """Whether a value names files: a path or pattern, or a list of them."""
+    several = value if isinstance(value, list | tuple) and value else [value]
+    return all(isinstance(one, str | os.PathLike) for one in several)
+
+
+def as_patterns(value: Any) -> list[str]:
+    """Return paths and patterns as text."""
+    return [os.fspath(one) for one in (value if isinstance(value, list | tuple) else [value])]
+
+
+@contextmanager
+def opened(
+    patterns: list[str],
+    needed: list[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+) -> Iterator[tuple[nw.LazyFrame[Any], list[dict[str, Any]]]]:
+    """Yield some columns of the files that patterns name, and what these files are.
+
+    The columns are lazy if DuckDB or polars is installed. Of each file there is its `path`,
+    `rows`, `sha256` and `format`. What a reader finds wrong with files is the input's fault, and
+    so is a file that changes before the rows are read.
+    """
+    paths = find(patterns)
+    sources: list[_Source] = []
+    before = [_version(path) for path in paths]
+    try:
+        with progress("reading files", len(paths)) as step, interruptible():
+            for path in paths:
+                sources.append(_described(path, needed, delimiter, encoding))
+                _check_columns(needed, sources[-1])
+            frame, rows, _connection = _scanner(sources)(sources, needed)
+            files = []
+            for one, n in zip(sources, rows, strict=True):
+                step.advance()
+                files.append(
+                    {
+                        "path": printable(str(one.path)),
+                        "rows": n,
+                        "sha256": _sha256(one.path),
+                        "format": str(one),
+                    }
+                )
+        yield frame, files
+        for path, version in zip(paths, before, strict=True):
+            if not path.exists() or _version(path) != version:
+                raise InputError("{path} changed while it was read: run again", path=path)
+    except Exception as error:
+        foreign = type(error).__module__.partition(".")[0] in _READERS
+        if not foreign and not isinstance(error, _UNREADABLE):
+            raise
+        for one in sources:
+            if one.dialect is not None:
+                check_lines(one.path, one.dialect)
+        raise InputError(
+            "{files} cannot be read as {kind}: {first}",
+            files=", ".join(patterns),
+            kind=kind_of(paths[0]),
+            first=str(error).partition("\n")[0],
+        ) from error
+
+
+def kind_of(path: Path) -> str:
+    """Return the ending of a file's name, without that of compression."""
+    stem = path.name.lower()
+    packed = stem.endswith(".gz")
+    kind = Path(stem.removesuffix(".gz")).suffix
+    return kind + ".gz" if packed and kind == _PARQUET else kind
+
+
+def find(patterns: list[str]) -> list[Path]:
+    """Return the files that paths and patterns name; a path that exists is no pattern."""
+    found: list[Path] = []
+    for pattern in patterns:
+        if os.path.lexists(pattern):
+            found.append(Path(pattern))
+            continue
+        matched = sorted(glob.glob(pattern, recursive=True))
+        if not matched:
+            what = "no file matches" if glob.has_magic(pattern) else "there is no file"
+            raise FileNotFoundError(f"{what} {pattern}")
+        found += map(Path, matched)
+    known = (*_DELIMITERS, *_OBJECTS, _PARQUET)
+    for path in found:
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder: name files, such as '{path}/*.parquet'")
+        if kind_of(path) not in known:
+            text = (
+                "{path} ends in {seen!r}; only files of {known} can be read. Save the table as one "
+                "of these."
+            )
+            raise InputError(text, path=path, seen=path.suffix, known=", ".join(known))
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is no file that can be read twice")
+        if path.stat().st_size == 0:
+            raise InputError("{path} is empty", path=path)
+    if len({kind_of(path) for path in found}) > 1:
+        text = "{files} are files of different kinds: name files of one kind"
+        raise InputError(text, files=", ".join(patterns))
+    real = [path.resolve() for path in found]
+    for i, path in enumerate(real):
+        if path in real[:i]:
+            text = "{path} is named twice: its rows would count twice"
+            raise InputError(text, path=found[i])
+    return found
+
+
+def columns_of_files(
+    patterns: list[str], *, delimiter: str | None = None, encoding: str | None = None
+) -> tuple[str, ...] | None:
+    """Return the columns of the first file that patterns name; None if only reading tells them."""
+    return _described(find(patterns)[0], [], delimiter, encoding).columns
+
+
+class _Source(NamedTuple):
+    """A file, and how it is read."""
+
+    path: Path
+    columns: tuple[str, ...] | None  # unknown before objects are read
+    dialect: Dialect | None = None
+    encoding: str = ""
+
+    @property
+    def kind(self) -> str:
+        return kind_of(self.path)
+
+    @property
+    def absolute(self) -> str:
+        """The path as no library takes it for an option, a pattern or an address."""
+        return str(self.path.absolute())
+
+    def __str__(self) -> str:
+        name = self.kind[1:].upper() if self.kind not in _OBJECTS else "JSON lines"
+        return f"{name}, {self.dialect or self.encoding}".removesuffix(", ")
+
+
+def _described(
+    path: Path, needed: list[str], delimiter: str | None, encoding: str | None
+) -> _Source:
+    kind = kind_of(path)
+    if kind == _PARQUET:
+        return _Source(path, tuple(_parquet_columns(path)))
+    if kind in _OBJECTS:
+        return _Source(path, None, encoding=encoding or encoding_of(path))
+    usual = _DELIMITERS[kind]
+    dialect = dialect_of(path, needed, usual=usual, delimiter=delimiter, encoding=encoding)
+    return _Source(path, dialect.columns, dialect)
+
+
+def _parquet_columns(path: Path) -> list[str]:
+    if importlib.util.find_spec("pyarrow"):
+        import pyarrow.parquet
+
+        return list(pyarrow.parquet.read_schema(path).names)
+    if importlib.util.find_spec("polars"):
+        import polars
+
+        return list(polars.read_parquet_schema(path))
+    raise ImportError("Parquet needs polars (or pyarrow): pip install 'skbiasamp[polars]'")
+
+
+def _check_columns(needed: list[str], source: _Source) -> None:
+    if source.columns is not None:
+        for name in needed:
+            if source.columns.count(name) != 1:
+                raise _no_column(name, source.columns, source.path)
+
+
+def _no_column(name: str, present: Iterable[str], path: Path) -> InputError:
+    present = list(present)
+    if name in present:
+        text = "{path} has {n} columns named {column!r}: give each a name of its own."
+        return InputError(text, path=path, n=present.count(name), column=name)
+    return InputError(
+        "{path} has no column {column!r}{meant} It has {known}.",
+        path=path,
+        column=name,
+        meant=meant(name, present),
+        known=quote(present, 12),
+    )
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """Return what changes whenever a file is written."""
+    stat = path.stat()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+# --------------------------------------------------------------------------- readers
+
+
+# Columns, rows of each file, and what has to live as long as the columns: before DuckDB 1.2, a
+# relation did not keep its connection.
+_Scanned = tuple[nw.LazyFrame[Any], list[int], Any]
+
+
+def _scanner(sources: list[_Source]) -> Any:
+    """Return what reads files here: DuckDB, polars or pandas.
+
+    All read alike: nothing but an empty cell is missing, and types are those of the whole column.
+    pandas reads what the others cannot: JSON lines, other encodings than UTF-8, parts that are
+    not written alike.
+    """
+    kind, written = sources[0].kind, {one.dialect and one.dialect[:3] for one in sources}
+    alike = len(written) == 1 and all(one is None or one[0] == "utf-8" for one in written)
+    if kind in _OBJECTS or not alike:
+        return _scan_pandas
+    has = {name: importlib.util.find_spec(name) for name in ("duckdb", "polars", "pyarrow")}
+    # DuckDB takes A and a for one name, and backslashes for folders; it returns Arrow tables.
+    clear = all(
+        len({name.lower() for name in one.columns or ()}) == len(one.columns or ())
+        and "\\" not in (one.absolute if os.sep == "/" else "")
+        for one in sources
+    )
+    if has["duckdb"] and has["pyarrow"] and clear:
+        return _scan_duckdb
+    return _scan_polars if has["polars"] else _scan_pandas
+
+
+def _scan_duckdb(sources: list[_Source], needed: list[str]) -> _Scanned:
+    import duckdb
+
+    def quoted(value: object, mark: str) -> str:
+        return mark + str(value).replace(mark, 2 * mark) + mark
+
+    # A path is a pattern to DuckDB, and a folder 'sex=f' would replace the column sex.
+    files = [
+        quoted("".join(f"[{c}]" if c in "[*?" else c for c in one.absolute), "'") for one in sources
+    ]
+    dialect, how = sources[0].dialect, "union_by_name = true, hive_partitioning = false"
+    reader, typed, untyped = "read_parquet", "", ""
+    if dialect is not None:
+        reader = "read_csv"
+        how += (
+            f", header = true, skip = 0, delim = {quoted(dialect.delimiter, chr(39))}, "
+            f"decimal_separator = '{dialect.decimal}', quote = '\"', escape = '\"', comment = ''"
+        )
+        # By itself DuckDB would take 'f', 'n' and 'no' for false.
+        typed = ", sample_size = -1, auto_type_candidates = ['BIGINT', 'DOUBLE', 'VARCHAR']"
+        untyped = ", all_varchar = true"
+    connection = duckdb.connect()
+    relation = connection.sql(f"select * from {reader}([{', '.join(files)}], {how}{typed})")
+    taken = {column: quoted(column, '"') for column in needed}
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    texts = [column for column in needed if kinds[column] == "VARCHAR"]
+    if texts and dialect is not None:
+        tests = (f"bool_and(lower({taken[text]}) in ('true', 'false'))" for text in texts)
+        (answers,) = relation.aggregate(", ".join(tests)).fetchall()
+        for text, is_truth in zip(texts, answers, strict=True):
+            if is_truth:
+                taken[text] = f"lower({taken[text]}) = 'true' as {taken[text]}"
+    counts = [
+        connection.sql(f"select count(*) from {reader}([{file}], {how}{untyped})").fetchall()
+        for file in files
+    ]
+    frame = nw.from_native(relation.project(", ".join(taken.values()))).lazy()
+    return frame, [count[0][0] for count in counts], connection
+
+
+def _scan_polars(sources: list[_Source], needed: list[str]) -> _Scanned:
+    import polars
+    import polars.selectors
+
+    parts, rows = [], []
+    for one in sources:
+        if one.dialect is None:
+            whole = polars.scan_parquet(one.absolute, glob=False, hive_partitioning=False)
+            rows.append(whole.select(polars.len()).collect().item())
+        else:
+            whole = polars.scan_csv(
+                one.absolute,
+                glob=False,
+                separator=one.dialect.delimiter,
+                decimal_comma=one.dialect.decimal == ",",
+                infer_schema_length=None,
+                null_values=[""],
+            )
+            n, short = whole.select(polars.len(), polars.last().null_count()).collect().row(0)
+            # To polars a line that ends early has empty cells, and a blank one is a row of these;
+            # of a line that is too long it does not tell if the last cells are not asked for.
+            irregular = short or not is_unquoted(one.path, one.dialect, n)
+            if irregular and check_lines(one.path, one.dialect):
+                return _scan_pandas(sources, needed)
+            rows.append(n)
+        # By name: a column ^sex$ would be a pattern.
+        parts.append(whole.select(polars.selectors.by_name(*needed)))
+    return nw.from_native(polars.concat(parts, how="vertical_relaxed")).lazy(), rows, None
+
+
+def _scan_pandas(sources: list[_Source], needed: list[str]) -> _Scanned:
+    import pandas
+
+    frames = []
+    for one in sources:
+        if one.dialect is not None:
+            read: Any = partial(
+                pandas.read_csv,
+                one.absolute,
+                sep=one.dialect.delimiter,
+                encoding=one.dialect.encoding,
+            )
+            # With a header pandas cuts a first row that is too long; without one it refuses it.
+            read(header=None, nrows=2)
+            # With usecols, pandas would not see that a row has too many cells.
+            whole = read(
+                decimal=one.dialect.decimal,
+                index_col=False,
+                keep_default_na=False,
+                na_values=[""],
+                low_memory=False,
+            )
+            if whole.iloc[:, -1].isna().any():
+                check_lines(one.path, one.dialect)
+        elif one.kind in _OBJECTS:
+            columns = read_objects(one.path, needed, one.encoding)
+            for name in needed:
+                if name not in columns:
+                    raise _no_column(name, columns, one.path)
+            whole = pandas.DataFrame({name: columns[name] for name in needed})
+        else:
+            import pyarrow.parquet
+
+            table = pyarrow.parquet.ParquetFile(one.absolute).read(columns=needed)
+            whole = table.to_pandas()
+        frames.append(whole[needed])
+    together = pandas.concat(frames, ignore_index=True)
+    return nw.from_native(together).lazy(), [len(frame) for frame in frames], None

@@ -1,0 +1,1 @@
+"""What every layer uses: formatting, warnings, progress, jobs, docstrings, versions."""

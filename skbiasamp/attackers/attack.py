@@ -1,0 +1,316 @@
+"""One attack over the cells of a contingency: the attacker's input, and the target it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skbiasamp._input.checks import Array, Names
+from skbiasamp._input.errors import InputError
+from skbiasamp._input.labels import Codes, Labels, Members, Side, codes_of
+from skbiasamp.attackers.qualities import Quality
+from skbiasamp.counts.cells import positive_position, side_of
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.pair_sums import everywhere, pair_sums
+from skbiasamp.counts.several_models import middle_of
+
+# At most so many 0/1 labels are held as all their patterns, so that flips move counts.
+MOST_BITS = 12
+# Tables of fewer inputs x classes x cells are one dense product.
+SMALL = 1 << 12
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How attackers are trained and scored: the parameters of auditors of the same names."""
+
+    attacker: Any
+    quality: Quality
+    equalize: str | None = None
+    balanced: bool = False
+    cv: int | None = 5
+    n_draws: int = 10
+    fold: bool = False
+    n_jobs: int | None = None
+    verbose: int = 0
+    holdout: bool = False
+
+
+class Inputs(NamedTuple):
+    """Texts that an attacker reads in place of the classes of its input.
+
+    `patterns` are the distinct texts, or the counts of their words; `of_class` says which of them
+    each class is.
+    """
+
+    patterns: Any
+    of_class: Array
+    texts: Array
+
+
+class InputAndTarget(NamedTuple):
+    """Which labels are an attacker's input, and which are its target."""
+
+    input: SideName
+    target: SideName
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """The input and the target of an attacker, in every cell.
+
+    Attributes
+    ----------
+    cells : the rows that attackers are scored on.
+    patterns : the distinct inputs, as numbers or texts; None if inputs are classes.
+    n_inputs : number of distinct inputs.
+    input_codes : which input each cell has.
+    target : the classes of cells, for all targets; or numbers.
+    n_classes : of each target; 0 for numbers.
+    names : of the targets.
+    n_bits : of how many 0/1 labels `patterns` holds all patterns; 0 if it does not.
+    soft : whether inputs are scores.
+    texts : the distinct inputs as texts, if they are some.
+    training : the same attack on training rows, if attackers learn there.
+    validation : the same attack on the rows on which attackers choose their epoch, if any.
+    """
+
+    cells: Contingency
+    patterns: Array | None
+    n_inputs: int
+    input_codes: Array
+    target: Labels | Array
+    n_classes: int
+    names: Names
+    n_bits: int = 0
+    soft: bool = False
+    texts: Array | None = None
+    training: Attack | None = None
+    validation: Attack | None = None
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether attackers learn from rows as they are, since vectorizers count rows."""
+        return self.texts is not None and self.cells.whole
+
+    @cached_property
+    def single(self) -> bool:
+        """Whether every cell has an input of its own."""
+        return len(np.unique(self.input_codes)) == len(self.input_codes)
+
+    @property
+    def rows_per_input(self) -> float:
+        """Number of rows of each distinct input, on average."""
+        n_inputs = self.n_inputs if self.n_bits else len(np.unique(self.input_codes))
+        return float(self.cells.weight.sum() * self.cells.rows_per_weight) / n_inputs
+
+    @property
+    def constant(self) -> Array:
+        """Which targets have one value only."""
+        if not self.n_classes:
+            return np.array([np.ptp(np.asarray(self.target)) == 0])
+        table = self.tables(self.cells.weight).sum(axis=-2)
+        return np.asarray((table > 0).sum(axis=-1) < 2)
+
+    @cached_property
+    def inputs(self) -> Any:
+        """The distinct inputs, as attackers see them. Exact attackers do without."""
+        if self.patterns is not None:
+            return self.patterns
+        return np.eye(self.n_inputs) if self.n_inputs != 2 else np.arange(2.0)[:, None]
+
+    @cached_property
+    def of_rows(self) -> Any:
+        """The input of each cell."""
+        return self.inputs[self.input_codes]
+
+    @cached_property
+    def of_classes(self) -> Any:
+        """Every input once for each class, which networks that share inputs can share."""
+        return self.inputs[np.repeat(np.arange(self.n_inputs), self.n_classes)]
+
+    def joins(self, other: Attack) -> bool:
+        """Whether one product counts the tables of both: they have the same input."""
+        members = isinstance(self.target, Members) and isinstance(other.target, Members)
+        return members and self._same_input(other) and not self.single
+
+    def _same_input(self, other: Attack) -> bool:
+        same = self.n_inputs == other.n_inputs
+        return same and np.array_equal(self.input_codes, other.input_codes)
+
+    def tables(self, weight: Array) -> Array:
+        """Return the weight of each input and class: (..., targets, inputs, classes)."""
+        assert isinstance(self.target, Codes | Members)
+        flat = weight.reshape(-1, weight.shape[-1])
+        n_inputs, width = self.n_inputs, self.target.width
+        inputs = Codes(self.input_codes, n_inputs)
+        if isinstance(self.target, Codes) and n_inputs * width * len(self.input_codes) < SMALL:
+            # Draws are the last axis in memory, along which everything that follows runs.
+            pairs = self.input_codes * width + self.target.codes
+            pairs[(self.input_codes < 0) | (self.target.codes < 0)] = -1
+            one_hot = Codes(pairs, n_inputs * width).dense(slice(None), float)
+            sums = (one_hot.T @ flat.T).T.reshape(len(flat), 1, n_inputs, width)
+        elif isinstance(self.target, Codes):
+            sums = pair_sums(inputs, self.target, flat)[:, None]
+        elif self.single:
+            sums = np.zeros((len(flat), width, n_inputs, 2))
+            held = self.target.matrix.T
+            sums[:, :, self.input_codes, 1] = flat[:, None] * held
+            sums[:, :, self.input_codes, 0] = flat[:, None] * ~held
+        else:
+            present = pair_sums(inputs, self.target, flat)
+            absent = pair_sums(inputs, everywhere(len(self.input_codes)), flat) - present
+            sums = np.moveaxis(np.stack([absent, present], axis=-1), 2, 1)
+        return sums.reshape(*weight.shape[:-1], *sums.shape[1:])
+
+
+class SharedTables:
+    """Tables of several attacks on the same cells; of one input they are counted in one product."""
+
+    def __init__(self, attacks: Sequence[Attack]) -> None:
+        self._attacks = attacks
+        first, *others = attacks
+        joined = bool(others) and all(first.joins(other) for other in others)
+        self._whole = _joined(attacks) if joined else None
+
+    def of(self, weight: Array) -> list[Array]:
+        """Return the tables of each attack, as `Attack.tables` does."""
+        if self._whole is None:
+            return [attack.tables(weight) for attack in self._attacks]
+        ends = np.cumsum([len(attack.names) for attack in self._attacks])[:-1]
+        return np.split(self._whole.tables(weight), ends, axis=-3)
+
+
+def _joined(attacks: Sequence[Attack]) -> Attack:
+    """Return one attack with the targets of several that have the same input."""
+    matrices = [one.target.matrix for one in attacks if isinstance(one.target, Members)]
+    return replace(attacks[0], target=Members(np.hstack(matrices)))
+
+
+def make_attack(
+    cells: Contingency,
+    sides: InputAndTarget,
+    *,
+    perturbed: bool = False,
+    train: Contingency | None = None,
+    validation: Contingency | None = None,
+    numbers: bool = False,
+    features: Array | None = None,
+    read: Inputs | None = None,
+) -> Attack:
+    """Return the attack that predicts one side of cells from another.
+
+    `perturbed` says that the input will be perturbed. With `numbers` the target is taken as
+    numbers, whatever it looks like. `features`, a row a cell, replace the side that is the input;
+    `read` holds what attackers see of its classes.
+    """
+    every = [one for one in (cells, train, validation) if one is not None]
+    held = [side_of(one, sides.input) for one in every]
+    if read is None:
+        patterns, codes, n_bits = _inputs(held, perturbed=perturbed, features=features)
+    else:
+        patterns, n_bits = read.patterns, 0
+        codes = [read.of_class[codes_of(one)] for one in held]
+    soft = features is not None or held[0].soft
+    n_inputs = len(held[0].names) if patterns is None else patterns.shape[0]
+    found = []
+    for one, code in zip(every, codes, strict=True):
+        target = _target(one, sides.target, numbers=numbers)
+        texts = None if read is None else read.texts
+        found.append(Attack(one, patterns, n_inputs, code, *target, n_bits, soft, texts))
+    others: dict[str, Any] = {}
+    if validation is not None:
+        others["validation"] = found.pop()
+    if train is not None:
+        others["training"] = found.pop()
+    return replace(found[0], **others)
+
+
+def _inputs(
+    sides: list[Side], *, perturbed: bool, features: Array | None
+) -> tuple[Array | None, list[Array], int]:
+    """Return the patterns of inputs, which of them each cell has, and their number of bits."""
+    if features is not None:
+        inputs, joined = np.unique(features, axis=0, return_inverse=True)
+        return inputs, [joined.reshape(-1)], 0
+    if not sides[0].is_matrix:
+        return None, [codes_of(side) for side in sides], 0
+    matrices = [side.labels.matrix for side in sides if isinstance(side.labels, Members)]
+    width, n_bits = sides[0].labels.width, 0
+    if perturbed and not sides[0].soft and width <= MOST_BITS:
+        n_bits, powers = width, 1 << np.arange(width)
+        inputs = (np.arange(1 << width)[:, None] & powers > 0).astype(float)
+        joined = np.concatenate([matrix @ powers for matrix in matrices])
+    elif perturbed:  # each row has its own perturbation
+        inputs = np.concatenate(matrices).astype(float)
+        joined = np.arange(len(inputs))
+    elif sides[0].soft:
+        inputs, joined = np.unique(np.concatenate(matrices), axis=0, return_inverse=True)
+        joined = joined.reshape(-1)
+    else:  # the labels of one side keep their patterns
+        one = sides[0].labels if len(sides) == 1 else Members(np.concatenate(matrices))
+        inputs, joined = one.patterns()
+        inputs = inputs.astype(float)
+    starts = np.cumsum([0, *(len(matrix) for matrix in matrices)])
+    return inputs, [joined[low:high] for low, high in pairwise(starts)], n_bits
+
+
+def _target(
+    cells: Contingency, name: SideName, *, numbers: bool
+) -> tuple[Labels | Array, int, Names]:
+    """Return the target of each cell, its number of classes, and the names of the targets."""
+    role = truth_of(name)
+    side, truth = side_of(cells, name), side_of(cells, role)
+    if numbers or truth.soft:
+        return number_of_cells(side), 0, (role,)
+    side = hard(side, truth, positive_position(cells, role))
+    if not side.is_matrix:
+        return side.labels, len(side.names), ("(all)",)
+    return side.labels, 2, cells.tasks if role == "task" else cells.groups
+
+
+def truth_of(side: SideName) -> SideName:
+    """Return the labels that a side is, or predicts."""
+    return "task" if side.startswith("task") else "group"
+
+
+def hard(side: Side, truth: Side, positive: int | None = 1) -> Side:
+    """Return predictions as labels of the same kind as the truth.
+
+    `positive` is the position of the class that a single column of scores is about.
+    """
+    if truth.soft or not side.is_matrix or (truth.is_matrix and not side.soft):
+        return side
+    scores = side.labels.dense(slice(None), float)
+    middle = middle_of(scores)
+    if truth.is_matrix:
+        return replace(side, labels=Members(scores >= middle))
+    if scores.shape[1] > 1:
+        codes = scores.argmax(axis=1)
+    else:
+        codes = ((scores[:, 0] >= middle) == (positive != 0)).astype(int)
+    return replace(side, labels=Codes(codes, len(side.names)))
+
+
+def number_of_cells(side: Side) -> Array:
+    """Return labels as one number a cell."""
+    if side.is_matrix:
+        if side.labels.width > 1:
+            raise InputError(
+                "quality='inverse_rmse' is about one number a row, and there are {n} columns: "
+                "pass one of them, or use another quality.",
+                n=side.labels.width,
+            )
+        return side.labels.column(0)
+    if any(isinstance(name, str | tuple) for name in side.names):
+        raise InputError(
+            "quality='inverse_rmse' is about numbers, and the labels are {seen!r}, ...: use "
+            "quality='accuracy'.",
+            seen=side.names[0],
+        )
+    return np.array([float(name) for name in side.names])[codes_of(side)]  # type: ignore[arg-type]

@@ -1,0 +1,377 @@
+"""Two attacks with the same settings, on labels and on predictions, and what they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import Side
+from skbiasamp._utils.progress import progress
+from skbiasamp.attackers._perturbation import Agreement, perturb
+from skbiasamp.attackers.attack import Attack, Settings, SharedTables, hard, number_of_cells
+from skbiasamp.attackers.qualities import (
+    OF_PROBABILITIES,
+    divide,
+    inverse_spread,
+    of_sums,
+    quality_of,
+)
+from skbiasamp.attackers.resampling import draw_folds
+from skbiasamp.counts.cells import positive_position, side_of
+from skbiasamp.counts.contingency import Contingency, SideName
+
+# Numbers held at once while drawing.
+_HELD = 1 << 22
+
+
+class Qualities(NamedTuple):
+    """What attackers reach on the labels and on the predictions: (draws, targets).
+
+    `chance` is the quality of the best guess of the predictions that ignores its input.
+    """
+
+    data: Array
+    model: Array
+    chance: Array
+
+
+# --------------------------------------------------------------------------- exact attackers
+
+
+def majority(train: Array) -> Array:
+    """Return the most frequent class of each input, as shares; ties share it."""
+    table = _with_every_input(train)
+    # Balanced weights carry rounding noise, which must not break a tie.
+    top = table >= _over_classes(np.maximum, table) * (1 - 1e-12)
+    return top / _over_classes(np.add, top.astype(float))
+
+
+def _over_classes(function: np.ufunc, table: Array) -> Array:
+    """Reduce the last axis, and keep it; two classes are much faster apart."""
+    if table.shape[-1] == 2:
+        return np.asarray(function(table[..., :1], table[..., 1:]))
+    return np.asarray(function.reduce(table, axis=-1, keepdims=True))
+
+
+def class_shares(train: Array) -> Array:
+    """Return the share of each class among the rows of each input."""
+    table = _with_every_input(train)
+    total = table.sum(axis=-1, keepdims=True)
+    even = np.full(table.shape, 1 / table.shape[-1])  # there are no rows at all
+    return np.divide(table, total, out=even, where=total > 0)
+
+
+def _with_every_input(train: Array) -> Array:
+    """Give inputs without training rows the classes of all rows."""
+    held = _over_classes(np.add, train) > 0
+    return train if held.all() else np.where(held, train, train.sum(axis=-2, keepdims=True))
+
+
+def balance(table: Array) -> Array:
+    """Give every class the same weight, and the table its total."""
+    total = table.sum(axis=-2, keepdims=True)
+    n = np.maximum(_over_classes(np.add, (total > 0).astype(float)), 1)
+    return table * divide(1.0, total) * _over_classes(np.add, total) / n
+
+
+def other_folds(table: Array) -> Array:
+    """Return for each fold the sum of the others; a lone one is itself."""
+    return table if table.shape[1] == 1 else table.sum(axis=1, keepdims=True) - table
+
+
+# --------------------------------------------------------------------------- the pair
+
+
+@dataclass(frozen=True, eq=False)
+class AttackPair:
+    """Two attacks with the same settings: on the labels (`data`) and on the predictions (`model`).
+
+    `perturbed` says which side of the attack on labels is perturbed until it is as good as the
+    model; `truth` names these labels. Without a model there is only the first attack.
+    """
+
+    data: Attack
+    model: Attack | None
+    settings: Settings
+    perturbed: Literal["input", "target"] | None = None
+    truth: SideName = "task"
+
+    @property
+    def cells(self) -> Contingency:
+        """The cells that both attacks read."""
+        return self.data.cells
+
+    @property
+    def attacks(self) -> list[Attack]:
+        """The attack on labels and, if there are predictions, the attack on them."""
+        return [self.data] if self.model is None else [self.data, self.model]
+
+    @property
+    def rowwise(self) -> bool:
+        """Whether each draw perturbs inputs row by row, rather than counts of inputs."""
+        matrix = side_of(self.cells, self.truth).is_matrix
+        return matrix and self.perturbed == "input" and not self.data.n_bits
+
+    # ------------------------------------------------------------------ equalisation
+
+    @property
+    def noisy(self) -> bool:
+        """Whether labels are numbers, which get normal noise in place of flips."""
+        numbers = self.perturbed == "target" and not self.data.n_classes
+        return numbers or self.cells.soft(self.truth)
+
+    @cached_property
+    def capped(self) -> Array | None:
+        """For each target that is perturbed, whether the model is worse than pure noise."""
+        if self.perturbed is None or self.noisy:
+            return None
+        return self._flip_rates(self.cells, self.cells.weight[None])[1][0]
+
+    @property
+    def flips(self) -> dict[str, Any]:
+        """The mean rate of flipped labels, and whether the model is worse than pure noise."""
+        if self.capped is None:
+            return {}
+        rates = self.rates(self.cells, self.cells.weight[None])
+        return {"flip_rate": float(rates.mean()), "flip_rate_capped": bool(self.capped.any())}
+
+    def rates(self, cells: Contingency, weight: Array) -> Array:
+        """Return how much to perturb until labels are as good as the model: (draws, 1 or targets).
+
+        A rate of labels that change, or the standard deviation of noise.
+        """
+        if self.perturbed is None:
+            return np.zeros((len(weight), 1))
+        if self.noisy:
+            truth, prediction = self._compared(cells)
+            gap = number_of_cells(prediction) - number_of_cells(truth)
+            return np.sqrt(weight @ gap**2 / weight.sum(axis=-1))[:, None]
+        return self._flip_rates(cells, weight)[0]
+
+    def _compared(self, cells: Contingency) -> tuple[Side, Side]:
+        predicted: SideName = "task_pred" if self.truth == "task" else "group_pred"
+        if predicted == "task_pred" and cells.has("task_decision"):
+            predicted = "task_decision"
+        return side_of(cells, self.truth), side_of(cells, predicted)
+
+    def _flip_rates(self, cells: Contingency, weight: Array) -> tuple[Array, Array]:
+        if id(cells) not in self._agreements:
+            truth, prediction = self._compared(cells)
+            positive = positive_position(cells, self.truth)
+            self._agreements[id(cells)] = Agreement(
+                truth,
+                hard(prediction, truth, positive),
+                equalize=self.settings.equalize,
+                positive=positive,
+                shared=self.perturbed == "input",
+            )
+        return self._agreements[id(cells)].flip_rates(weight)
+
+    @cached_property
+    def _agreements(self) -> dict[int, Agreement]:
+        """Those of the audited rows, and of training rows, once they are asked for."""
+        return {}
+
+    def rate_of(self, attack: Attack, rates: Array | None) -> Array | None:
+        """Return the rates of an attack whose labels are perturbed."""
+        return rates if attack is self.data and self.perturbed is not None else None
+
+    def tables(
+        self, attack: Attack, weight: Array, rate: Array | None, rng: np.random.Generator | None
+    ) -> Array:
+        """Return (draws, folds, targets, inputs, classes), perturbed at a rate."""
+        return self.perturbed_tables(attack, attack.tables(weight), rate, rng)
+
+    def perturbed_tables(
+        self, attack: Attack, table: Array, rate: Array | None, rng: np.random.Generator | None
+    ) -> Array:
+        """Return tables whose labels are perturbed at a rate; without `rng` the expected ones."""
+        if rate is None or self.rowwise or not rate.any():
+            return table
+        on_input = self.perturbed == "input"
+        return perturb(
+            table,
+            np.broadcast_to(rate[:, None], table.shape[:3]),
+            rng,
+            axis=-2 if on_input else -1,
+            n_bits=attack.n_bits if on_input else 0,
+            rows_per_weight=attack.cells.rows_per_weight,
+        )
+
+    # ------------------------------------------------------------------ scoring
+
+    def score(self, table: Array, predicted: Array) -> Array:
+        """Return the qualities (draws, targets) of what attackers predict for each input."""
+        settings = self.settings
+        how: dict[str, Any] = {"balanced": settings.balanced, "n_classes": self._n_classes}
+        if settings.quality in ("accuracy", "balanced_accuracy"):
+            right, true = (one.sum(axis=(1, 3)) for one in (table * predicted, table))
+            found = of_sums(settings.quality, right, true, **how)
+        else:
+            n_draws, _, n_targets, _, n_classes = table.shape
+            shape = (n_draws, n_targets, -1, n_classes)  # folds are more inputs
+            table, predicted = (
+                np.moveaxis(one, 1, 2).reshape(shape)
+                for one in (table, np.broadcast_to(predicted, table.shape))
+            )
+            found = quality_of(settings.quality, table, predicted, **how)
+        return 0.5 + np.abs(found - 0.5) if settings.fold else found
+
+    @cached_property
+    def _n_classes(self) -> Array:
+        """How many classes each target has, in labels or in predictions."""
+        tables = [attack.tables(self.cells.weight).sum(axis=-2) for attack in self.attacks]
+        return (sum(tables) > 0).sum(axis=-1)
+
+    def best_guess(self, table: Array) -> Array:
+        """Return the quality of the best guess that ignores its input: (draws, targets)."""
+        pooled = table.sum(axis=(1, 3), keepdims=True)
+        train = self._weighted(pooled)
+        # Naming the most frequent class is best for accuracy, drawing from the shares for F1.
+        guesses: list[Callable[[Array], Array]] = [majority, class_shares]
+        if self.settings.quality == "confidence":
+            guesses = [class_shares] * 2  # whoever guesses has no reason to be sure
+        return np.maximum(*(self.score(pooled, guess(train)) for guess in guesses))
+
+    def _weighted(self, table: Array) -> Array:
+        """Weight classes equally if the quality does, so that attackers aim at it."""
+        equally = self.settings.balanced or self.settings.quality == "balanced_accuracy"
+        return balance(table) if equally else table
+
+    def training_tables(self, table: Array) -> Array:
+        """Return what attackers learn from: all folds but the one they are scored on."""
+        return self._weighted(other_folds(table))
+
+    def chance(self) -> Qualities:
+        """Return what the best guesses that ignore their input reach: (1, targets)."""
+        found = []
+        weight = self.cells.weight[None, None]
+        for attack in self.attacks:
+            rate = self.rate_of(attack, self.rates(self.cells, weight[0]))
+            if attack.n_classes:
+                found.append(self.best_guess(self.tables(attack, weight, rate, None)))
+            else:
+                noise = 0.0 if rate is None or self.perturbed == "input" else float(rate[0, 0])
+                found.append(inverse_spread(np.asarray(attack.target), weight[0, 0], noise))
+        return Qualities(found[0], found[-1], found[-1])
+
+    # ------------------------------------------------------------------ exact attackers
+
+    @cached_property
+    def _scored(self) -> SharedTables:
+        return SharedTables(self.attacks)
+
+    @cached_property
+    def _learners(self) -> SharedTables:
+        return SharedTables([one.training for one in self.attacks if one.training is not None])
+
+    def exact(
+        self,
+        folds: Array,
+        learnt: Array | None,
+        noise: np.random.Generator | None,
+        *,
+        guesses: bool,
+    ) -> Qualities:
+        """Score tables on the folds that they did not learn from.
+
+        `folds` are weights of cells (draws, folds, cells), `learnt` those of the training rows
+        that all tables learn from, if there are any.
+        """
+        training = self.data.training
+        if learnt is not None:
+            folds = folds.sum(axis=1, keepdims=True)
+        held = known = _held(self, self._scored, self.cells, folds)
+        if learnt is not None and training is not None:
+            known = _held(self, self._learners, training.cells, learnt)
+        predict = class_shares if self.settings.quality in OF_PROBABILITIES else majority
+        found = []
+        for i, attack in enumerate(self.attacks):
+            rate = self.rate_of(attack, held.rates)
+            table = train = self.perturbed_tables(attack, held.tables[i], rate, noise)
+            if attack.training is not None:
+                rate = self.rate_of(attack, known.rates)
+                train = self.perturbed_tables(attack.training, known.tables[i], rate, noise)
+            found.append(self.score(table, predict(self.training_tables(train))))
+        chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
+        return Qualities(found[0], found[-1], chance)
+
+    def chunks(self, n_draws: int) -> list[int]:
+        """Return how many draws to make at a time, so that they fit into memory."""
+        n_folds = self.settings.cv or 1
+        size = max(
+            max(
+                n_folds * one.cells.n_cells,
+                0 if one.training is None else one.training.cells.n_cells,
+                n_folds * len(one.names) * one.n_inputs * one.n_classes,
+                len(one.names) * one.n_classes**2 if callable(self.settings.quality) else 0,
+            )
+            for one in self.attacks
+        )
+        chunk = max(1, _HELD // size)
+        return [min(chunk, n_draws - low) for low in range(0, n_draws, chunk)]
+
+
+class DrawnTables(NamedTuple):
+    """What draws hold for a pair: the tables of its attacks, and how much labels are perturbed."""
+
+    tables: list[Array]
+    rates: Array
+
+
+def _held(pair: AttackPair, shared: SharedTables, cells: Contingency, folds: Array) -> DrawnTables:
+    """Return what folds of the audited rows, or of the training rows, hold."""
+    return DrawnTables(shared.of(folds), pair.rates(cells, folds.sum(axis=1)))
+
+
+def drawn_qualities(
+    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
+) -> Qualities:
+    """Return the qualities of the best tables, over draws of folds and perturbations.
+
+    In closed form (``cv=None``) the perturbation is the expected one.
+    """
+    # Perturbations draw from a stream of their own, so that models with other errors still get
+    # the same folds.
+    (stream,) = rng.bit_generator.seed_seq.spawn(1)  # type: ignore[attr-defined]
+    noise = None if pair.settings.cv is None else np.random.default_rng(stream)
+    return _exact_qualities(pair, n_draws, rng, noise, resampled=False, guesses=guesses)
+
+
+def resampled_qualities(
+    pair: AttackPair, n_draws: int, rng: np.random.Generator, *, guesses: bool = True
+) -> Qualities:
+    """Return the qualities of the best tables of resampled rows, with the expected perturbation."""
+    return _exact_qualities(pair, n_draws, rng, None, resampled=True, guesses=guesses)
+
+
+def _exact_qualities(
+    pair: AttackPair,
+    n_draws: int,
+    rng: np.random.Generator,
+    noise: np.random.Generator | None,
+    *,
+    resampled: bool,
+    guesses: bool,
+) -> Qualities:
+    """Score exact attackers on folds of the rows, or of resampled rows."""
+    n_folds, training = pair.settings.cv or 1, pair.data.training
+    parts: list[Qualities] = []
+    with progress("resamples" if resampled else "draws", n_draws) as step:
+        for n in step.parts(pair.chunks(n_draws)):
+            folds = draw_folds(pair.cells, n_folds, n, rng, resampled=resampled)
+            learnt = None
+            if training is not None:
+                learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)
+            parts.append(pair.exact(folds, learnt, noise, guesses=guesses))
+    return of_all_draws(parts)
+
+
+def of_all_draws(parts: Sequence[Qualities]) -> Qualities:
+    """Return the qualities of all draws."""
+    return Qualities(*map(np.concatenate, zip(*parts, strict=True)))

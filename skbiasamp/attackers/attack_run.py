@@ -1,0 +1,298 @@
+"""Make a pair of attacks from rows, and run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp._input.errors import InputError, quote, rows_of
+from skbiasamp._utils.progress import progress
+from skbiasamp._utils.random import chunks
+from skbiasamp._utils.warnings import UncertaintyWarning, warn
+from skbiasamp.attackers._exact import ExactAttacker
+from skbiasamp.attackers._fitting import MIN_ROWS_PER_INPUT, choose, describe
+from skbiasamp.attackers._trained import TrainedPair, rescored, train_attackers
+from skbiasamp.attackers.attack import (
+    MOST_BITS,
+    Attack,
+    InputAndTarget,
+    Inputs,
+    Settings,
+    make_attack,
+    truth_of,
+)
+from skbiasamp.attackers.attack_pair import (
+    AttackPair,
+    Qualities,
+    drawn_qualities,
+    of_all_draws,
+    resampled_qualities,
+)
+from skbiasamp.attackers.resampling import merged_into, resample
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import side_of, take
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.several_models import alone as of_one
+
+# With exact attackers, so many draws tell how much folds and perturbations vary.
+ENOUGH_DRAWS = 50
+
+
+def make_pair(
+    test: Contingency,
+    training: Contingency | None,
+    settings: Settings,
+    data: InputAndTarget,
+    model: InputAndTarget | None,
+    read: tuple[Inputs | None, Inputs | None] = (None, None),
+    validation: Contingency | None = None,
+) -> AttackPair:
+    """Return the attack on labels and the attack on predictions.
+
+    `read` holds what the two attackers see in place of classes. On `validation` attackers of labels
+    choose their epoch.
+
+    Both attackers learn from the training rows if these have predictions too, and are cross-fitted
+    on the test rows otherwise. Without a model, the attacker learns from the training labels if
+    there are any.
+    """
+    perturbed: Literal["input", "target"] | None = None
+    if model is not None:
+        perturbed = "target" if model.input == data.input else "input"
+        predicted: SideName = getattr(model, perturbed)
+        if training is not None and not _same_form(training, test, predicted):
+            training = None
+        if settings.equalize is None:
+            perturbed = None
+    # What is drawn depends on the order of cells: it must not depend on that of rows.
+    test, training = ordered(test), None if training is None else ordered(training)
+    numbers = settings.quality == "inverse_rmse"
+    if side_of(test, data.target).soft and not numbers:
+        name = "sensitive_features" if data.target == "group" else "y_true"
+        raise InputError(
+            "{name} is continuous, and quality={quality!r} needs classes. Use "
+            "quality='inverse_rmse' with a regressor as attacker, or cut the values into classes.",
+            name=name,
+            quality=settings.quality,
+        )
+    flips = perturbed == "input"
+    side = side_of(test, data.input)
+    if flips and side.is_matrix and (side.soft or len(side.names) > MOST_BITS):
+        test, training = _one_cell_a_row(test), training and _one_cell_a_row(training)
+    n_rows = int(test.weight.sum()) if test.whole else test.n_cells
+    if settings.cv is not None and n_rows < settings.cv:
+        raise InputError(
+            "{cv} must leave every fold a row; got {n_folds} folds and {rows}. Audit more rows, "
+            "or use fewer folds.",
+            n_folds=settings.cv,
+            rows=rows_of(n_rows),
+        )
+    if settings.cv is not None and test.clusters is not None and test.clusters.total < settings.cv:
+        raise InputError(
+            "{cv} must leave every fold a cluster; got {n_folds} folds and {n} clusters. Audit "
+            "more of them, or use fewer folds.",
+            n_folds=settings.cv,
+            n=test.clusters.total,
+        )
+    how: Any = {"train": training, "numbers": numbers}
+    on_data = make_attack(test, data, perturbed=flips, read=read[0], validation=validation, **how)
+    on_model = model and make_attack(test, model, read=read[1], **how)
+    truth = truth_of(data.input if flips else data.target)
+    pair = AttackPair(on_data, on_model, settings, perturbed, truth)
+    warn_constant(on_data)
+    _warn_capped(pair)
+    return pair
+
+
+def _same_form(train: Contingency, test: Contingency, side: SideName) -> bool:
+    """Whether training rows have a side, as labels if the test rows have labels."""
+    if not train.has(side):
+        return False
+    mine, theirs = (side_of(one, side) for one in (train, test))
+    if not (mine.is_matrix and theirs.is_matrix):
+        return mine.is_matrix == theirs.is_matrix
+    return mine.labels.width == theirs.labels.width and mine.soft == theirs.soft
+
+
+def _one_cell_a_row(cells: Contingency) -> Contingency:
+    """Return one cell a row, so that each row can be perturbed by itself."""
+    if not cells.whole or (cells.weight <= 1).all():
+        return cells
+    rows = np.repeat(np.arange(cells.n_cells), cells.weight.astype(int))
+    found = take(cells, rows, np.ones(len(rows)))
+    if cells.clusters is not None:
+        found.clusters = cells.clusters.apart(cells.weight)
+    return found
+
+
+def warn_constant(attack: Attack) -> None:
+    """Warn that there is nothing to predict if a target has one value only."""
+    constant = attack.constant
+    if constant.any():
+        which = [name for name, one in zip(attack.names, constant, strict=True) if one]
+        what = f"The target {quote(which)}" if len(attack.names) > 1 else "The attackers' target"
+        warn(
+            f"{what} has one value only: no attacker can be better than chance.",
+            UndefinedMetricWarning,
+        )
+
+
+def _warn_capped(pair: AttackPair) -> None:
+    """Warn if the model is worse than labels that are pure noise."""
+    capped = pair.capped
+    if capped is not None and capped.any():
+        what = "the predictions"
+        if len(capped) > 1:
+            which = [name for name, one in zip(pair.data.names, capped, strict=True) if one]
+            what += f" of {quote(which)}"
+        warn(
+            f"By {pair.settings.equalize}, {what} are worse than random labels, so no random "
+            "labels are equally bad. The comparison uses random labels, which carry no "
+            "information (flip_rate_capped=True in the statistics).",
+            UncertaintyWarning,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class AttackRun:
+    """What a pair of attacks reached in every draw, and the trained attackers, if any were."""
+
+    pair: AttackPair
+    attacker: Any
+    trained: TrainedPair | None
+    qualities: Qualities
+
+    @property
+    def attacker_name(self) -> str:
+        """The attacker as sentences name it."""
+        return describe(self.attacker)
+
+
+class Redrawn(NamedTuple):
+    """How qualities vary: over draws on the rows as they are, and over resamples of the rows.
+
+    Draws differ in folds, perturbations and training. In resamples, drawn with `seed`, the
+    perturbation is the expected one. Of trained attackers, which resamples do not train again,
+    there are the qualities of each fold by itself.
+    """
+
+    draws: Qualities
+    resamples: Qualities
+    folds: Qualities | None
+    seed: int
+
+
+def redrawn(
+    run: AttackRun, n_resamples: int, rng: np.random.Generator, *, guesses: bool = True
+) -> Redrawn:
+    """Draw again and resample rows.
+
+    Exact attackers learn again each time. Trained attackers stay what they are. Without `guesses`
+    the quality of the best guess is left out where it takes time.
+    """
+    seed, other = rng.integers(2**63, size=2)
+    rng = np.random.default_rng(seed)
+    if run.trained is not None:
+        resamples = rescored(run.trained, n_resamples, rng)
+        return Redrawn(run.qualities, resamples, run.trained.by_fold(), seed)
+    resamples = resampled_qualities(run.pair, n_resamples, rng, guesses=guesses)
+    draws = run.qualities
+    if run.pair.settings.cv is not None and len(draws.data) < ENOUGH_DRAWS:
+        rng = np.random.default_rng(other)
+        draws = drawn_qualities(run.pair, ENOUGH_DRAWS, rng, guesses=guesses)
+    return Redrawn(draws, resamples, None, seed)
+
+
+def run_attack(pair: AttackPair, rng: np.random.Generator) -> AttackRun:
+    """Train and score attackers, over draws of folds and perturbations."""
+    attacker, settings = _attacker_of(pair), pair.settings
+    if type(attacker) is ExactAttacker and not pair.rowwise:
+        n_draws = 1 if settings.cv is None else settings.n_draws
+        return AttackRun(pair, attacker, None, drawn_qualities(pair, n_draws, rng))
+    if settings.cv is None:
+        _raise_no_closed_form(pair, attacker)
+    trained = train_attackers(pair, attacker, rng)
+    return AttackRun(pair, attacker, trained, trained.qualities(rng))
+
+
+def resampled_together(
+    runs: Mapping[str, AttackRun], cells: Contingency, n_resamples: int, before: Redrawn
+) -> list[Qualities]:
+    """Return the qualities of two models on the same resamples of the rows that they predict.
+
+    `cells` hold the predictions of these models, and each run is of the cells of one of them.
+    `before` is how the first of them varies by itself: if rows are drawn singly, resamples of its
+    cells and of these are the same.
+    """
+    if any(run.pair.rowwise for run in runs.values()):
+        cells = _one_cell_a_row(cells)
+    merged = [merged_into(of_one(cells, name), run.pair.cells) for name, run in runs.items()]
+    exact = [run.pair for run in runs.values() if run.trained is None]
+    n_folds = max((pair.settings.cv or 1 for pair in exact), default=1)
+    training = next((pair.data.training for pair in exact if pair.data.training), None)
+    every: list[list[Qualities]] = [[] for _ in runs]
+    sizes = min((run.pair.chunks(n_resamples) for run in runs.values()), key=max)
+    sizes = min(sizes, chunks(n_resamples, n_folds * cells.n_cells), key=max)
+    rng = np.random.default_rng(before.seed)
+    first = next(iter(runs.values()))
+    reused = training is None and (first.trained is None or n_folds == 1)
+    reused = reused and merged[0].keeps_draws(first.pair.cells)
+    with progress("resamples", n_resamples) as step:
+        for n in step.parts(sizes):
+            folds = resample(cells, n_folds, n, rng)
+            learnt = None if training is None else resample(training.cells, 1, n, rng)
+            for i, run in enumerate(runs.values()):
+                if i == 0 and reused:
+                    continue
+                weight = merged[i].sums(folds)
+                if run.trained is not None:
+                    every[i].append(run.trained.rescored(weight.sum(axis=1)))
+                    continue
+                own = None if run.pair.data.training is None else learnt
+                every[i].append(run.pair.exact(weight, own, None, guesses=False))
+    return [of_all_draws(part) if part else before.resamples for part in every]
+
+
+def _attacker_of(pair: AttackPair) -> Any:
+    settings = pair.settings
+    least = min(attack.rows_per_input for attack in pair.attacks)
+    attacker = choose(
+        settings.attacker,
+        few_valued=not pair.rowwise and least >= MIN_ROWS_PER_INPUT,
+        continuous=not pair.data.n_classes,
+        scores=any(attack.soft for attack in pair.attacks),
+    )
+    if pair.data.validation is not None and not hasattr(attacker, "fit_many"):
+        raise InputError(
+            "{validation} chooses the epoch of a network, and the attacker here is {kind}: pass "
+            "attacker=MLPAttacker(early_stopping='accuracy').",
+            kind=describe(attacker),
+        )
+    if type(attacker) is ExactAttacker and not pair.rowwise:
+        on_scores = any(attack.soft for attack in pair.attacks)
+        if settings.attacker == "exact" and on_scores and least < 2:
+            warn(
+                "attacker='exact' is a table of the inputs it has learnt from, and each of these "
+                f"scores has {least:.3g} rows on average: it knows nothing about new scores. Pass "
+                "attacker='auto' or an estimator."
+            )
+    return attacker
+
+
+def _raise_no_closed_form(pair: AttackPair, attacker: Any) -> None:
+    why = f"the attacker here is {describe(attacker)}"
+    if pair.rowwise:
+        why = f"{MOST_BITS} labels at most can be perturbed in closed form"
+    instead = "use cv=5"
+    if pair.settings.attacker == "auto" and not pair.rowwise and pair.data.n_classes:
+        few = f"inputs have fewer than {MIN_ROWS_PER_INPUT} rows each"
+        instead += f" (or attacker='exact', though {few})"
+    raise InputError(
+        "cv=None is the closed form of the exact attacker, and {why}: {instead}.",
+        why=why,
+        instead=instead,
+    )

@@ -1,0 +1,149 @@
+"""How well an attacker predicts its target.
+
+Qualities are computed on tables (..., inputs, classes): the weight of each class, and the share of
+it that is predicted. No table of true by predicted classes is needed, which would make the cost
+quadratic in groups. Leading axes are draws and targets.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input.checks import Array, check_call
+from skbiasamp._input.errors import InputError, InputTypeError
+
+QUALITIES = (
+    "accuracy",
+    "balanced_accuracy",
+    "confidence",
+    "f1",
+    "inverse_rmse",
+    "inverse_log_loss",
+)
+# Qualities of probabilities, not of predicted classes.
+OF_PROBABILITIES = ("confidence", "inverse_log_loss")
+# Qualities that add up over rows, class by class.
+ADDITIVE = ("accuracy", "balanced_accuracy", "confidence")
+
+# Probabilities of 0 and 1 have no finite logarithm.
+TINY = float(np.finfo(float).eps)
+
+Quality = str | Callable[..., float]
+
+
+def divide(left: Any, right: Array) -> Array:
+    """Divide; 0/0 is 0."""
+    if right.all():  # nothing has to be filled in, which keeps the order of axes in memory
+        return np.asarray(left / right)
+    return np.divide(left, right, out=np.zeros(np.broadcast(left, right).shape), where=right != 0)
+
+
+def quality_of(
+    quality: Quality,
+    table: Array,
+    predicted: Array,
+    *,
+    balanced: bool = False,
+    n_classes: Array | None = None,
+) -> Array:
+    """Return the quality of what is predicted for each input; `balanced` weighs classes equally.
+
+    Balanced accuracy is the mean recall of `n_classes`, by default of the classes that occur. A
+    class that does not occur has recall 0.
+    """
+    true = table.sum(axis=-2)
+    if callable(quality):  # a function of the user's needs the table of true and predicted classes
+        confusion = np.swapaxes(table, -1, -2) @ predicted
+        return _called(quality, divide(confusion, true[..., None]) if balanced else confusion)
+    if quality == "inverse_log_loss":
+        return inverse_log_loss(divide(table, true[..., None, :]) if balanced else table, predicted)
+    if quality == "confidence":
+        predicted = confident(predicted)
+    # Whole weights are added up before anything is divided: equal qualities stay exactly equal.
+    right = np.einsum("...ic,...ic->...c", table, predicted)
+    if quality in ADDITIVE:
+        return of_sums(quality, right, true, balanced=balanced, n_classes=n_classes)
+    if balanced:
+        table = divide(table, true[..., None, :])
+        right, true = divide(right, true), (true > 0).astype(float)
+    either = true + np.einsum("...i,...ic->...c", table.sum(axis=-1), predicted)
+    return divide(divide(2 * right, either).sum(axis=-1), (either > 0).sum(axis=-1))
+
+
+def of_sums(
+    quality: Quality, right: Array, true: Array, *, balanced: bool, n_classes: Array | None
+) -> Array:
+    """Return an additive quality from what is predicted right of each class, and its rows."""
+    if balanced:
+        right, true = divide(right, true), (true > 0).astype(float)
+    if quality == "balanced_accuracy":
+        n = (true > 0).sum(axis=-1) if n_classes is None else n_classes
+        return divide(divide(right, true).sum(axis=-1), n)
+    return divide(right.sum(axis=-1), true.sum(axis=-1))
+
+
+def confident(shares: Array) -> Array:
+    """Return the probability of the predicted class, and 0 for the others; ties share it."""
+    top = shares >= shares.max(axis=-1, keepdims=True) * (1 - 1e-12)
+    return divide(shares * top, top.sum(axis=-1, keepdims=True))
+
+
+def _called(quality: Callable[..., float], confusion: Array) -> Array:
+    """Call the user's quality for each table of (true class, predicted class)."""
+    y_true, y_pred = (axis.ravel() for axis in np.indices(confusion.shape[-2:]))
+    flat = confusion.reshape(-1, y_true.size)
+    found = np.array([_call(quality, y_true, y_pred, weight) for weight in flat])
+    return found.reshape(confusion.shape[:-2])
+
+
+def _call(quality: Callable[..., float], y_true: Array, y_pred: Array, weight: Array) -> float:
+    """Call the user's quality; rows are repeated for one that takes no weights."""
+    held = weight > 0
+    y_true, y_pred, weight = y_true[held], y_pred[held], weight[held]
+    name = getattr(quality, "__name__", repr(quality))
+    if isinstance(quality, type):
+        raise InputTypeError("{quality} must be a function; got the class {found}.", found=name)
+    weights = {"sample_weight": weight} if _takes_weights(quality) else {}
+    check_call(f"quality={name}", quality, y_true, y_pred, **weights)
+    if not weights:
+        # As many rows as resolve shares of a thousandth.
+        times = np.rint(weight / weight.sum() * max(1000.0, weight.sum())).astype(int)
+        y_true, y_pred = np.repeat(y_true, times), np.repeat(y_pred, times)
+    found = quality(y_true, y_pred, **weights)
+    if not isinstance(found, Real | np.ndarray) or np.size(found) != 1 or np.iscomplexobj(found):
+        text = "quality={quality} must return a number; it returned {found!r}."
+        raise InputTypeError(text, quality=name, found=found)
+    number = float(found)
+    if not number >= 0:
+        raise InputError(
+            "quality={quality} returned {found:.6g}: a quality is larger for better attackers and "
+            "never negative, or amplification has no scale. Shift it, or take 1 / loss.",
+            quality=name,
+            found=number,
+        )
+    return number
+
+
+def _takes_weights(quality: Callable[..., float]) -> bool:
+    try:
+        return "sample_weight" in inspect.signature(quality).parameters
+    except ValueError:  # what is written in C has no signature
+        return False
+
+
+def inverse_log_loss(table: Array, shares: Array) -> Array:
+    """Return 1 / log loss of the probabilities (..., inputs, classes) that attackers predict."""
+    loss = -(table * np.log(np.clip(shares, TINY, 1 - TINY))).sum(axis=(-2, -1))
+    return table.sum(axis=(-2, -1)) / loss
+
+
+def inverse_spread(numbers: Array, weight: Array, noise: float = 0.0) -> Array:
+    """Return 1 / RMSE of the mean as prediction, for numbers with added noise: (1, 1)."""
+    mean = np.average(numbers, weights=weight)
+    variance = np.average((numbers - mean) ** 2, weights=weight) + noise**2
+    return np.array([[variance**-0.5 if variance > 0 else np.inf]])

@@ -1,0 +1,197 @@
+"""Folds and resamples of rows, or of clusters, drawn as counts of cells."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import as_bytes
+from skbiasamp._utils.random import generator
+from skbiasamp.counts.cells import keys_of, side_of
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.several_models import LABELS
+
+
+def own_generator(random_state: Any) -> np.random.Generator:
+    """Return a generator whose numbers are not those that the same seed gives the user.
+
+    Labels simulated with ``default_rng(0)`` would otherwise decide the folds of ``random_state=0``.
+    """
+    rng = generator(random_state)
+    return rng if rng is random_state else rng.spawn(1)[0]
+
+
+# Counts are drawn where cells have so many rows or more on average, else rows: that is faster.
+_MANY_ROWS = 64
+_MOST_DRAWN = 10**9  # rows that NumPy's hypergeometric numbers can be drawn from
+
+
+def split(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator) -> Array:
+    """Put every row into one of the folds at random: (draws, folds, cells), weights.
+
+    Rows of a cluster come into one fold. The same seed puts the same labels into each fold whatever
+    the predictions are, so that chance makes no difference between models of the same rows.
+    """
+    counts = _counts(cells)
+    size = len(counts)
+    if _MANY_ROWS * size < counts.sum():
+        starts = np.arange(size) if cells.clusters is not None else _starts_of_labels(cells)
+        folds = _counts_in_folds(counts, starts, n_folds, n_draws, rng)
+    else:
+        # With few rows a cell, drawing rows is faster than drawing counts.
+        owner = np.repeat(np.arange(size), counts)
+        folds = np.empty((n_draws, n_folds, size), dtype=np.int64)
+        for one in folds:
+            code = rng.integers(n_folds, size=len(owner)) * size + owner
+            one[:] = np.bincount(code, minlength=one.size).reshape(one.shape)
+    return _weights(cells, folds.astype(float))
+
+
+def _starts_of_labels(cells: Contingency) -> Array:
+    """Return where the cells of each label begin; those of one differ in their predictions."""
+    keys = np.hstack([side_of(cells, side).labels.keys() for side in LABELS])
+    return np.flatnonzero(np.append(True, (keys[1:] != keys[:-1]).any(axis=1)))
+
+
+def _counts_in_folds(
+    counts: Array, starts: Array, n_folds: int, n_draws: int, rng: np.random.Generator
+) -> Array:
+    """Divide counts among folds: (draws, folds, cells).
+
+    First how many rows of each label are in a fold, then which of their predictions: these numbers
+    have a generator of their own, so that `rng` is the same afterwards for all models.
+    """
+    totals = np.add.reduceat(counts, starts)
+    if totals.max() >= _MOST_DRAWN:
+        starts, totals = np.arange(len(counts)), counts
+    room = rng.multinomial(totals, np.full(n_folds, 1 / n_folds), size=(n_draws, len(starts)))
+    (inner,) = rng.spawn(1)
+    folds = np.empty((n_draws, len(counts), n_folds), dtype=np.int64)
+    sizes = np.diff(np.append(starts, len(counts)))
+    for i in range(sizes.max()):
+        last = np.flatnonzero(sizes == i + 1)
+        folds[:, starts[last] + i] = room[:, last]
+        labels = np.flatnonzero(sizes > i + 1)
+        cell = starts[labels] + i
+        left = np.tile(counts[cell], (n_draws, 1))
+        for fold in range(n_folds):
+            free, others = room[:, labels, fold], room[:, labels, fold + 1 :].sum(axis=-1)
+            taken = inner.hypergeometric(free, others, left)
+            folds[:, cell, fold] = taken
+            room[:, labels, fold] -= taken
+            left -= taken
+    return np.moveaxis(folds, -1, 1)
+
+
+def resample(cells: Contingency, n_folds: int, n_draws: int, rng: np.random.Generator) -> Array:
+    """Draw rows with replacement, each into a fold at random: (draws, folds, cells), weights.
+
+    Every draw is a sample of its own from the rows, as these are one from the population. Equal
+    rows may come into several folds, as equal rows of the population may. Rows of a cluster are
+    drawn together.
+    """
+    counts = _counts(cells)
+    size, n = len(counts), int(counts.sum())
+    shares = np.full(n_folds, 1 / n_folds)
+    if not _draws_rows(counts):
+        sizes = rng.multinomial(n, shares, size=n_draws)
+        return _weights(cells, rng.multinomial(sizes, counts / n).astype(float))
+    owner = None if (counts == 1).all() else np.repeat(np.arange(size), counts)
+    starts = np.arange(n_folds) * size
+    # Single precision is exact up to 2**24, and halves what the products have to read.
+    single = cells.whole and cells.clusters is None and n < 2**24
+    drawn = np.empty((n_draws, n_folds, size), np.float32 if single else np.float64)
+    for one in drawn:
+        ends = rng.multinomial(n, shares)
+        rows = rng.integers(n, size=n)
+        code = np.repeat(starts, ends) + (rows if owner is None else owner[rows])
+        one[:] = np.bincount(code, minlength=one.size).reshape(one.shape)
+    return _weights(cells, drawn)
+
+
+def _draws_rows(counts: Array) -> bool:
+    """Whether resamples are drawn row by row, which is faster if cells have few rows."""
+    return bool(8 * len(counts) >= counts.sum())
+
+
+def _counts(cells: Contingency) -> Array:
+    """Return how many are drawn by themselves: clusters of each profile, or rows of each cell.
+
+    With fractional weights each cell is one row.
+    """
+    if cells.clusters is not None:
+        return cells.clusters.n.astype(np.int64)
+    return cells.weight.astype(np.int64) if cells.whole else np.ones(cells.n_cells, np.int64)
+
+
+def _weights(cells: Contingency, drawn: Array) -> Array:
+    """Return the weights of cells, of how many rows or clusters were drawn."""
+    if cells.clusters is not None:
+        return cells.clusters.spread(drawn, cells.weight)
+    return drawn if cells.whole else drawn * cells.weight
+
+
+def draw_folds(
+    cells: Contingency,
+    n_folds: int,
+    n_draws: int,
+    rng: np.random.Generator | None,
+    *,
+    resampled: bool,
+) -> Array:
+    """Return the weight of each cell in each fold: (draws, folds, cells)."""
+    if rng is None or (n_folds == 1 and not resampled):
+        return np.broadcast_to(cells.weight, (n_draws, 1, cells.n_cells))
+    return (resample if resampled else split)(cells, n_folds, n_draws, rng)
+
+
+class Merged(NamedTuple):
+    """How cells are merged into others: which of these each is part of, in order of these."""
+
+    cells: Array
+    into: Array
+    n_cells: int
+
+    def keeps_draws(self, others: Contingency) -> bool:
+        """Whether the resamples of others are those of these cells, from the same seed.
+
+        They are if whole rows are drawn one by one, and both have them in the same order.
+        """
+        in_order = np.array_equal(self.cells, np.arange(len(self.cells)))
+        by_rows = others.whole and others.clusters is None and _draws_rows(_counts(others))
+        return in_order and by_rows
+
+    def sums(self, weight: Array) -> Array:
+        """Return the weights of merged cells, of (..., cells)."""
+        filled, starts, sizes = np.unique(self.into, return_index=True, return_counts=True)
+        if len(self.into) > 2 * self.n_cells:
+            sums = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)
+        else:  # most are alone, for which that is slow
+            sums = np.take(weight, self.cells[starts], axis=-1)
+            for i in range(1, sizes.max()):
+                some = np.flatnonzero(sizes > i)
+                sums[..., some] += np.take(weight, self.cells[starts[some] + i], axis=-1)
+        if len(filled) == self.n_cells:
+            return sums
+        every = np.zeros((*weight.shape[:-1], self.n_cells), weight.dtype)
+        every[..., filled] = sums
+        return every
+
+
+def merged_into(cells: Contingency, others: Contingency) -> Merged:
+    """Return how cells are merged into others of the same rows, whose labels are as theirs.
+
+    If several cells of `others` have the same labels, each of them gets some.
+    """
+    keys = np.vstack([keys_of(others), keys_of(cells)])
+    _, code = np.unique(as_bytes(keys), return_inverse=True)
+    known, code = np.split(code.reshape(-1), [others.n_cells])
+    in_order, order = np.argsort(known, kind="stable"), np.argsort(code, kind="stable")
+    known, code = known[in_order], code[order]
+    first, last = (np.searchsorted(known, code, side) for side in ("left", "right"))
+    turn = np.arange(len(code)) - np.searchsorted(code, code)
+    into = in_order[first + np.minimum(turn, last - first - 1)]
+    sort = np.argsort(into, kind="stable")
+    return Merged(order[sort], into[sort], others.n_cells)

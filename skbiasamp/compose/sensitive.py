@@ -1,0 +1,282 @@
+"""Where the sensitive feature is: in columns of X, a function of X, or passed by itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from typing import Any, ClassVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+import sklearn
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from skbiasamp._input.checks import check_call
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
+
+# What `sensitive=` may be, as scikit-learn checks parameters.
+SENSITIVE: list[Any] = [str, Integral, list, tuple, callable, None]
+ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
+
+
+def how_to_pass(who: str) -> str:
+    """Return what to do if the sensitive feature is missing."""
+    return (
+        f"Pass sensitive_features; if it is a column of X, name it: {who}(..., sensitive='sex'). "
+        f"Inside a pipeline or a search, name the column, or enable metadata routing: {ROUTING}."
+    )
+
+
+def requests(estimator: Any, method: str) -> bool:
+    """Return whether a method gets the sensitive feature and does not find it in a column."""
+    if finds(estimator):
+        return False
+    return routes(estimator, method) or parameter_of(estimator, method) is not None
+
+
+def parameter_of(estimator: Any, method: str) -> inspect.Parameter | None:
+    """Return the parameter for the sensitive feature, which no metadata request need mention.
+
+    Fairlearn's classifiers request nothing, and its reductions pass it to their constraints.
+    """
+    called = getattr(estimator, method, None)
+    if method == "fit":
+        called = getattr(getattr(estimator, "constraints", None), "load_data", called)
+    try:
+        return inspect.signature(called).parameters.get("sensitive_features") if called else None
+    except ValueError:  # of what is written in C nothing is known
+        return None
+
+
+def routes(estimator: Any, method: str) -> bool:
+    """Return whether a method requests the sensitive feature as metadata."""
+    with routing(enable=True):
+        try:
+            found = get_routing_for_object(estimator)
+        # Meta-estimators that route nothing, and classes whose `fit` lost a parameter they request.
+        except (NotImplementedError, ValueError):
+            return False
+    return bool(found.consumes(method, ["sensitive_features"]))
+
+
+def finds(estimator: Any) -> bool:
+    """Return whether an estimator, or one inside it, has `sensitive`."""
+    if isinstance(estimator, type):  # scikit-learn says that it must be an instance
+        return False
+    return any(
+        name.rpartition("__")[2] == "sensitive" and value is not None
+        for name, value in estimator.get_params(deep=True).items()
+    )
+
+
+def own_request(estimator: Any) -> Any:
+    """Return what metadata an estimator requests for itself, whatever is inside it."""
+    request = BaseEstimator.get_metadata_routing(estimator)
+    if getattr(estimator, "sensitive", None) is not None:
+        for method in ("fit", "predict", "score", "transform"):
+            asked = getattr(request, method)
+            if "sensitive_features" in asked.requests:
+                asked.add_request(param="sensitive_features", alias=False)
+    return request
+
+
+def routing(*, enable: bool) -> Any:
+    """Return a context with metadata routing, or with the caller's setting."""
+    return sklearn.config_context(**({"enable_metadata_routing": True} if enable else {}))
+
+
+class SensitiveColumns:
+    """An estimator with the parameter `sensitive`, and perhaps `drop_sensitive`."""
+
+    sensitive: Any
+    drop_sensitive: bool = False
+    _always_hides: ClassVar[bool] = False  # if named columns are hidden whatever is asked for
+    _who: ClassVar[str] = ""  # its public name, if that is not the name of the class
+    _hidden: Any = None
+
+    def _sensitive(
+        self, X: Any, sensitive_features: Any, method: str, *, required: bool = True
+    ) -> Any:
+        """Return the sensitive feature, or None if there is none and none is required."""
+        if self.sensitive is None:
+            if sensitive_features is None and required:
+                who = self._who or type(self).__name__
+                raise InputError(
+                    "{who} needs the sensitive feature in {method}. {advice}",
+                    who=who,
+                    method=method,
+                    advice=how_to_pass(who),
+                )
+            return sensitive_features
+        self._refuse_two(sensitive_features)
+        if not callable(self.sensitive):
+            return _columns(X, self.sensitive)
+        check_call("sensitive", self.sensitive, X)
+        return self.sensitive(X)
+
+    def _refuse_two(self, sensitive_features: Any) -> None:
+        """Raise if the sensitive feature was passed and `sensitive` finds it too."""
+        if self.sensitive is not None and sensitive_features is not None:
+            raise InputError(
+                "The sensitive feature was passed twice: as sensitive={sensitive!r} and as "
+                "{sensitive_features}. Pass one of them.",
+                sensitive=self.sensitive,
+            )
+
+    def get_metadata_routing(self) -> Any:
+        """Return which metadata is requested: no sensitive feature if `sensitive` finds it.
+
+        Returns
+        -------
+        routing : MetadataRequest
+        """
+        return own_request(self)
+
+    def _hide(self, X: Any) -> Any:
+        """Return what is left of the training data, for this `fit` and the methods after it."""
+        self._hidden = None
+        named = self.sensitive is not None and not callable(self.sensitive)
+        if self.drop_sensitive and not named:
+            raise InputError(
+                "drop_sensitive=True hides the columns that sensitive= names, and sensitive="
+                "{sensitive!r} names none. Name the columns, or set drop_sensitive=False if the "
+                "sensitive feature is not a column of X.",
+                sensitive=self.sensitive,
+            )
+        if named and (self.drop_sensitive or self._always_hides):
+            frame = _frame(X)
+            self._hidden = self.sensitive
+            if frame is not None:  # by name, since frames to predict may lack the columns
+                positions = _positions(frame.shape[1], frame.columns, self.sensitive)
+                self._hidden = [frame.columns[at] for at in positions]
+        features = self._features(X)
+        frame = _frame(features)
+        if frame is not None and not frame.columns:
+            raise InputError(
+                "X has no columns{besides}: nothing to learn from. Pass the features.",
+                besides="" if self._hidden is None else f" besides {quote(self._hidden)}",
+            )
+        return features
+
+    def _features(self, X: Any) -> Any:
+        """Return X without the hidden columns. Frames may lack them."""
+        return X if self._hidden is None else without(X, self._hidden)
+
+    @contextmanager
+    def _noting(self, X: Any) -> Iterator[None]:
+        """Note beside an error that the sensitive feature is text, or that a step lacks it."""
+        try:
+            yield
+        except (TypeError, ValueError) as error:
+            if isinstance(error, TypeError) and "'sensitive_features'" in str(error):
+                error.add_note(
+                    "A pipeline passes the sensitive feature to a step that requests it: enable "
+                    f"metadata routing, {ROUTING}, and call the step's "
+                    ".set_fit_request(sensitive_features=True) and "
+                    ".set_predict_request(sensitive_features=True)."
+                )
+            named = self.sensitive is not None and not callable(self.sensitive)
+            if named and not self.drop_sensitive:
+                columns = pd.DataFrame(to_native(_columns(X, self.sensitive), "sensitive"))
+                if any(isinstance(value, str) for value in columns.to_numpy(object).flat):
+                    error.add_note(
+                        f"sensitive={self.sensitive!r} is text, and a feature that the classifier "
+                        f"sees. {type(self).__name__}(..., drop_sensitive=True) hides it; or "
+                        "encode it in a pipeline inside."
+                    )
+            raise
+
+
+def without(X: Any, sensitive: Any) -> Any:
+    """Return X without some columns. Frames may lack those that are named."""
+    frame = _frame(X)
+    if frame is None:
+        X = _array(X)
+        hidden = _positions(X.shape[1], None, sensitive)
+        return X[:, np.setdiff1d(np.arange(X.shape[1]), hidden)]
+    names = frame.columns
+    sensitive = [one for one in _listed(sensitive) if not isinstance(one, str) or one in names]
+    hidden = _positions(len(names), names, sensitive) if sensitive else []
+    return frame[:, [at for at in range(len(names)) if at not in hidden]].to_native()
+
+
+def _columns(X: Any, sensitive: Any) -> Any:
+    frame = _frame(X)
+    if frame is None:
+        X = _array(X)
+        return X[:, _positions(X.shape[1], None, sensitive)]
+    return frame[:, _positions(frame.shape[1], frame.columns, sensitive)].to_native()
+
+
+def _listed(sensitive: Any) -> list[Any]:
+    return [sensitive] if isinstance(sensitive, str | Integral) else list(sensitive)
+
+
+def _frame(X: Any) -> Any:
+    """Return X as a frame of narwhals, or None if it is none."""
+    try:
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        text = "X must have one column of each name. {seen}"
+        raise InputError(text, seen=" ".join(str(error).split())) from error
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _array(X: Any) -> Any:
+    """Return X as something with two dimensions."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) != 2:
+        raise InputError(
+            "sensitive= picks columns of X, and X has no columns: its shape is {shape}. Pass "
+            "{sensitive_features} instead.",
+            shape=tuple(X.shape),
+        )
+    return X.tocsr() if hasattr(X, "tocsr") else X  # the one sparse format that takes both slices
+
+
+def _positions(n_columns: int, names: list[str] | None, given: Any) -> list[int]:
+    """Return where the columns are: text is a name, a whole number a position."""
+    wanted = _listed(given)
+    if not wanted:
+        raise InputError("sensitive={given!r} names no column: name one or pass None.", given=given)
+    texts = [one for one in wanted if isinstance(one, str)]
+    if names is None and texts:
+        raise InputError(
+            "sensitive={given!r} names a column, but X is an array and its columns have no names. "
+            "Pass X as a data frame, a position such as sensitive=0, or {sensitive_features}. A "
+            "pipeline step that makes arrays keeps names with .set_output(transform='pandas'); an "
+            "ensemble that makes arrays (BaggingClassifier, AdaBoostClassifier) belongs inside the "
+            "estimator with sensitive=, not around it.",
+            given=given,
+        )
+    lacking = [one for one in texts if one not in (names or ())]
+    if lacking:
+        raise InputError(
+            "sensitive={given!r}, but X has no column {lacking}{meant} It has {names}. Pass the X "
+            "that still has the column, or pass {sensitive_features}.",
+            given=given,
+            lacking=quote(lacking),
+            meant=meant(lacking[0], names or ()),
+            names=quote(names, most=10) if names else "no columns",
+        )
+    strange = [one for one in wanted if not isinstance(one, str | Integral)]
+    if strange:
+        raise InputTypeError(
+            "sensitive={given!r} must hold names or positions of columns; got {strange}.",
+            given=given,
+            strange=quote(strange),
+        )
+    positions = [(names or []).index(one) if isinstance(one, str) else int(one) for one in wanted]
+    if not all(-n_columns <= at < n_columns for at in positions):
+        raise InputError(
+            "sensitive={given!r}, but X has {n} columns: positions go from 0 to {last}.",
+            given=given,
+            n=n_columns,
+            last=n_columns - 1,
+        )
+    return [at % n_columns for at in positions]

@@ -1,0 +1,1 @@
+"""Contingencies, and what is done to counts: add, merge, draw, order, store, ask engines."""

@@ -1,0 +1,486 @@
+"""Cells: distinct rows of labels with their weights, and what is made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Literal, Self, TypeVar
+
+import numpy as np
+
+from skbiasamp._input.checks import Array, Names, check_option, check_selection
+from skbiasamp._input.classes import task_names, whole_classes
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.labels import Codes, Labels, Rows, Side, as_bytes, common
+from skbiasamp.counts.clusters import Clusters, profiled
+from skbiasamp.counts.pair_sums import everywhere, pair_sums
+
+SideName = Literal["group", "task", "task_pred", "group_pred", "task_decision"]
+SIDES: tuple[SideName, ...] = ("group", "task", "task_pred", "group_pred")
+# What an engine was asked for in place of rows, where it was.
+Summed = Literal["tasks", "scores", "weights"]
+
+
+class Cells:
+    """Distinct rows of labels, and how often each occurs: what a `Contingency` reads and counts.
+
+    Nothing in it changes after it was made, so a sum is computed once.
+    """
+
+    def __init__(
+        self,
+        weight: Array,
+        sides: Mapping[Any, Side],
+        *,
+        n_dropped: float = 0.0,
+        repeats: Array | None = None,
+        summed: Summed | None = None,
+        clusters: Clusters | None = None,
+    ) -> None:
+        self.weight = weight
+        self.clusters = clusters
+        self.n_dropped = n_dropped
+        self.repeats = repeats
+        self.summed = summed
+        self._sides: dict[SideName, Side] = dict(sides)
+        group, task = self._sides["group"], naming_side(self)
+        self.groups: Names = group.names
+        self.classes: Names | None = task.names if task.one_label else None
+        if task.one_label:
+            self.tasks, self._task_positions = task_names(task.names, task.pos_label)
+        else:
+            self.tasks, self._task_positions = task.names, list(range(len(task.names)))
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start without what is computed once and kept."""
+        self._joints: dict[tuple[SideName, SideName], Array] = {}
+        self._counts: dict[SideName, Array] = {}
+        # Joint counts that whoever made the cells can compute faster, if they are asked for.
+        self._later: dict[tuple[SideName, SideName], Callable[[], Array]] = {}
+        self._ordered: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Stored models need none of it, and skops cannot store pairs as keys.
+        kept = {"_joints", "_counts", "_later", "_ordered"}
+        return {name: value for name, value in self.__dict__.items() if name not in kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._forget()
+
+    @classmethod
+    def of_rows(cls, rows: Rows, *, summed: Summed | None = None) -> Self:
+        """Return the cells of rows that were read."""
+        read = zip(SIDES, rows[1:5], strict=True)
+        sides: dict[SideName, Side] = {name: side for name, side in read if isinstance(side, Side)}
+        how: dict[str, Any] = {"n_dropped": rows.n_dropped, "repeats": rows.repeats}
+        if rows.task_score is not None:
+            # Attackers see the scores; predictions say how accurate the model is.
+            if rows.task_pred is not None:
+                sides["task_decision"] = rows.task_pred
+            sides["task_pred"] = rows.task_score
+        clusters = None if rows.clusters is None else Clusters(*rows.clusters)
+        made = cls(rows.weight, sides, summed=summed, clusters=clusters, **how)
+        return made if clusters is None else made._distinct()
+
+    # ------------------------------------------------------------------ how many rows
+
+    @property
+    def n_cells(self) -> int:
+        """How many cells are held."""
+        return int(self.weight.shape[-1])
+
+    @cached_property
+    def total(self) -> Any:
+        """How many rows there are, or the sum of their weights."""
+        total = self.weight.sum(axis=-1)
+        return total if np.ndim(total) else float(total)
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether all weights are whole numbers, so that sums and ties are exact."""
+        return self.repeats is None and bool(np.array_equal(self.weight, np.rint(self.weight)))
+
+    @cached_property
+    def rows(self) -> Array:
+        """How many rows each cell is: its weight, or one where weights are fractional."""
+        if self.repeats is not None:
+            return self.repeats
+        # A fractional weight says how much a row counts, not how many rows there are.
+        return self.weight if self.whole else np.ones(self.n_cells)
+
+    @property
+    def occurs(self) -> Array:
+        """Positions of cells that have any weight."""
+        return np.flatnonzero(self.weight.reshape(-1, self.n_cells).any(axis=0))
+
+    @cached_property
+    def row_weight(self) -> Array:
+        """What each row of a cell weighs."""
+        none = np.zeros(self.weight.shape)  # what no resample drew has no row, and weighs nothing
+        return np.divide(self.weight, self.rows, out=none, where=self.rows > 0)
+
+    @cached_property
+    def rows_per_weight(self) -> float:
+        """How many rows a unit of weight is worth: 1 where weights are repetitions.
+
+        Fractional weights have no unit of their own; theirs is Kish's effective sample size.
+        """
+        if self.whole:
+            return 1.0
+        return float(self.weight.sum() / (self.weight @ self.row_weight))
+
+    @cached_property
+    def units_per_weight(self) -> float:
+        """How many independent rows a unit of weight is worth, if rows of a cluster are alike."""
+        if self.clusters is None:
+            return self.rows_per_weight
+        sizes = np.bincount(self.clusters.of, self.clusters.each(self.weight))
+        return float(self.weight.sum() / (self.clusters.n @ sizes**2))
+
+    # ------------------------------------------------------------------ which labels
+
+    @property
+    def pos_label(self) -> Hashable:
+        """The positive class of a binary label in one column; None for all other labels."""
+        chosen = naming_side(self).pos_label
+        if chosen is not None or self.classes is None:
+            return chosen
+        return self.tasks[0] if len(whole_classes(self.classes)) == 2 else None
+
+    @property
+    def group_columns(self) -> Names:
+        """The columns whose values make the groups, () if they have no names.
+
+        A group of several columns is a tuple with a value of each.
+        """
+        columns = self._sides["group"].columns
+        return () if columns == tuple(range(len(columns))) else columns
+
+    @property
+    def indicator(self) -> bool:
+        """Whether groups may overlap."""
+        return self._sides["group"].is_matrix
+
+    @property
+    def declared(self) -> bool:
+        """Whether groups are indicator columns, rather than the values that occur."""
+        return not self._sides["group"].open
+
+    def has(self, side: SideName) -> bool:
+        """Whether a label or prediction is there."""
+        return isinstance(side, str) and side in self._sides
+
+    def soft(self, side: SideName) -> bool:
+        """Whether a label or prediction is a probability."""
+        return self.has(side) and self._sides[side].soft
+
+    def __repr__(self) -> str:
+        held = ["labels"] * self.has("task")
+        held += ["predictions"] * self.has("task_pred")
+        held += ["predicted groups"] * self.has("group_pred")
+        models = {name.partition(":")[2] for name in self._sides} - {""}
+        held += [f"predictions of {len(models)} models"] * bool(models)
+        groups, tasks = len(self.groups), len(self.tasks)
+        return (
+            f"{type(self).__name__}({np.max(self.total):,.15g} rows {self._where()}: "
+            f"{groups} group{'s' * (groups != 1)} x {tasks} task{'s' * (tasks != 1)}, "
+            f"{', '.join(held)})"
+        )
+
+    def _where(self) -> str:
+        return f"in {self.n_cells:,} cells"
+
+    # ------------------------------------------------------------------ sums
+
+    def count(self, side: SideName) -> Array:
+        """Return how many rows have each group or task of a label or prediction."""
+        self.require(side)
+        if side not in self._counts:
+            if side.startswith("task") and not self.indicator:
+                count = self.joint("group", side).sum(axis=-2)  # every row is in one group
+            else:
+                one = everywhere(self.n_cells)
+                count = pair_sums(one, labels_of(self, side), self._weights(side))[..., 0, :]
+            self._counts[side] = count
+        return self._counts[side]
+
+    def joint(self, side: SideName, other: SideName) -> Array:
+        """Return how many rows have each pair of two labels or predictions."""
+        self.require(side, other)
+        # The same pair of labels the other way round is the transpose.
+        if (other, side) in self._joints:
+            return np.swapaxes(self._joints[other, side], -1, -2)
+        if (side, other) in self._later and (side, other) not in self._joints:
+            self._joints[side, other] = self._later[side, other]()
+        elif (side, other) not in self._joints:
+            weight = self._weights(side, other)
+            sums = pair_sums(labels_of(self, side), labels_of(self, other), weight)
+            self._joints[side, other] = sums
+        return self._joints[side, other]
+
+    def _weights(self, *sides: SideName) -> Array:
+        """Return what each cell counts in sums of some labels and predictions."""
+        return self.weight
+
+    def _distinct(self) -> Self:
+        """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
+        if self.clusters is not None:
+            return self._profiled(self.clusters)
+        if not self.whole:
+            return self
+        _, first, cell = np.unique(as_bytes(keys_of(self)), return_index=True, return_inverse=True)
+        if len(first) == self.n_cells:
+            return self
+        weight = np.apply_along_axis(partial(np.bincount, cell.reshape(-1)), -1, self.weight)
+        return take(self, first, weight)
+
+    def _profiled(self, clusters: Clusters) -> Self:
+        """Merge equal rows of a cluster, and equal clusters. Those of one row are no clusters."""
+        each = np.bincount(clusters.of, clusters.each(self.rows))
+        if (each[clusters.of] == 1).all():
+            return with_weight(self, self.weight, self.repeats)._distinct()
+        _, code = np.unique(as_bytes(keys_of(self)), return_inverse=True)
+        first, rows, weight, found = profiled(
+            clusters, code.reshape(-1), self.rows, self.row_weight
+        )
+        merged = take(self, first, weight)
+        merged.repeats = None if self.whole else rows
+        merged.clusters = found
+        return merged
+
+    def select(
+        self,
+        *,
+        groups: Iterable[Hashable] | None = None,
+        tasks: Iterable[Hashable] | None = None,
+    ) -> Self:
+        """Return only the rows of some groups, or only some columns of a multilabel task.
+
+        Parameters
+        ----------
+        groups : list of group names, optional
+            Rows of other groups are left out.
+        tasks : list of task names, optional
+            Columns of a multilabel task to keep. Rows stay.
+
+        Returns
+        -------
+        contingency : Contingency, or TaskSums
+        """
+        chosen = self
+        if groups is not None:
+            chosen = narrowed(chosen, "group", check_selection(groups, self.groups, "group"))
+        if tasks is not None:
+            if self.classes is not None:
+                raise InputError(
+                    "{tasks} can be chosen from indicator columns only: the classes of a "
+                    "one-column label ({classes}) belong together.",
+                    classes=quote(self.classes),
+                )
+            chosen = narrowed(chosen, "task", check_selection(tasks, self.tasks, "task"))
+        return chosen._distinct()
+
+    def __radd__(self, other: object) -> Self:
+        """Let `sum()` start from 0."""
+        return self if other == 0 else NotImplemented
+
+    def rate(self, side: SideName, *, given: SideName) -> Array:
+        """Return P(side | given) as groups × tasks; NaN where `given` never occurs.
+
+        One of the two is of groups, the other of tasks.
+        """
+        joint, count = self.joint(side, given), self.count(given)
+        if side.startswith("task") == given.startswith("task"):
+            text = "{side} and {given} must be one of groups and one of tasks; got {sides}."
+            raise InputError(text, sides=quote([side, given]))
+        with np.errstate(invalid="ignore", divide="ignore"):  # 0 of 0 rows is undefined: NaN
+            rate: Array = joint / count[..., None, :]
+        return np.swapaxes(rate, -1, -2) if side.startswith("task") else rate
+
+    def require(self, *sides: SideName) -> None:
+        """Raise if a label or prediction is not there."""
+        for side in sides:
+            if not self.has(side):
+                if isinstance(side, str) and side == "task":
+                    raise InputError(
+                        "These rows have no labels to compare predictions with: pass {y_true}."
+                    )
+                text = "{side} must be one of {known}, which this contingency holds; got {seen!r}."
+                raise InputError(text, known=quote(self._sides), seen=side)
+
+    def require_single(self, what: str) -> None:
+        """Raise if there are several resamples where `what` takes one contingency."""
+        if self.weight.ndim == 2:
+            text = "{what} needs one contingency, and this one holds {n} resamples."
+            raise InputError(text, what=what, n=len(self.weight))
+
+    def require_rows(self, what: str, *, but: tuple[Summed, ...] = ()) -> None:
+        """Raise if an engine's sums stand for rows that `what` needs."""
+        if self.summed is not None and self.summed not in but:
+            raise self._without_rows(what)
+
+    def _without_rows(self, what: str) -> InputError:
+        held = {
+            "tasks": "each task by itself, not which tasks occur together in a row",
+            "scores": "sums of probabilities, not the probability of each row",
+            "weights": "sums of fractional weights, not the weight of each row",
+        }[str(self.summed)]
+        instead = (
+            "Read these columns into memory."
+            if self.summed == "weights"
+            else "Count with Contingency.from_frame(..., joint=True)."
+        )
+        text = "{what} needs rows, and this contingency holds {held}. {instead}"
+        return InputError(text, what=what, held=held, instead=instead)
+
+
+# What is made from a contingency is one again.
+C = TypeVar("C", bound=Cells)
+
+
+# --------------------------------------------------------------------------- parts
+
+
+def side_of(cells: Cells, side: SideName) -> Side:
+    """Return labels or predictions with the names they were given."""
+    return cells._sides[side]
+
+
+def naming_side(cells: Cells) -> Side:
+    """Return the side that names classes and tasks: labels, or predictions without labels."""
+    return cells._sides["task" if "task" in cells._sides else "task_pred"]
+
+
+def sides_of(cells: Cells) -> dict[SideName, Side]:
+    """Return all labels and predictions that are there."""
+    return dict(cells._sides)
+
+
+def labels_of(cells: Cells, side: SideName) -> Labels:
+    """Return labels or predictions in terms of groups or tasks, whatever classes there were."""
+    held = cells._sides[side]
+    if not held.one_label or cells._task_positions == list(range(len(held.names))):
+        return held.labels
+    if held.soft and held.labels.width < len(held.names):
+        text = "{side} holds scores, which are no labels: only attackers can use them."
+        raise InputError(text, side=side)
+    # Of a binary label the positive class is the one task, which may not occur.
+    position = cells._task_positions[0]
+    if position is None:
+        return Codes(np.full(cells.n_cells, -1), 1)
+    return held.labels.select(np.array([position]))
+
+
+def column(cells: Cells, side: SideName, position: int) -> Array:
+    """Return which cells have one group or task, as numbers."""
+    return labels_of(cells, side).column(position)
+
+
+def positive_position(cells: Cells, role: str) -> int | None:
+    """Return the position of the class that one column of scores is about."""
+    return cells._task_positions[0] if role == "task" else 1
+
+
+def with_sides(cells: C, sides: Mapping[SideName, Side]) -> C:
+    """Return cells of the same weight with other labels."""
+    return reweighted(cells, cells.weight, sides, cells.repeats, cells.clusters)
+
+
+def with_weight(cells: C, weight: Any, repeats: Array | None = None) -> C:
+    """Return the same cells with other weights, of `repeats` rows if weights are not counts."""
+    return reweighted(cells, weight, cells._sides, repeats)
+
+
+def reweighted(
+    cells: C,
+    weight: Array,
+    sides: Mapping[SideName, Side],
+    repeats: Array | None = None,
+    clusters: Clusters | None = None,
+) -> C:
+    """Return cells with other labels and weights; rows that were left out stay so."""
+    how: dict[str, Any] = {"repeats": repeats, "summed": cells.summed, "clusters": clusters}
+    return type(cells)(weight, sides, n_dropped=cells.n_dropped, **how)
+
+
+def take(cells: C, rows: Array, weight: Array) -> C:
+    """Return some of the cells, or some of them several times."""
+    sides = {
+        name: replace(side, labels=side.labels.take(rows)) for name, side in cells._sides.items()
+    }
+    repeats = None if cells.repeats is None else cells.repeats[rows]
+    clusters = None if cells.clusters is None else cells.clusters.take(rows)
+    return reweighted(cells, weight, sides, repeats, clusters)
+
+
+def drawn(cells: C, position: int) -> C:
+    """Return one of several draws, without the cells that do not occur in it."""
+    weight = cells.weight[position]
+    rows = np.flatnonzero(weight)
+    return take(cells, rows, weight[rows])
+
+
+def narrowed(cells: C, role: str, wanted: Names) -> C:
+    """Return cells with only some columns of groups or tasks, in labels and predictions."""
+    names = cells.groups if role == "group" else cells.tasks
+    at = np.array([names.index(name) for name in wanted], dtype=np.intp)
+    if role == "group":
+        # Rows of other groups are left out; those of other tasks stay.
+        rows = np.flatnonzero(cells._sides["group"].labels.in_any(at))
+        cells = take(cells, rows, cells.weight[..., rows])
+    sides = {
+        name: replace(side, names=wanted, labels=side.labels.select(at))
+        if name.startswith(role)
+        else side
+        for name, side in cells._sides.items()
+    }
+    return with_sides(cells, sides)
+
+
+def shared(cells: C, role: str) -> C:
+    """Return cells whose prediction is what label and prediction have in common."""
+    check_option("role", role, ("task", "group"))
+    names = cells.tasks if role == "task" else cells.groups
+    label: SideName = "task" if role == "task" else "group"
+    predicted: SideName = "task_pred" if role == "task" else "group_pred"
+    cells.require(label, predicted)
+    both = common(labels_of(cells, label), labels_of(cells, predicted))
+    sides = dict(cells._sides)
+    if sides[label].one_label and sides[label].names != names:
+        # Of the classes of a binary label only its one task is left.
+        sides["task"] = Side(names, labels_of(cells, "task"))
+    sides[predicted] = Side(names, both)
+    return with_sides(cells, sides)
+
+
+def as_labels(cells: C) -> C:
+    """Return predictions alone as labels, to compare others with them."""
+    if cells.soft("task_pred"):
+        raise InputError(
+            "{y_pred} holds probabilities, and there are no labels that later predictions could "
+            "be compared with: pass predicted labels."
+        )
+    sides = dict(cells._sides)
+    sides["task"] = sides.pop("task_pred")
+    return with_sides(cells, {name: sides[name] for name in ("group", "task")})
+
+
+# --------------------------------------------------------------------------- equal cells
+
+
+def keys_of(cells: Cells) -> Array:
+    """Return one row of integers a cell, equal exactly where all labels are."""
+    return np.ascontiguousarray(np.hstack([side.labels.keys() for side in cells._sides.values()]))
+
+
+def distinct(cells: C) -> C:
+    """Merge equal cells. Fractional weights stay apart: each is a row of its own."""
+    return cells._distinct()
+
+
+def unweighted(cells: C) -> C:
+    """Return the same cells with every row counting once; whole weights are rows."""
+    return cells if cells.whole else with_weight(cells, cells.rows)

@@ -1,0 +1,538 @@
+"""Counting where the data is: any data frame or query engine groups and sums, cells come back."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import MISSING, Array, no_column
+from skbiasamp._input.coding import probabilities
+from skbiasamp._input.errors import OPTION_OF, PARAMETER_OF, InputError, InputTypeError, plain
+
+COUNT = "n"
+# Up to so many 0/1 columns an engine groups by which of them occur together.
+MOST_JOINT = 12
+
+# Up to so many distinct rows come back from a query that is not asked to keep all apart.
+MOST_CELLS = 1 << 20
+
+# The columns of labels and predictions, by the side they are.
+Sides = Mapping[str, list[Hashable]]
+
+
+class Opened(NamedTuple):
+    """A frame of any library, lazily, and what its columns are."""
+
+    frame: nw.LazyFrame[Any]
+    eager: Any  # the frame in memory, where it is
+    schema: Mapping[Hashable, Any]
+    named: Iterable[Hashable]
+    called: Mapping[Hashable, str]  # columns whose names engines would not take for names
+
+    @property
+    def holds_objects(self) -> bool:
+        """Whether a column that is named holds objects of any type: engines cannot group these."""
+        return any(self.schema[name] == nw.Object for name in self.named)
+
+    def column(self, name: Hashable) -> nw.Expr:
+        """Return a column by the name that the user gave it."""
+        return nw.col(str(self.called.get(name, name)))
+
+    def key(self, name: Hashable) -> nw.Expr:
+        """Return what the engine groups a column by."""
+        column, kind = self.column(name), self.schema[name]
+        # Categories group by their text everywhere, and missing ones stay missing.
+        return column.cast(nw.String) if isinstance(kind, nw.Categorical | nw.Enum) else column
+
+    def number(self, name: Hashable) -> nw.Expr:
+        """Return a column of 0 and 1, or of fractions, as numbers that can be summed."""
+        column, kind = self.column(name), self.schema[name]
+        if kind.is_integer():
+            return column
+        if not (kind.is_numeric() or kind == nw.Boolean):
+            raise _no_indicator(name, f"values of type {kind}")
+        return column.cast(nw.Int8 if kind == nw.Boolean else nw.Float64)
+
+    def weight(self, name: Hashable) -> nw.Expr:
+        """Return a column of weights as numbers."""
+        kind = self.schema[name]
+        if not (kind.is_numeric() or kind in (nw.Boolean, nw.Unknown)):
+            text = "{sample_weight} must hold numbers; got values of type {kind}."
+            raise InputError(text, kind=kind)
+        return self.column(name).cast(nw.Float64)
+
+    def fractions(self, name: Hashable) -> bool:
+        """Whether a column's type can hold fractions."""
+        kind = self.schema[name]
+        return bool(kind.is_float() or kind.is_decimal())
+
+    def decided(self, names: Iterable[Hashable], threshold: float) -> Opened:
+        """Return the frame with 0 and 1 for scores below a threshold, and for the others."""
+        made, schema = [], dict(self.schema)
+        for name in dict.fromkeys(names):
+            if not (schema[name].is_numeric() or schema[name] == nw.Boolean):
+                text = "{y_pred} must hold numbers if there is a {threshold}; got type {kind}."
+                raise InputError(text, kind=schema[name])
+            score = self.column(name)
+            score = score if schema[name].is_float() else score.cast(nw.Float64)
+            # Of NaN some engines say that it is above any number.
+            above = nw.when(~score.is_nan()).then((score >= threshold).cast(nw.Int8))
+            made.append(above.alias(str(self.called.get(name, name))))
+            schema[name] = nw.Int8()
+        eager = None if self.eager is None else self.eager.with_columns(*made)
+        lazy = self.frame.with_columns(*made) if eager is None else eager.lazy()
+        return self._replace(frame=lazy, eager=eager, schema=schema)
+
+    def fractional(self, names: Iterable[Hashable]) -> list[Hashable]:
+        """Return which columns hold numbers that are not whole."""
+        asked = [name for name in dict.fromkeys(names) if self.fractions(name)]
+        if not asked:
+            return []
+        numbers = [self.column(name).cast(nw.Float64) for name in asked]
+        parts = self.frame.select(
+            *((one - one.round(0)).abs().alias(f"part {i}") for i, one in enumerate(numbers))
+        )
+        largest = parts.select(*(nw.col(f"part {i}").max() for i in range(len(asked)))).collect()
+        found = [largest[f"part {i}"].to_list()[0] for i in range(len(asked))]
+        return [name for name, part in zip(asked, found, strict=True) if part and part > 0]
+
+
+def open_frame(frame: Any, sides: Sides) -> Opened:
+    """Return a frame of any library as a lazy one that has the columns which are named."""
+    try:
+        opened = nw.from_native(frame)
+    except TypeError as error:
+        raise InputTypeError(
+            "{frame} must be a data frame or a query (pandas, polars, pyarrow, DuckDB, Dask, "
+            "PySpark, Ibis). Got {kind} instead.",
+            kind=type(frame).__name__,
+        ) from error
+    except nw.exceptions.DuplicateError as error:
+        text = "{frame} must have one column of each name. {seen}"
+        raise InputError(text, seen=" ".join(str(error).split())) from error
+    schema = opened.lazy().collect_schema()
+    for side, names in sides.items():
+        for name in names:
+            option = OPTION_OF.get(side.partition(":")[0], side)
+            if not isinstance(name, Hashable) or name not in schema:
+                raise no_column(name, schema, option)
+            if schema[name].is_nested():
+                text = "{name}: column {column!r} holds {kind}. Make a column of each value first."
+                raise InputTypeError(text, name=option, column=name, kind=schema[name])
+    named = dict.fromkeys(name for names in sides.values() for name in names)
+    free = (new for i in count() if (new := f"column {i}") not in schema)
+    called = {name: new for name, new in zip(named, free, strict=False) if not is_plain(name)}
+    if called:
+        opened = _renamed(opened, called)
+        schema = opened.lazy().collect_schema()
+        schema = {**schema, **{name: schema[new] for name, new in called.items()}}
+    eager = opened if isinstance(opened, nw.DataFrame) else None
+    return Opened(opened.lazy(), eager, schema, named, called)
+
+
+def _renamed(opened: Any, called: Mapping[Hashable, str]) -> Any:
+    """Return a frame with other names for some columns."""
+    native = opened.to_native()
+    if not hasattr(native, "project"):
+        return opened.rename(dict(called))
+    # Renaming a column * of DuckDB would rename all.
+    pairs = ((name, called.get(name, name)) for name in native.columns)
+    quoted = ([f'"{name.replace(chr(34), 2 * chr(34))}"' for name in pair] for pair in pairs)
+    return nw.from_native(native.project(", ".join(" as ".join(pair) for pair in quoted)))
+
+
+def is_plain(name: object) -> bool:
+    """Whether engines take a column's name for a name: neither a number nor a pattern."""
+    return isinstance(name, str) and name != "*" and not re.fullmatch(r"\^.*\$", name, re.DOTALL)
+
+
+def names_of(named: Any) -> list[Hashable]:
+    """Return the columns that one name, or a list of names, stands for."""
+    if named is None:
+        return []
+    if isinstance(named, dict):  # of several models
+        return [name for one in named.values() for name in names_of(one)]
+    return list(named) if isinstance(named, list | tuple) else [named]
+
+
+# --------------------------------------------------------------------------- cells
+
+
+def count_cells(
+    opened: Opened, sides: Sides, weight: Hashable | None, most: int | None
+) -> pd.DataFrame:
+    """Return the distinct rows of some columns with their counts, or sums of whole weights.
+
+    Columns come back as ``side 0``, ``side 1``, ...: one column may serve two sides. More than
+    `most` distinct rows are an error.
+    """
+    if weight is None:
+        return _grouped(opened, sides, {}, {COUNT: nw.len()}, most=most)
+    made, how = _of_weights(opened, weight)
+    cells = _grouped(opened, sides, made, how, most=most)
+    _check_weights(cells, weight)
+    return cells.rename(columns={"sum": COUNT})
+
+
+def sum_weights(opened: Opened, sides: Sides, weight: Hashable) -> pd.DataFrame:
+    """Return cells of rows with fractional weights: how many `rows`, and their weight `n`.
+
+    In a cell all rows have one weight, which few cells for each of the engine's make possible:
+    together these have its number of rows, its sum of weights and its sum of their squares, and
+    on no more than that do estimates and their variances depend.
+    """
+    made, how = _of_weights(opened, weight)
+    made |= {"square": made["sum"] * made["sum"]}
+    how |= {"square": nw.col("square").sum()}
+    cells = _grouped(opened, sides, made, how)
+    _check_weights(cells, weight)
+    found = _repeated(cells, *two_values(cells["rows"], cells["sum"], cells["square"], most=np.inf))
+    return found.assign(n=found["rows"] * found["value"])
+
+
+def _of_weights(opened: Opened, weight: Hashable) -> tuple[dict[str, nw.Expr], dict[str, nw.Expr]]:
+    """Return what is made of weights, and what is summed of it."""
+    number = opened.weight(weight)
+    how = {"rows": nw.len(), "known": nw.col("sum").count()}
+    how |= {"sum": nw.col("sum").sum(), "least": nw.col("least").min()}
+    return {"sum": number, "least": number}, how
+
+
+def _check_exact(totals: pd.Series[float]) -> None:
+    if (totals >= 2.0**53).any():
+        raise InputError(
+            "A cell holds {most:.4g} rows, more than can be counted exactly (2**53). If these are "
+            "weights, divide them by their mean.",
+            most=totals.max(),
+        )
+
+
+def _check_weights(cells: pd.DataFrame, name: Hashable) -> None:
+    _check_known(cells, name)
+    _check_exact(cells["sum"])
+    if (cells["least"] < 0).any():
+        text = "{sample_weight} must be 0 or more; got negative values in some rows."
+        raise InputError(text)
+
+
+def sum_scores(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
+    """Return cells of rows with probabilities, whose prediction is one in a cell.
+
+    Few cells for each of the engine's have its number of rows, its sum of probabilities and its
+    sum of their squares. Rows below and above one half stay apart.
+    """
+    (name,) = sides["task_pred"]
+    score = opened.column(name).cast(nw.Float64)
+    times = nw.lit(1) if weight is None else opened.weight(weight)
+    made = {"sum": score * times, "square": score * score * times, "score": score, "times": times}
+    how = {"rows": nw.len(), "known": nw.col("score").count(), COUNT: nw.col("times").sum()}
+    how |= {one: nw.col(one).sum() for one in ("sum", "square")}
+    how |= {"least": nw.col("score").min(), "most": nw.col("score").max()}
+    others = {side: named for side, named in sides.items() if side != "task_pred"}
+    cells = _grouped(opened, others, made, how, also={"above": score >= 0.5})
+    _check_known(cells, name)
+    least, most = cells["least"].min(), cells["most"].max()
+    many = cells["task 0"].nunique() > 2
+    numbers = many and all(opened.schema[one].is_numeric() for one in sides["task"])
+    probabilities(np.array([least, most]), "y_pred", lambda: numbers)
+    above = cells["above"].to_numpy(dtype=bool)
+    low = np.where(above, 0.5, 0.0)
+    n, total = cells[COUNT], cells["sum"]
+    square = cells["square"] - 2 * low * total + n * low**2
+    values, counts = two_values(n, total - n * low, square, most=0.5)
+    # One half is above.
+    values = np.where(above[:, None], values + 0.5, np.minimum(values, np.nextafter(0.5, 0)))
+    found = _repeated(cells, values, counts)
+    return found.assign(**{"task_pred 0": found["value"], COUNT: found["rows"]})
+
+
+def _check_known(cells: pd.DataFrame, name: Hashable) -> None:
+    if (cells["known"] < cells["rows"]).any() or cells["sum"].isna().any():
+        raise _holes(f"column {name!r}")
+
+
+def _holes(what: str) -> InputError:
+    return InputError("There are missing values in {name}. Leave these rows out.", name=what)
+
+
+def _repeated(cells: pd.DataFrame, values: Array, counts: Array) -> pd.DataFrame:
+    """Return each cell once for each of its values that occurs."""
+    row, at = np.nonzero(counts)
+    repeated = cells.iloc[row].reset_index(drop=True)
+    return repeated.assign(rows=counts[row, at], value=values[row, at])
+
+
+def _grouped(
+    opened: Opened,
+    sides: Sides,
+    sums: Mapping[str, nw.Expr],
+    how: Mapping[str, nw.Expr],
+    also: Mapping[str, nw.Expr] | None = None,
+    most: int | None = None,
+) -> pd.DataFrame:
+    """Group by the columns of some sides and return what is summed of each group, in one query."""
+    taken = {
+        f"{side} {i}": opened.key(name)
+        for side, names in sides.items()
+        for i, name in enumerate(names)
+    }
+    taken |= also or {}
+    # Sums of expressions fail on some engines: the column is made first, then summed.
+    made = [one.alias(name) for name, one in {**taken, **sums}.items()]
+    selected = opened.frame.select(*made)
+    cells = selected.group_by(list(taken)).agg(*(one.alias(name) for name, one in how.items()))
+    found = (cells if most is None else cells.head(most + 1)).collect()
+    if most is not None and len(found) > most:
+        raise _too_many({name: found[name].n_unique() for name in taken}, most)
+    return _as_pandas(found, list(taken))
+
+
+def _too_many(sizes: Mapping[str, int], most: int) -> InputError:
+    """Return the error for columns of which some identifies rows."""
+    widest = max(sizes, key=lambda name: sizes[name])
+    return InputError(
+        "{name} must hold groups or classes; got {n:,} values or more, and more than {most:,} "
+        "combinations with the other columns. Is it an identifier, or a number to bin?",
+        name=_parameter_of(widest.partition(" ")[0].partition(":")[0]),
+        n=sizes[widest],
+        most=most,
+    )
+
+
+def _parameter_of(side: str) -> str:
+    option = OPTION_OF.get(side, side)
+    return PARAMETER_OF.get(option, option)
+
+
+def _as_pandas(cells: nw.DataFrame[Any], keys: list[str]) -> pd.DataFrame:
+    """Return the few cells that came back, with plain numbers and one kind of missing."""
+    read: dict[str, Any] = {}
+    for name in cells.columns:
+        values = cells[name].to_list()
+        if name not in keys:
+            # Engines count in integers of any size, and in decimals.
+            read[name] = np.array([0.0 if one is None else float(one) for one in values])
+            continue
+        column: Array = np.empty(len(values), dtype=object)
+        column[:] = [None if pd.isna(one) else one for one in values]
+        read[name] = pd.Series(column).infer_objects()
+    # Engines return cells in any order, and random draws go by order: theirs shall not tell.
+    frame = pd.DataFrame(read)
+    if COUNT in read:
+        _check_exact(frame[COUNT])
+    return frame.sort_values(keys, key=lambda column: column.astype(str), ignore_index=True)
+
+
+# --------------------------------------------------------------------------- many tasks
+
+
+class Moments(NamedTuple):
+    """Sums of squares of scores: what the variance of a mean over tasks needs beside the pairs.
+
+    A row's score is the sum of its group's `signs` (groups × tasks) over the tasks that it has in
+    the predictions, less those that it has in the labels if it is one of `change`.
+    """
+
+    groups: tuple[Hashable, ...]
+    signs: Array
+    change: bool
+    squares: Any = None  # a number for each group
+    # Products with the score by the sum of all groups' signs, and the squares of that score.
+    crossed: Any = None
+
+    @property
+    def shared(self) -> Array:
+        """The sum of the groups' signs of each task; 0 where two groups have opposite ones."""
+        return np.asarray(self.signs.sum(axis=0))
+
+    def alike(self, other: Moments) -> bool:
+        """Return whether both are of the same scores."""
+        same = (self.groups, self.change) == (other.groups, other.change)
+        return same and np.array_equal(self.signs, other.signs)
+
+
+def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
+    """Count every task by itself, in one pass over many 0/1 columns.
+
+    A row of what comes back is a combination of groups. Of task 3 it has ``true 3``, ``pred 3``,
+    ``both 3``, and ``square 3`` and ``both square 3`` if predictions may be fractions.
+    """
+    labels, predictions = sides["task"], sides["task_pred"]
+    if predictions and len(predictions) != len(labels):
+        raise InputError(
+            "{y_true} has {n} columns but {y_pred} has {m}. Predict every column, in the same "
+            "order.",
+            n=len(labels),
+            m=len(predictions),
+        )
+    groups = {side: named for side, named in sides.items() if side.startswith("group")}
+    true = [opened.number(name) for name in labels]
+    predicted = [opened.number(name) for name in predictions]
+    sums = _products(opened, predictions, true, predicted)
+    if weight is not None:
+        times = opened.weight(weight)
+        sums = {name: one * times for name, one in sums.items()} | {COUNT: times}
+    how = {name: nw.col(name).sum() for name in sums}
+    if weight is None:
+        how[COUNT] = nw.len()
+    allowed = {name: opened.number(name).is_between(0, 1) for name in predictions}
+    for name, label in zip(labels, true, strict=True):
+        whole = (label == 0) | (label == 1)
+        allowed[name] = whole if opened.fractions(name) else label.is_between(0, 1)
+    flags = {
+        "wrong": _pairwise(operator.or_, [~flag for flag in allowed.values()]),
+        "holes": _pairwise(operator.or_, [opened.column(name).is_null() for name in allowed]),
+    }
+    how |= {name: nw.col(name).sum() for name in flags}
+    sums |= {name: flag.cast(nw.Int8) for name, flag in flags.items()}
+    strata = _grouped(opened, groups, sums, how)
+    if strata["holes"].any() or strata[list(how)].isna().to_numpy().any():
+        raise _holes("the columns of target or prediction")
+    if strata["wrong"].any():
+        for name, right in allowed.items():
+            wrong = opened.frame.filter(~right).select(opened.column(name).alias("seen")).head(1)
+            seen = wrong.collect()["seen"].to_list()
+            if seen:
+                break
+        raise _no_indicator(name, f"{float(seen[0]):.6g}")
+    return strata[strata[COUNT] > 0].reset_index(drop=True)
+
+
+def sum_squares(
+    opened: Opened, sides: Sides, weight: Hashable | None, asked: list[Moments]
+) -> tuple[Moments, ...]:
+    """Return moments with their sums, which take one more pass over the columns of tasks."""
+    if not asked:
+        return ()
+    true = [opened.number(name) for name in sides["task"]]
+    predicted = [opened.number(name) for name in sides["task_pred"]]
+    sums: dict[str, nw.Expr] = {}
+    for k, moments in enumerate(asked):
+        scores = [_score(true, predicted, signs, moments.change) for signs in moments.signs]
+        sums |= {f"score {k} {i}": score * score for i, score in enumerate(scores)}
+        if moments.shared.any():
+            shared = _score(true, predicted, moments.shared, moments.change)
+            sums |= {f"crossed {k} {i}": score * shared for i, score in enumerate(scores)}
+            sums[f"shared {k}"] = shared * shared
+    if weight is not None:
+        times = opened.weight(weight)
+        sums = {name: one * times for name, one in sums.items()}
+    how = {name: nw.col(name).sum() for name in sums}
+    strata = _grouped(opened, {"group": sides["group"]}, sums, how)
+    every = [_own_squares(strata, k, moments) for k, moments in enumerate(asked)]
+    return tuple(moments for moments in every if moments is not None)
+
+
+def _products(
+    opened: Opened, predictions: list[Hashable], true: list[nw.Expr], predicted: list[nw.Expr]
+) -> dict[str, nw.Expr]:
+    """Return what is summed of each task: labels, predictions, both, and squares of fractions."""
+    sums = {f"true {i}": label for i, label in enumerate(true)}
+    for i, (name, label, one) in enumerate(zip(predictions, true, predicted, strict=False)):
+        sums |= {f"pred {i}": one, f"both {i}": label * one}
+        if opened.fractions(name):
+            sums |= {f"square {i}": one * one, f"both square {i}": label * one * one}
+    return sums
+
+
+def _score(true: list[nw.Expr], predicted: list[nw.Expr], signs: Array, change: bool) -> nw.Expr:
+    """Return each row's score by some signs of the tasks."""
+    more, less = [nw.lit(0)], [nw.lit(0)]
+    for sign, label, one in zip(signs, true, predicted, strict=True):
+        if sign:
+            size = abs(float(sign))
+            (more if sign > 0 else less).append(one.cast(nw.Float64) * size)
+            if change:
+                (less if sign > 0 else more).append(label.cast(nw.Float64) * size)
+    return _pairwise(operator.add, more) - _pairwise(operator.add, less)
+
+
+def _pairwise(combine: Callable[[nw.Expr, nw.Expr], nw.Expr], every: list[nw.Expr]) -> nw.Expr:
+    """Return one expression of many, whose depth is the logarithm of their number.
+
+    One after another they would be as deep as they are many, which engines refuse.
+    """
+    while len(every) > 1:
+        pairs = [every[i : i + 2] for i in range(0, len(every), 2)]
+        every = [combine(*pair) if len(pair) > 1 else pair[0] for pair in pairs]
+    return every[0]
+
+
+def _no_indicator(name: Hashable, seen: str) -> InputError:
+    return InputError(
+        "column {column!r} is one of several, so it must be a 0/1 indicator of one label; got "
+        "{seen}. For one label a row name a single column.",
+        column=name,
+        seen=seen,
+    )
+
+
+def _own_squares(strata: pd.DataFrame, k: int, moments: Moments) -> Moments | None:
+    """Return the `k`-th moments with the sums of squares of each group's rows with its own signs.
+
+    None if the engine calls a group what labels do not, so that no sum is short of its rows.
+    """
+    groups = moments.groups
+    columns = [name for name in strata.columns if name.startswith("group ")]
+    squares, crossed = np.zeros(len(groups)), np.zeros((2, len(groups)))
+    for row, values in enumerate(strata[columns].itertuples(index=False, name=None)):
+        own = tuple(MISSING if pd.isna(one) else plain(one) for one in values)
+        name = own if len(own) > 1 else own[0]
+        if name in groups:
+            position = groups.index(name)
+            squares[position] += strata[f"score {k} {position}"].iloc[row]
+            if f"shared {k}" in strata:
+                crossed[0, position] += strata[f"crossed {k} {position}"].iloc[row]
+                crossed[1, position] += strata[f"shared {k}"].iloc[row]
+        elif MISSING not in own:  # else it is left out
+            return None
+    has_shared = f"shared {k}" in strata
+    return moments._replace(squares=squares, crossed=crossed if has_shared else None)
+
+
+def two_values(n: Any, total: Any, square: Any, *, most: float = 1.0) -> tuple[Array, Array]:
+    """Return few values between 0 and `most`, and how often each occurs.
+
+    Together they are `n` numbers with the sum and the sum of squares given. Two values do it,
+    except where the number of either would have to be a fraction: then one number is a third.
+
+    Returns
+    -------
+    values, counts : arrays of shape (..., 3)
+    """
+    n, total, square = (np.asarray(one, dtype=float) for one in (n, total, square))
+    n, total, square = np.broadcast_arrays(n, total, square)
+    values, counts = np.zeros((*n.shape, 3)), np.zeros((*n.shape, 3))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / n
+        variance = np.maximum(square / n - mean**2, 0.0)
+        # So many numbers at most may have the greater value, else the lesser would be negative.
+        upper = np.floor(n * mean**2 / (variance + mean**2) * (1 + 1e-12) + 1e-9)
+        upper = np.where(total > 0, np.clip(upper, 1, n), 0.0)
+        lower = n - upper
+        spread = np.sqrt(variance)
+        high = np.where(lower > 0, mean + spread * np.sqrt(lower / upper), mean)
+        low = np.where(lower > 0, mean - spread * np.sqrt(upper / lower), 0.0)
+        # So few of them that they would have to be above the most: they are the most, and of the
+        # others one is greater than the rest.
+        full = (high > most) & (lower > 0)
+        rest, left = total - upper * most, square - upper * most**2
+        mean = rest / lower
+        spread = np.sqrt(np.maximum(left / lower - mean**2, 0.0))
+        third = mean + spread * np.sqrt(lower - 1)
+        beside = np.where(lower > 1, mean - spread / np.sqrt(lower - 1), 0.0)
+    exact = (square == total) & (total == np.rint(total)) & (most == 1)  # all are 0 or 1
+    values[..., 0] = np.where(exact, 1.0, np.where(full, most, high))
+    values[..., 1] = np.where(full, third, 0.0)
+    values[..., 2] = np.where(exact, 0.0, np.where(full, beside, low))
+    counts[..., 0] = np.where(exact, total, upper)
+    counts[..., 1] = full & ~exact
+    counts[..., 2] = n - counts[..., 0] - counts[..., 1]
+    return np.clip(np.where(counts > 0, values, 0.0), 0.0, most), counts

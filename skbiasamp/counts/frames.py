@@ -1,0 +1,372 @@
+"""Frames and queries as rows of labels: what is counted where the data is, and read here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array, check_names, check_option, check_threshold
+from skbiasamp._input.classes import no_positive_class
+from skbiasamp._input.coding import numbers_of
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, Role
+from skbiasamp._input.labels import Members, Rows
+from skbiasamp._input.reader import read_rows, tallied
+from skbiasamp._utils.progress import interruptible, progress
+from skbiasamp.counts.cells import Summed, naming_side, side_of
+from skbiasamp.counts.engines import (
+    COUNT,
+    MOST_CELLS,
+    MOST_JOINT,
+    Moments,
+    Opened,
+    Sides,
+    count_cells,
+    names_of,
+    open_frame,
+    sum_scores,
+    sum_squares,
+    sum_tasks,
+    sum_weights,
+)
+from skbiasamp.counts.merging import require_cells
+from skbiasamp.counts.several_models import check_models, of_the_model, side_of_model
+from skbiasamp.counts.task_sums import TaskSums
+
+# Signs of pairs, and whether scores are of T̂ − T: what squares are summed of.
+Scores = tuple[Array, bool]
+Asked = Scores | Callable[[TaskSums], list[Scores]] | None
+
+
+class Read(NamedTuple):
+    """Rows, and what an engine summed in place of counting them."""
+
+    rows: Rows
+    summed: Summed | None = None
+
+
+def read_labels(y_true: Any, y_pred: Any, *, like: Any = None, **labels: Any) -> Rows:
+    """Read labels; groups and tasks are those of `like` if there is one."""
+    if like is not None:
+        require_cells("like", like)
+    sides = None if like is None else (side_of(like, "group"), naming_side(like))
+    with progress("counting rows"):
+        return read_rows(y_true, y_pred, like=sides, **labels)
+
+
+def read_frame(
+    frame: Any,
+    named: dict[str, Any],
+    *,
+    joint: bool | None,
+    moments: Asked,
+    **how: Any,
+) -> Read | TaskSums | dict[str, Rows]:
+    """Count the rows of a frame, or sum them if they do not repeat.
+
+    `named` says by their options where labels, predictions and weights are, `how` holds the
+    options of labels. Rows of several models come back by model.
+    """
+    with progress("counting rows"), interruptible():
+        return _read_frame(frame, named, joint, moments, how)
+
+
+def _read_frame(
+    frame: Any,
+    named: dict[str, Any],
+    joint: bool | None,
+    moments: Asked,
+    how: dict[str, Any],
+) -> Read | TaskSums | dict[str, Rows]:
+    check_names(named)
+    _check_moments(moments, how["like"])
+    check_option("joint", joint, (True, False, None))
+    numbers = how["numbers"]
+    check_option("numbers", numbers, (True, False))
+    joint = True if numbers else joint  # sums of numbers do not hold how these vary
+    predicted = {side: named[OPTION_OF[side]] for side in ("task_pred", "group_pred")}
+    models: tuple[str, ...] = ()
+    if any(isinstance(one, dict) for one in predicted.values()):
+        models = check_models({OPTION_OF[side]: one for side, one in predicted.items()})
+    sides = {side: names_of(named[option]) for side, option in OPTION_OF.items()}
+    clustered = bool(sides["cluster"])
+    for side, one in predicted.items():
+        if models and sides.pop(side):
+            sides |= {side_of_model(side, model): names_of(one[model]) for model in models}
+    opened = open_frame(frame, sides)
+    target, several = sides["task"], len(sides["task"]) > 1
+    prediction = [
+        one for side, names in sides.items() if side.startswith("task_pred") for one in names
+    ]
+    check_threshold(how["threshold"])
+    if prediction and how["threshold"] is not None:
+        opened = opened.decided(prediction, how["threshold"])
+        how |= {"threshold": 0.5}  # between 0 and 1, which scores are now
+    many = len(target + prediction) > MOST_JOINT
+    in_memory = opened.eager is not None
+    if several and not models and not (in_memory or not many if joint is None else joint):
+        if clustered:
+            raise InputError(
+                "{clusters} cannot be kept if an engine sums {n} columns each by itself. Pass "
+                "{joint=True}, or read these columns into memory.",
+                n=len(target + prediction),
+            )
+        return _of_tasks(opened, sides, moments, how)
+    fractions = opened.fractional(prediction + sides["weight"])
+    summed: Summed | None = None
+    if in_memory and ((several and many) or fractions or opened.holds_objects or clustered):
+        # Rows that do not repeat are in memory already: grouping them would only copy them.
+        held = _held(opened, sides)
+    else:
+        soft = not (numbers or {*prediction}.isdisjoint(fractions))
+        if models and (soft or (len(prediction) > MOST_JOINT and not joint)):
+            raise InputError(
+                "Several models are compared row by row, and an engine can only sum "
+                "{what}. Read these columns into memory.",
+                what="probabilities" if soft else f"{len(prediction)} columns of predictions",
+            )
+        held, summed = _counted(opened, sides, prediction, fractions, joint)
+    labels = how | {"sensitive_features": held["group"], "sample_weight": held["weight"]}
+    labels["repeats"] = held.get("repeats")
+    if clustered:
+        labels["clusters"] = held["cluster"]
+    if not models:
+        group_pred = held["group_pred"]
+        read = read_labels(held["task"], held["task_pred"], sensitive_pred=group_pred, **labels)
+        return Read(read, summed)
+    y_pred, sensitive_pred = (
+        None if one is None else {model: held[side_of_model(side, model)] for model in models}
+        for side, one in predicted.items()
+    )
+    return read_models(held["task"], y_pred, sensitive_pred, **labels)
+
+
+class Periods(NamedTuple):
+    """Rows in their cells, and the period and version of each cell."""
+
+    rows: Rows
+    summed: Summed | None
+    period: Array
+    version: Array | None
+    dropped: pd.Series[float]  # rows without a sensitive feature, by period
+
+
+def read_periods(
+    frame: Any,
+    named: dict[str, Any],
+    period: str,
+    version: Hashable | None,
+    *,
+    pos_label: Any,
+    **how: Any,
+) -> Periods:
+    """Count the rows of a frame by period, in one query.
+
+    `period` is the column of periods, `version` that of the model's version.
+    """
+    check_names(named)
+    sides = {side: names_of(named.get(option)) for side, option in OPTION_OF.items()}
+    sides |= {"period": [period], "version": names_of(version)}
+    opened = open_frame(frame, sides)
+    prediction, weights = sides["task_pred"], sides["weight"]
+    fractions = opened.fractional(prediction + weights)
+    many = len(sides["task"] + prediction) > MOST_JOINT
+    summed: Summed | None = None
+    if opened.eager is not None and (many or fractions or opened.holds_objects):
+        held = _held(opened, sides)
+    else:
+        held, summed = _counted(opened, sides, prediction, fractions, True)
+    if len(prediction) == 1 and opened.fractions(prediction[0]):
+        # Probabilities are those of this class. Labels may have further ones in some periods.
+        how["pos_label"] = pos_label
+    periods = np.asarray(held["period"], dtype=object).reshape(-1)
+    if not len(periods):
+        raise InputError("{frame} has no rows: there is nothing to audit.")
+    # Which rows are left out is known by their number, which takes the place of `repeats`.
+    rows = read_labels(
+        held["task"],
+        held["task_pred"],
+        sensitive_pred=held["group_pred"],
+        sensitive_features=held["group"],
+        sample_weight=held["weight"],
+        repeats=np.arange(len(periods)),
+        **how,
+    )
+    assert rows.repeats is not None
+    kept = rows.repeats.astype(np.intp)
+    repeats = held.get("repeats")
+    rows = rows._replace(repeats=None if repeats is None else np.asarray(repeats)[kept])
+    weight = held["weight"]
+    lost = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    lost[kept] = 0
+    version_of = held.get("version")
+    return Periods(
+        rows,
+        summed,
+        periods[kept],
+        None if version_of is None else np.asarray(version_of, dtype=object).reshape(-1)[kept],
+        pd.Series(lost).groupby(pd.Series(periods), dropna=False).sum(),
+    )
+
+
+def _check_moments(moments: Any, like: Any) -> None:
+    """Raise unless signs of the pairs of `like` come with whether T̂ or T̂ − T is asked for."""
+    if moments is None or callable(moments):
+        return
+    pair = isinstance(moments, tuple | list) and len(moments) == 2
+    if not pair or not isinstance(moments[1], bool):
+        text = "moments must be a table of signs and a bool, a function or None; got {seen!r}."
+        raise InputTypeError(text, seen=moments)
+    signs = numbers_of(moments[0], "moments")
+    if like is not None and signs.shape != (len(like.groups), len(like.tasks)):
+        text = "moments must have a sign for each group and task of {like}, {wanted}; got {shape}."
+        wanted = (len(like.groups), len(like.tasks))
+        raise InputError(text, wanted=wanted, shape=signs.shape)
+
+
+def read_models(y_true: Any, y_preds: Any, sensitive_preds: Any, **labels: Any) -> dict[str, Rows]:
+    """Read the same rows with the predictions of each model, one cell a row."""
+    models = check_models({"y_preds": y_preds, "sensitive_preds": sensitive_preds})
+    if y_true is None:
+        raise InputError("{y_true} is None: pass the labels to compare the predictions with.")
+    given = {"y_pred": y_preds, "sensitive_pred": sensitive_preds}
+    held = {name: one for name, one in given.items() if one is not None}
+    flat: dict[Any, Any] = {"y_true": y_true, "sensitive_features": labels["sensitive_features"]}
+    flat |= {Role(f"{name}s", f"[{m!r}]"): one[m] for name, one in held.items() for m in models}
+    apart = labels.get("repeats") is not None or labels.get("clusters") is not None
+    whole = not apart and all(one is not None for one in flat.values())
+    known = tallied(flat, labels.get("sample_weight")) if whole else None
+    if known is not None:
+        # Few distinct rows are read a model, in place of all rows.
+        (y_true, labels["sensitive_features"], *rest), labels["sample_weight"] = known
+        each = iter(rest)
+        given |= {name: {model: next(each) for model in models} for name in held}
+    read = {}
+    for model in models:
+        mine = {name: None if one is None else one[model] for name, one in given.items()}
+        with of_the_model(model):
+            read[model] = read_labels(y_true, **mine, **labels, apart=True)
+    return read
+
+
+def _counted(
+    opened: Opened,
+    sides: Sides,
+    prediction: list[Hashable],
+    fractions: list[Hashable],
+    joint: bool | None,
+) -> tuple[dict[str, Any], Summed | None]:
+    """Return the distinct rows of a frame, or what was summed in place of them."""
+    weight = next(iter(sides["weight"]), None)
+    labels = {side: names for side, names in sides.items() if side != "weight"}
+    summed: Summed | None = None
+    clustered = bool(sides["cluster"])
+    if clustered and weight in fractions:
+        raise InputError(
+            "{sample_weight} must hold whole numbers if an engine counts {clusters}. Read these "
+            "columns into memory."
+        )
+    if len(prediction) == 1 and prediction[0] in fractions and not (joint or clustered):
+        if weight in fractions:
+            raise InputError(
+                "Both {y_pred} and {sample_weight} are fractions, and sums do not hold what they "
+                "make together. Read these columns into memory."
+            )
+        cells, summed = sum_scores(opened, labels, weight), "scores"
+    elif weight in fractions:
+        cells, summed = sum_weights(opened, labels, weight), "weights"
+    else:
+        most = None if opened.eager is not None or joint or clustered else MOST_CELLS
+        cells = count_cells(opened, labels, weight, most)
+    held = {side: _taken(cells, side, names) for side, names in labels.items()}
+    held["weight"] = cells[COUNT].to_numpy()
+    if summed == "weights":
+        held["repeats"] = cells["rows"].to_numpy()
+    return held, summed
+
+
+def _of_tasks(
+    opened: Opened,
+    sides: Sides,
+    moments: Asked,
+    how: dict[str, Any],
+) -> TaskSums:
+    """Sum every task by itself."""
+    weight = next(iter(sides["weight"]), None)
+    if weight is not None and opened.fractional([weight]):
+        raise InputError(
+            "{sample_weight} must hold whole numbers: sums task by task do not hold what "
+            "fractions make of intervals. Pass {joint=True}, or whole weights."
+        )
+    if how["pos_label"] is not None:
+        raise no_positive_class("is an indicator matrix")
+    strata = sum_tasks(opened, sides, weight)
+
+    def summed(name: str) -> Array:
+        return strata[[f"{name} {i}" for i in range(len(sides["task"]))]].to_numpy(dtype=float)
+
+    sums = {"task": summed("true")}
+    if sides["task_pred"]:
+        sums |= {"task_pred": summed("pred"), "task_both": summed("both")}
+        squares = [
+            np.stack([strata.get(f"{one} {i}", strata[f"{other} {i}"]) for i in range(len(total))])
+            for one, other, total in (
+                ("square", "pred", sums["task_pred"].T),
+                ("both square", "both", sums["task_both"].T),
+            )
+        ]
+        # Of columns of 0 and 1 the squares are the sums.
+        if not np.array_equal(squares[0].T, sums["task_pred"]):
+            sums |= {"task_square": squares[0].T, "task_both_square": squares[1].T}
+    # Groups and names are read as those of any rows, one for each combination of groups. Which
+    # of these are left out is known by their number, which takes the place of `repeats`.
+    blank = np.zeros((len(strata), len(sides["task"])), dtype=np.int8)
+    rows = read_labels(
+        pd.DataFrame(blank, columns=sides["task"]),
+        pd.DataFrame(blank, columns=sides["task_pred"]) if sides["task_pred"] else None,
+        sensitive_features=_taken(strata, "group", sides["group"]),
+        sensitive_pred=_taken(strata, "group_pred", sides["group_pred"]),
+        sample_weight=strata[COUNT].to_numpy(),
+        repeats=np.arange(len(strata)),
+        **how,
+    )
+    assert rows.repeats is not None and rows.task is not None
+    kept = rows.repeats.astype(np.intp)
+    held = {name: replace(rows.task, labels=Members(values[kept])) for name, values in sums.items()}
+    held |= {"group": rows.group}
+    if rows.group_pred is not None:
+        held["group_pred"] = rows.group_pred
+    found = TaskSums(rows.weight, held, n_dropped=rows.n_dropped)
+    if callable(moments):
+        asked = [] if found.indicator else moments(found)
+    else:
+        asked = [] if moments is None or how["like"] is None or found.indicator else [moments]
+    scores = [Moments(found.groups, *one) for one in asked]
+    found.moments = sum_squares(opened, sides, weight, scores)
+    return found
+
+
+def _held(opened: Opened, sides: Sides) -> dict[str, Any]:
+    """Return the columns of a frame in memory, with the names they have in it."""
+    held: dict[str, Any] = {}
+    for side, names in sides.items():
+        called = [opened.called.get(name, name) for name in names]
+        held[side] = opened.eager[called].to_native() if names else None
+        if called != names:
+            held[side] = pd.DataFrame(to_native(held[side], side)).set_axis(names, axis=1)
+    return held
+
+
+def _taken(cells: pd.DataFrame, side: str, names: list[Hashable]) -> Any:
+    """Return the columns of one label or prediction with the names they had in the frame."""
+    if cells.empty:
+        raise InputError("{frame} has no rows: there is nothing to audit.")
+    if not names:
+        return None
+    if side == "cluster":
+        return cells["cluster 0"]
+    return cells[[f"{side} {i}" for i in range(len(names))]].set_axis(names, axis=1)

@@ -1,0 +1,380 @@
+"""Cells of several data sets: added up, or brought onto the groups and tasks of others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input.checks import (
+    MISSING,
+    Array,
+    Names,
+    check_columns,
+    check_kinds,
+    check_known,
+    check_same_columns,
+)
+from skbiasamp._input.classes import no_positive_class, positive_class, united, whole_classes
+from skbiasamp._input.errors import InputError, InputTypeError, quote
+from skbiasamp._input.labels import Side, stack
+from skbiasamp.counts.cells import (
+    C,
+    Cells,
+    SideName,
+    Summed,
+    distinct,
+    naming_side,
+    side_of,
+    sides_of,
+    take,
+    with_sides,
+)
+from skbiasamp.counts.clusters import Clusters, of_single_rows, stacked
+
+# Of a sum of several kinds, the one of which least is known.
+_SUMMED: tuple[Summed, ...] = ("scores", "weights")
+
+
+def require_cells(name: str, value: object) -> None:
+    """Raise unless labels are counted."""
+    if not isinstance(value, Cells):
+        text = "{name} must be a Contingency; got {kind}. Contingency.from_labels makes one."
+        raise InputTypeError(text, name=name, kind=type(value).__name__)
+
+
+def as_list(contingencies: Any) -> list[Any]:
+    """Return contingencies as a list; raise if they are something else."""
+    try:
+        every = list(contingencies)
+    except TypeError:
+        require_cells("contingencies", contingencies)
+        raise
+    for one in every:
+        require_cells("contingencies", one)
+    return every
+
+
+def merged(every: list[C]) -> C:
+    """Return the cells of several data sets together."""
+    if not every:
+        raise InputError("There is no contingency to sum: the list is empty.")
+    first = every[0]
+    if len({type(one) for one in every}) > 1:
+        raise InputError(
+            "Contingencies of different kinds cannot be added: one counts rows, another each task "
+            "by itself. Make all of them with the same {joint} of Contingency.from_frame."
+        )
+    for one in every:
+        one.require_single("A sum")
+    # Before anything is stacked, so that an error is about what the user passed.
+    pos_label = common_positive(every)
+    _check_parts(every)
+    groups, tasks = _names_of_all(every, "group"), _names_of_all(every, "task")
+    parts = [_onto(one, groups, tasks) for one in every]
+    sides = {
+        name: replace(
+            side,
+            labels=stack([part[name].labels for part in parts]),
+            floats=all(part[name].floats for part in parts),
+        )
+        for name, side in parts[0].items()
+    }
+    columns = next((found for one in every if (found := one.group_columns)), None)
+    if columns:
+        sides["group"] = replace(sides["group"], columns=columns)
+    if pos_label is not None:
+        positive_class(pos_label, tasks)  # raises if the sum has more than two
+        sides = _with_positive(sides, pos_label)
+    # Rows of a weight each beside whole ones: of these each is a row as often as it counts.
+    split = any(not one.whole for one in every)
+    kinds = [one.summed for one in every]
+    total = type(first)(
+        np.concatenate([one.weight for one in every]),
+        sides,
+        n_dropped=math.fsum(one.n_dropped for one in every),
+        repeats=np.concatenate([one.rows for one in every]) if split else None,
+        summed=next((kind for kind in _SUMMED if kind in kinds), None),
+        clusters=_clusters(every),
+    )
+    return distinct(total)
+
+
+def check_alike(one: C, other: C) -> None:
+    """Raise unless two data sets hold the same kinds of labels, whatever their names."""
+    _check_parts([one, other])
+    for name in ("group", "task"):
+        _names_of_all([one, other], name)
+
+
+def _clusters(every: list[C]) -> Clusters | None:
+    if all(one.clusters is None for one in every):
+        return None
+    return stacked([one.clusters or of_single_rows(one.rows) for one in every])
+
+
+def conformed(cells: C, like: Cells) -> C:
+    """Return cells with the groups and tasks of `like`, in that order."""
+    require_cells("like", like)
+    _check_alike(cells, like)
+    group, task = side_of(like, "group"), naming_side(like)
+    tasks = whole_classes(task.names) if task.one_label else task.names
+    columns = cells.group_columns or group.columns
+    mine, own = naming_side(cells), side_of(cells, "group")
+    held = (cells.groups, mine.names, mine.pos_label, own.columns)
+    if held == (like.groups, tasks, task.pos_label, columns):
+        return cells  # with the sums that were computed
+    sides = _onto(cells, like.groups, tasks)
+    sides["group"] = replace(sides["group"], columns=columns)
+    return with_sides(cells, _with_positive(sides, task.pos_label))
+
+
+def within(cells: C, like: Cells) -> tuple[C, dict[str, dict[Hashable, float]]]:
+    """Return the rows whose groups and classes `like` knows, under its names.
+
+    The rows of others are left out: how many of which group or class is returned too, by role.
+    """
+    lost: dict[str, dict[Hashable, float]] = {"group": {}, "task": {}}
+    keep = np.ones(cells.n_cells, dtype=bool)
+    held_by: dict[tuple[SideName, Hashable], Array] = {}
+    sides = {}
+    for name, side in sides_of(cells).items():
+        role: SideName = "group" if name.startswith("group") else "task"
+        known = _known_names(like, role)
+        unknown = [i for i, one in enumerate(side.names) if one not in known]
+        for i in unknown:
+            held = side.labels.in_any(np.array([i]))
+            # A label and its prediction may both be of it, in one row or in two.
+            seen = held_by.get((role, side.names[i]), False)
+            held_by[role, side.names[i]] = held | seen
+            keep &= ~held
+        if unknown:
+            at = np.array([i for i in range(len(side.names)) if i not in unknown], dtype=np.intp)
+            left = tuple(side.names[i] for i in at)
+            side = replace(side, names=left, labels=side.labels.select(at))
+        columns = side_of(like, name).columns if like.has(name) else side.columns
+        sides[name] = replace(side.onto(known), columns=columns)
+    sides = _with_positive(sides, naming_side(like).pos_label)
+    for (kind, label), held in held_by.items():
+        if n := float(cells.weight[held].sum()):
+            lost[kind][label] = n
+    rows = np.flatnonzero(keep)
+    return take(with_sides(cells, sides), rows, cells.weight[rows]), lost
+
+
+def _known_names(like: Cells, role: SideName) -> Names:
+    side = _naming(like, role)
+    return whole_classes(side.names) if side.one_label else side.names
+
+
+def present(cells: C) -> C:
+    """Return cells under the names of only those groups and classes that occur."""
+    sides: dict[SideName, Side] = {}
+    for role in ("group", "task"):
+        pair = [name for name in sides_of(cells) if name.startswith(role)]
+        held = [side_of(cells, name) for name in pair]
+        if any(side.is_matrix or not side.open for side in held):
+            sides |= dict(zip(pair, held, strict=True))  # columns are there if nobody is in them
+            continue
+        occurs = cells.weight > 0
+        at = [
+            i
+            for i in range(len(held[0].names))
+            if any((side.labels.in_any(np.array([i])) & occurs).any() for side in held)
+        ]
+        names = tuple(held[0].names[i] for i in at)
+        if role == "task" and held[0].one_label and len(held[0].names) <= _BINARY:
+            at, names = list(range(len(held[0].names))), held[0].names
+        for name, side in zip(pair, held, strict=True):
+            sides[name] = replace(side, names=names, labels=side.labels.select(np.array(at)))
+    return with_sides(cells, sides)
+
+
+_BINARY = 2
+
+
+def renamed_onto(cells: C, groups: Names, tasks: Names) -> C:
+    """Return cells with more names of groups and of tasks or classes."""
+    return with_sides(cells, _onto(cells, groups, tasks))
+
+
+def with_positive_class(cells: C, pos_label: Any) -> C:
+    """Return cells of one binary label with one of its classes chosen as positive, if one is."""
+    if pos_label is None:
+        return cells
+    if cells.classes is None:
+        raise no_positive_class("is an indicator matrix")
+    names, chosen = positive_class(pos_label, cells.classes)
+    held = naming_side(cells).pos_label
+    if held is not None and held != chosen:
+        raise InputError(
+            "The positive class of this contingency is {held!r}, and {pos_label} is {chosen!r}. "
+            "Leave {pos_label} out, or make the contingency with it.",
+            held=held,
+            chosen=chosen,
+        )
+    sides = _onto(cells, cells.groups, names)
+    # Said, and not only first in order: a sum has to know that it was chosen.
+    return with_sides(cells, _with_positive(sides, chosen))
+
+
+def _with_positive(sides: dict[SideName, Side], pos_label: Hashable) -> dict[SideName, Side]:
+    """Return sides of which the one that names the classes says which is positive."""
+    name: SideName = "task" if "task" in sides else "task_pred"
+    return {**sides, name: replace(sides[name], pos_label=pos_label)}
+
+
+_ROLES: tuple[SideName, ...] = ("group", "task")
+
+
+def _naming(cells: Cells, role: SideName) -> Side:
+    """Return the side that names the groups, or the classes."""
+    return side_of(cells, role) if role == "group" else naming_side(cells)
+
+
+def _onto(cells: Cells, groups: Names, tasks: Names) -> dict[SideName, Side]:
+    return {
+        name: side.onto(groups if name.startswith("group") else tasks)
+        for name, side in sides_of(cells).items()
+    }
+
+
+def _check_parts(every: list[C]) -> None:
+    """Raise if predictions are in only some of them."""
+    first = every[0]
+    for other in every[1:]:
+        lacking = sorted(set(sides_of(first)) ^ set(sides_of(other)))
+        if lacking:
+            raise InputError(
+                "Only one of two contingencies has {lacking}: all must hold the same of labels, "
+                "predictions and predicted groups to be added.",
+                lacking=quote(lacking),
+            )
+
+
+def _same_form(one: Side, other: Side) -> bool:
+    """Whether predictions are both classes, both probabilities, or both scores in one column."""
+    scores = [side.labels.width < len(side.names) for side in (one, other)]
+    alike = one.is_matrix == other.is_matrix or _certain(one) or _certain(other)
+    return alike and scores[0] == scores[1]
+
+
+def _certain(side: Side) -> bool:
+    """Whether the floats 0.0 and 1.0 were read as classes: beside others they are probabilities."""
+    return side.floats and not side.is_matrix
+
+
+def _names_of_all(every: list[C], name: SideName) -> Names:
+    """Return the names of all; indicator columns must be the same ones."""
+    predicted: SideName = "task_pred" if name == "task" else "group_pred"
+    # Those that go with any others last.
+    first, *others = sorted(
+        every, key=lambda one: one.has(predicted) and _certain(side_of(one, predicted))
+    )
+    mine = _naming(first, name)
+    for other in others:
+        theirs = _naming(other, name)
+        same_form = (mine.is_matrix, mine.one_label) == (theirs.is_matrix, theirs.one_label)
+        if first.has(predicted):
+            same_form &= _same_form(side_of(first, predicted), side_of(other, predicted))
+        if not same_form:
+            raise InputError(
+                "The two contingencies hold {role}s of different kinds (one column of labels, "
+                "indicator columns, probabilities) and cannot be added.",
+                role=name,
+            )
+        _check_group_columns(mine, theirs)
+        _check_missing(mine.names, theirs.names)
+        if mine.names == theirs.names:
+            continue
+        check_kinds(mine.names, theirs.names, f"one contingency's {name}", f"the other's {name}")
+        if not mine.open and set(mine.names) != set(theirs.names):
+            only = sorted(map(str, set(mine.names) ^ set(theirs.names)))
+            raise InputError(
+                "The two contingencies have different {role} columns: {only} is in only one of "
+                "them.",
+                role=name,
+                only=quote(only),
+            )
+    return united([_naming(one, name).names for one in every])
+
+
+def common_positive(every: list[C]) -> Hashable:
+    """Return the positive class that was chosen for some of them, which must be that of all."""
+    chosen = [naming_side(one).pos_label for one in every]
+    found = next((name for name in chosen if name is not None), None)
+    if found is not None:
+        for own in (one.pos_label for one in every):
+            if own not in (None, found):
+                raise InputError(
+                    "The positive class of one contingency is {found!r}, and that of another is "
+                    "{own!r}. Make all of them with the same {pos_label} to add them.",
+                    found=found,
+                    own=own,
+                )
+    return found
+
+
+def _check_alike(cells: Cells, like: Cells) -> None:
+    """Raise if audited cells cannot have the groups and tasks of the training labels."""
+    if (cells.classes is None) != (like.classes is None):
+        kinds = ["indicator columns", "one column of classes"]
+        raise InputError(
+            "The training labels were {trained} but the audited ones are {seen}. Pass the same "
+            "kind of labels to both.",
+            trained=kinds[like.classes is not None],
+            seen=kinds[cells.classes is not None],
+        )
+    for role in _ROLES:
+        mine, trained = _naming(cells, role), _naming(like, role)
+        known = whole_classes(trained.names) if trained.one_label else trained.names
+        check_kinds(known, mine.names, "the training labels", f"the audited {role}")
+        _check_missing(known, mine.names)
+        check_known(mine.names, known, role=role)
+        lacking = [] if mine.open else [name for name in known if name not in mine.names]
+        if lacking:
+            raise InputError(
+                "The training labels had the {role} columns {lacking}, which the audited ones "
+                "lack. Pass the same columns to both.",
+                role=role,
+                lacking=quote(lacking),
+            )
+    _check_group_columns(side_of(like, "group"), side_of(cells, "group"))
+    check_same_columns(side_of(cells, "group").columns, side_of(like, "group").columns)
+    if like.indicator != cells.indicator:
+        raise InputError(
+            "One of training and audited groups overlap ({groups='indicator'} or 'marginal'), the "
+            "other do not: make both contingencies with the same {groups}."
+        )
+    chosen, trained_class = naming_side(cells).pos_label, like.pos_label
+    if chosen not in (None, trained_class):
+        raise InputError(
+            "The positive class of the audited labels is {chosen!r}, and that of the training "
+            "labels is {trained!r}. Make both contingencies with the same {pos_label}.",
+            chosen=chosen,
+            trained=trained_class,
+        )
+
+
+def _check_missing(mine: Names, theirs: Names) -> None:
+    """Raise if one has a real group that is called as missing values are in the other."""
+    kinds: dict[int, set[type]] = {}
+    for name in (*mine, *theirs):
+        for column, part in enumerate(name if isinstance(name, tuple) else (name,)):
+            if part == MISSING:
+                kinds.setdefault(column, set()).add(type(part))
+    if any(len(types) > 1 for types in kinds.values()):
+        raise InputError(
+            "One contingency has missing values ({missing='group'}) and the other a group named "
+            "{seen!r}: both would be one group. Rename that group.",
+            seen=MISSING,
+        )
+
+
+def _check_group_columns(one: Side, other: Side) -> None:
+    """Combinations of (sex, age) are not those of (age, sex)."""
+    if one.columns and other.columns and len(one.columns) == len(other.columns):
+        check_columns(other.columns, one.columns, "the audited groups", "the other")

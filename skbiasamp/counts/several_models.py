@@ -1,0 +1,260 @@
+"""Predictions of several models for the same rows, counted together.
+
+Such cells hold a prediction a model: ``task_pred:champion`` beside ``task_pred:challenger``. What
+two models have in common then cancels in every resample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.classes import united
+from skbiasamp._input.errors import InputError, Role, Spoken, meant, quote, speaking
+from skbiasamp._input.labels import Codes, Labels, Members, Rows, Side
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import C, Cells, SideName, sides_of, take, with_sides
+from skbiasamp.counts.clusters import Clusters
+
+LABELS: tuple[SideName, ...] = ("group", "task")
+
+
+def side_of_model(side: str, model: str) -> Any:
+    """Return the name of a model's prediction among the sides of cells."""
+    return f"{side}:{model}"
+
+
+def models_of(cells: Cells) -> tuple[str, ...]:
+    """Return the names of the models whose predictions are held."""
+    named = (name.partition(":") for name in sides_of(cells))
+    return tuple(dict.fromkeys(model for _, colon, model in named if colon))
+
+
+def of_model(cells: C, model: str) -> C:
+    """Return the cells with the predictions of one model only; they stay apart as they are."""
+    every = sides_of(cells)
+    chosen: dict[SideName, Side] = {name: every[name] for name in LABELS}
+    for side in ("task_pred", "group_pred"):
+        held = every.get(side_of_model(side, model))
+        if held is not None:
+            chosen[side] = held
+    found = with_sides(cells, chosen)
+    # Labels are the same for all models: what is counted of them alone is counted once.
+    found._counts = {one: sums for one, sums in cells._counts.items() if one in LABELS}
+    found._joints = {two: sums for two, sums in cells._joints.items() if {*two} <= {*LABELS}}
+    names: dict[Any, SideName] = {"task": "task", side_of_model("task_pred", model): "task_pred"}
+    for (group, side), joint in cells._later.items():
+        if side in names:
+            found._later[group, names[side]] = joint
+    if cells._ordered is cells:
+        # Models share one order and one set of cells, so that draws are the same for all.
+        found._ordered = found
+    return found
+
+
+def alone(cells: C, model: str, *, known: bool = False) -> C:
+    """Return the cells with the predictions of one model, as if there were no others.
+
+    Names of groups and classes that only other models predict are left out, unless they are
+    `known` from training labels. Cells stay apart as they are.
+    """
+    chosen = of_model(cells, model)
+    chosen._ordered = None
+    if known:
+        return chosen
+    sides = sides_of(chosen)
+    for role in LABELS:
+        own = {name: side for name, side in sides.items() if name.startswith(role)}
+        names, fixed = sides[role].names, not sides[role].open or sides[role].pos_label is not None
+        if fixed or any(side.labels.width < len(names) for side in own.values()):
+            continue
+        every = [side.labels for name, side in sides_of(cells).items() if name.startswith(role)]
+        mine = _occurring([side.labels for side in own.values()])
+        kept = np.flatnonzero(mine | ~_occurring(every))
+        if len(kept) < len(names):
+            left = tuple(names[i] for i in kept)
+            for name, side in own.items():
+                sides[name] = replace(side, names=left, labels=side.labels.select(kept))
+    return with_sides(chosen, sides)
+
+
+def _occurring(every: Sequence[Labels]) -> Array:
+    """Return which columns any of several labels has."""
+    occurs = np.zeros(every[0].width, dtype=bool)
+    for labels in every:
+        if isinstance(labels, Codes):
+            occurs[labels.codes[labels.codes >= 0]] = True
+        else:
+            occurs |= (labels.matrix != 0).any(axis=0)
+    return occurs
+
+
+def together(cells: C, models: Sequence[str]) -> C:
+    """Return the cells with the predictions of some models, in an order that only they decide."""
+    every = sides_of(cells)
+    sides: dict[SideName, Side] = {name: every[name] for name in LABELS}
+    for model in models:
+        sides |= {name: side for name, side in every.items() if name.partition(":")[2] == model}
+    return ordered(merged_cells(with_sides(cells, sides)))
+
+
+def check_model(model: Any, models: Sequence[str], parameter: str) -> str:
+    """Return the name of a model, or raise if it is none of them."""
+    if not isinstance(model, str) or model not in models:
+        raise InputError(
+            "{name} must be one of the models, {models}; got {seen!r}{meant}",
+            name=parameter,
+            models=quote(models),
+            seen=model,
+            meant=meant(model, models),
+        )
+    return model
+
+
+def check_models(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the models, which every prediction must have; `given` by parameter."""
+    held = {name: one for name, one in given.items() if one is not None}
+    for name, one in held.items():
+        if not isinstance(one, Mapping):
+            raise InputError(
+                "{name} must be a dict of model names if other predictions are one, for example "
+                "{{'champion': ..., 'challenger': ...}}; got {kind}.",
+                name=name,
+                kind=type(one).__name__,
+            )
+        wrong = [model for model in one if not isinstance(model, str) or not model]
+        if wrong:
+            raise InputError(
+                "{name} names a model {seen!r}. Name models with text.", name=name, seen=wrong[0]
+            )
+    if not held:
+        raise InputError("{y_preds} is None: pass the predictions of each model, by its name.")
+    (first, models), *others = ((name, tuple(one)) for name, one in held.items())
+    for name, one in others:
+        if {*one} != {*models}:
+            raise InputError(
+                "{name} and {other} have different models: only one of them has {lacking}.",
+                name=first,
+                other=name,
+                lacking=quote(sorted({*one} ^ {*models})),
+            )
+    if not models:
+        text = "{name} is an empty dict: pass two models or more, by name."
+        raise InputError(text, name=first)
+    if len(models) < 2:
+        raise InputError(
+            "{name} holds one model, {seen}. A comparison needs two models or more; audit one "
+            "by itself.",
+            name=first,
+            seen=quote(models),
+        )
+    return models
+
+
+@contextmanager
+def of_the_model(model: str) -> Iterator[None]:
+    """Let errors say which model's predictions they are about."""
+    names: dict[str, Spoken] = {
+        name: Role(f"{name}s", f"[{model!r}]") for name in ("y_pred", "sensitive_pred")
+    }
+    try:
+        with speaking(names):
+            yield
+    except InputError as error:
+        if repr(model) not in error.args[0]:
+            error.begin_with(f"Predictions of {model!r}: ")
+        raise
+
+
+def joined(read: Mapping[str, Rows]) -> dict[str, Any]:
+    """Return what cells are made of, from the rows that were read with each model's predictions.
+
+    The rows are those of one data set, one a cell, in one order.
+    """
+    parts = list(read.values())
+    first = parts[0]
+    for model, rows in read.items():
+        if len(rows.weight) != len(first.weight):
+            raise InputError(
+                "The predicted group of {model!r} is missing in other rows than that of "
+                "{other_model!r}. Leave these rows out for all models.",
+                model=model,
+                other_model=next(iter(read)),
+            )
+    groups = united([one.group.names for one in parts])
+    labels = [one.task for one in parts if one.task is not None]  # models are compared by labels
+    tasks = united([one.names for one in labels])
+    sides: dict[Any, Side] = {"group": first.group.onto(groups), "task": labels[0].onto(tasks)}
+    for model, rows in read.items():
+        if rows.task_pred is not None:
+            sides[side_of_model("task_pred", model)] = rows.task_pred.onto(tasks)
+        if rows.group_pred is not None:
+            sides[side_of_model("group_pred", model)] = rows.group_pred.onto(groups)
+    whole = first.repeats is None or np.array_equal(first.repeats, first.weight)
+    return {
+        "weight": first.weight,
+        "sides": sides,
+        "n_dropped": first.n_dropped,
+        "repeats": None if whole else first.repeats,
+        "clusters": None if first.clusters is None else Clusters(*first.clusters),
+    }
+
+
+def merged_cells(cells: C) -> C:
+    """Merge equal cells, by one integer a row where the labels are few."""
+    codes = [side.labels for side in sides_of(cells).values()]
+    widths = [one.width + 1 for one in codes if isinstance(one, Codes)]
+    if (
+        not cells.whole
+        or cells.clusters is not None
+        or len(widths) < len(codes)
+        or np.prod(widths, dtype=float) > 2**62
+    ):
+        return cells._distinct()
+    key = np.zeros(cells.n_cells, np.int64)
+    for one, width in zip(codes, widths, strict=True):
+        assert isinstance(one, Codes)
+        key = key * width + one.codes + 1
+    code, values = pd.factorize(key)
+    if len(values) == cells.n_cells:
+        return cells
+    rows = np.empty(len(values), np.intp)
+    rows[code[::-1]] = np.arange(cells.n_cells)[::-1]  # where each occurs first
+    return take(cells, rows, np.bincount(code, cells.weight))
+
+
+def decided(side: Side) -> Side:
+    """Return predictions as labels: the class of the largest score, or those above the middle.
+
+    What counts as a changed prediction must not depend on the last digit of a probability.
+    """
+    if not side.soft:
+        return side
+    matrix = side.labels.dense(slice(None), float)
+    if side.one_label and matrix.shape[1] > 1:
+        return replace(side, labels=Codes(matrix.argmax(axis=1), matrix.shape[1]))
+    if side.one_label:  # one column, of the class that sorts last
+        last = len(side.names) - 1
+        below = matrix[:, 0] < middle_of(matrix)
+        return replace(side, labels=Codes(last - below, len(side.names)))
+    return replace(side, labels=Members(matrix >= middle_of(matrix)))
+
+
+def middle_of(scores: Array) -> float:
+    """Return the score from which a label is predicted: 1/2 of probabilities, 0 of logits."""
+    return 0.5 if scores.min() >= 0 and scores.max() <= 1 else 0.0
+
+
+def differ(cells: Cells, side: str, model: str, other: str) -> Array:
+    """Return in which cells two models predict different labels."""
+    one, two = (sides_of(cells)[side_of_model(side, name)] for name in (model, other))
+    if not cells.soft("task"):  # any other number is another prediction
+        one, two = decided(one), decided(two)
+    differs: Array = (one.labels.keys() != two.labels.keys()).any(axis=1)
+    return differs

@@ -1,0 +1,203 @@
+"""Sets of tasks: how often each occurs, and which occur often enough.
+
+A set is a row of booleans, with a column for each task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from math import comb
+
+import numpy as np
+
+from skbiasamp._input.checks import Array, Names
+from skbiasamp._input.errors import InputError
+from skbiasamp._input.labels import Codes, Members, Side
+from skbiasamp.counts.cells import C, Cells, SideName, labels_of, sides_of, with_sides
+from skbiasamp.counts.pair_sums import everywhere, pair_sums
+
+# Above this many combinations "all" is a mistake more often than a wish.
+_MOST_COMBINATIONS = 2_000_000
+# Multiplications that counting the candidates of one size may take: some 20 seconds.
+_MOST_WORK = 2e11
+
+
+def patterns_of(cells: Cells, side: SideName, by: Iterable[SideName]) -> tuple[Array, Array]:
+    """Return the distinct task sets of labels or predictions and their counts in each group.
+
+    Returns
+    -------
+    patterns : ndarray of bool, shape (n_patterns, n_tasks)
+    counts : ndarray, shape (..., n_patterns, 1 + n_groups * len(by))
+        All rows with that set, then those of each group of each of `by`.
+    """
+    cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
+    held, code = labels_of(cells, side).patterns()
+    rows = Codes(code, len(held))
+    counts = [pair_sums(rows, everywhere(cells.n_cells), cells.weight)]
+    counts += [pair_sums(rows, labels_of(cells, other), cells.weight) for other in by]
+    return held, np.concatenate(counts, axis=-1)
+
+
+def occurrences_of(cells: Cells, side: SideName, by: SideName, sets: Array) -> tuple[Array, Array]:
+    """Return the rows that hold each set, as groups × sets, and over all groups."""
+    patterns, counts = patterns_of(cells, side, (by,))
+    columns = np.moveaxis(counts, -2, 0)
+    sums = superset_counts(patterns, columns.reshape(len(patterns), -1), sets)
+    sums = np.moveaxis(sums.reshape(len(sets), *columns.shape[1:]), 0, -1)
+    return sums[..., 1:, :], sums[..., 0, :]
+
+
+def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
+    """Return sets × columns: the sums of the counts of the patterns that hold all of a set.
+
+    Patterns and sets are rows of booleans, with a column for each task.
+    """
+    n_tasks = patterns.shape[1]
+    if n_tasks <= 20 and 2**n_tasks * n_tasks <= len(sets) * len(patterns):
+        # One addition a task sums over all supersets at once (a transform of the lattice).
+        powers = 1 << np.arange(n_tasks)[::-1]
+        lattice = np.zeros((2**n_tasks, counts.shape[1]))
+        np.add.at(lattice, patterns @ powers, counts)
+        shaped = lattice.reshape((2,) * n_tasks + (-1,))
+        for axis in range(n_tasks):
+            absent, present = np.moveaxis(shaped, axis, 0)
+            absent += present
+        return lattice[sets @ powers]
+    sums = np.empty((len(sets), counts.shape[1]))
+    columns = patterns.T.astype(np.float32)
+    block = max(1, (1 << 24) // max(1, len(patterns)))
+    for low in range(0, len(sets), block):
+        chosen = sets[low : low + block]
+        common = chosen.astype(np.float32) @ columns
+        holds = common == chosen.sum(axis=1, keepdims=True)
+        sums[low : low + block] = holds @ counts
+    return sums
+
+
+def frequent_sets(known: list[tuple[Array, Array]], max_size: int, min_count: float) -> Array:
+    """Grow sets task by task; a set is frequent only if all its subsets are."""
+    found: list[Array] = []
+    n_tasks = known[0][0].shape[1]
+    largest = _frequent_together(known, min_count)
+    if sum(comb(largest, k) for k in range(1, min(max_size, largest) + 1)) > _MOST_COMBINATIONS:
+        raise InputError(
+            "{combinations='all'} finds more than {most:,} sets: all those of {n} tasks that some "
+            "rows have together. Bound them with {max_size} or {min_count}, or use "
+            "{combinations='observed'}.",
+            most=_MOST_COMBINATIONS,
+            n=largest,
+        )
+    candidates = np.eye(n_tasks, dtype=bool)
+    for size in range(1, max_size + 1):
+        often = np.ones(len(candidates), dtype=bool)
+        for patterns, counts in known:
+            if size == 1:
+                often &= counts[:, 0] @ patterns >= min_count
+            elif size == 2:
+                # One product counts all pairs.
+                pairs = (patterns.T * counts[:, 0]) @ patterns.astype(float)
+                members = np.nonzero(candidates)[1].reshape(-1, 2)
+                often &= pairs[members[:, 0], members[:, 1]] >= min_count
+            else:
+                often &= superset_counts(patterns, counts, candidates)[:, 0] >= min_count
+        level = candidates[often]
+        found.append(level)
+        if sum(map(len, found)) > _MOST_COMBINATIONS:
+            raise InputError(
+                "{combinations='all'} finds more than {most:,} sets of up to {size} tasks. Bound "
+                "them with {max_size} or {min_count}, or use {combinations='observed'}.",
+                most=_MOST_COMBINATIONS,
+                size=size,
+            )
+        members = np.nonzero(level)[1].reshape(-1, size)
+        members = members[np.lexsort(members.T[::-1])]
+        partners = _partners(members)
+        n_grown = int(partners.sum())  # before they are made
+        n_distinct = max(len(patterns) for patterns, _ in known)
+        if size < max_size and float(n_grown) * n_distinct * n_tasks > _MOST_WORK:
+            raise InputError(
+                "{combinations='all'} would have to count {n:,} sets of {size} tasks in {rows:,} "
+                "distinct rows. Bound them with {max_size} or {min_count}, or use "
+                "{combinations='observed'}.",
+                n=n_grown,
+                size=size + 1,
+                rows=n_distinct,
+            )
+        grown = _grown(members, partners, n_tasks)
+        if not len(grown):
+            break
+        candidates = np.zeros((len(grown), n_tasks), dtype=bool)
+        np.put_along_axis(candidates, grown, True, axis=1)
+    return np.concatenate(found)
+
+
+def _frequent_together(known: list[tuple[Array, Array]], min_count: float) -> int:
+    """Return the size of a set that is frequent in all labels; there may be larger ones."""
+    frequent = np.ones((1, known[0][0].shape[1]), dtype=bool)
+    for patterns, counts in known:
+        often = patterns[counts[:, 0] >= min_count]
+        often = often[np.argsort(-often.sum(axis=1))[:100]]
+        frequent = (frequent[:, None] & often).reshape(-1, frequent.shape[1])
+    return int(frequent.sum(axis=1).max(initial=0))
+
+
+# Here a set is a row of positions of tasks, and rows are sorted.
+
+
+def _partners(members: Array) -> Array:
+    """Return how many of the following sets differ from each in their last task only."""
+    differs = (members[1:, :-1] != members[:-1, :-1]).any(axis=1)
+    run = np.concatenate([[0], np.cumsum(differs)]) if len(members) else np.empty(0, dtype=int)
+    return np.searchsorted(run, run, side="right") - np.arange(len(run)) - 1
+
+
+def _grown(members: Array, partners: Array, n_tasks: int) -> Array:
+    """Return the sets with one task more of which all subsets are there: two make one."""
+    first = np.repeat(np.arange(len(members)), partners)
+    start = np.cumsum(partners) - partners
+    second = np.arange(len(first)) - start[first] + first + 1
+    grown = np.column_stack([members[first], members[second, -1]])
+    for left_out in range(members.shape[1] - 1):  # without one of the last two tasks it is known
+        grown = grown[_is_in(np.delete(grown, left_out, axis=1), members, n_tasks)]
+    return grown
+
+
+def _is_in(asked: Array, known: Array, n_tasks: int) -> Array:
+    """Whether each of some sets is among those known."""
+    found = np.ones(len(asked), dtype=bool)
+    # Positions among the distinct beginnings of known sets: numbers that never grow too large.
+    at, held = np.zeros(len(asked), dtype=int), np.zeros(len(known), dtype=int)
+    for column in range(known.shape[1]):
+        codes = held * n_tasks + known[:, column]
+        code = at * n_tasks + asked[:, column]
+        distinct, held = np.unique(codes, return_inverse=True)
+        at = np.searchsorted(distinct, code).clip(max=len(distinct) - 1)
+        found &= distinct[at] == code
+    return found
+
+
+def of_sets(cells: C, sets: Array) -> C:
+    """Return the cells whose tasks are sets of tasks, present when all of them are."""
+    cells.require_rows("Which sets of tasks occur", but=("scores", "weights"))
+    sides = sides_of(cells)
+    names, size = tuple(range(len(sets))), sets.sum(axis=1)
+    block = 1 << 11  # products of few rows stay in cache
+    for name in ("task", "task_pred"):
+        if name not in sides:
+            continue
+        labels = labels_of(cells, name)
+        held = np.empty((cells.n_cells, len(sets)), dtype=bool)
+        for low in range(0, cells.n_cells, block):
+            rows = slice(low, low + block)
+            held[rows] = labels.dense(rows, np.float32) @ sets.T.astype(np.float32) == size
+        sides[name] = Side(names, Members(held), open=False)
+    return with_sides(cells, sides)
+
+
+def set_names(tasks: Names, sets: Array) -> Names:
+    """Return each set of tasks as the tuple of their names."""
+    flat = [tasks[i] for i in np.nonzero(sets)[1].tolist()]
+    ends = np.cumsum(sets.sum(axis=1)).tolist()
+    return tuple(tuple(flat[low:high]) for low, high in pairwise([0, *ends]))

@@ -1,0 +1,212 @@
+"""The interval and tests of a result."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skbiasamp._input.checks import Array
+from skbiasamp._utils.random import generator
+from skbiasamp._utils.warnings import UncertaintyWarning, warn
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.inference._clustered import units
+from skbiasamp.inference.hypothesis_tests import (
+    adjust_p_values,
+    bounds_and_tests,
+    changed_clusters,
+    changed_rows,
+)
+from skbiasamp.inference.independent_signs import Signs, estimate
+from skbiasamp.inference.intervals import (
+    FEW,
+    Bounds,
+    Drawn,
+    Measure,
+    agreeing,
+    analytic,
+    chosen,
+    errors_of_base,
+    interval_p_value,
+    lower_ends,
+    measure_resamples,
+    of_sizes,
+    percentiles,
+    predicted_interval,
+    widen_degenerate,
+    with_errors_of_base,
+)
+from skbiasamp.inference.pairs import Pairs
+
+
+class Uncertainty(NamedTuple):
+    """Interval and tests of a result. The bounds hold the signs of its estimate."""
+
+    bounds: Bounds
+    p_value: Array
+    p_adjusted: Array
+    estimate_p_value: float
+
+
+def assess(
+    measure: Measure,
+    test: Contingency,
+    train: Contingency,
+    pairs: Pairs,
+    signs: Signs,
+    *,
+    interval: str,
+    simultaneous: bool = False,
+    n_resamples: int,
+    confidence_level: float,
+    adjust: str | None,
+    random_state: Any,
+    n_jobs: int | None,
+) -> Uncertainty:
+    """Give the estimate, and each pair, an interval and a test.
+
+    `measure` found `pairs` in the audited rows `test`; `train` gave signs, and perhaps rates.
+    """
+    choices = signs.choices
+    nothing = np.full(pairs.delta.shape, np.nan)
+    # Rows of sums cannot be drawn, and without rates there is no other way.
+    unknown_how = test.summed == "tasks" and pairs.rates is None
+    infinite = pairs.growth is not None and not np.isfinite(pairs.value)
+    if np.isnan(pairs.delta).all() or unknown_how or infinite:
+        none = {"standard_error": np.nan}
+        value = float(estimate(pairs, choices[0]))
+        unknown = Bounds(nothing, nothing, value, np.nan, np.nan, none, choices[0])
+        return Uncertainty(unknown, nothing, nothing, np.nan)
+    cells = pairs.seen_in(test)
+    if interval == "analytic" or test.summed == "tasks":
+        every = analytic(cells, pairs, choices, confidence_level=confidence_level)
+    else:
+
+        def measured(resample: Contingency) -> tuple[Drawn]:
+            return (Drawn.of(measure(resample), choices),)
+
+        how: dict[str, Any] = {"random_state": generator(random_state), "n_jobs": n_jobs}
+        (drawn,) = measure_resamples(measured, test, n_resamples, **how)
+        every = resampled_bounds(
+            drawn, cells, pairs, choices, simultaneous=simultaneous, level=confidence_level
+        )
+    drawn_from = None if interval == "analytic" or test.summed == "tasks" else n_resamples
+    return judged(every, cells, train, pairs, confidence_level, adjust, drawn_from)
+
+
+def resampled_bounds(
+    drawn: Drawn,
+    cells: Contingency,
+    pairs: Pairs,
+    choices: list[Array],
+    *,
+    simultaneous: bool = False,
+    level: float,
+) -> list[Bounds]:
+    """Return the bounds that resamples give, one for each choice of signs."""
+    changed = changed_rows(cells, pairs)
+    in_rows = pairs.rates is not None and pairs.rates.base is not None
+    return percentiles(
+        drawn,
+        pairs,
+        choices,
+        changed if in_rows else None,
+        unit=units(cells, changed, changed_clusters(cells, pairs)),
+        simultaneous=simultaneous,
+        confidence_level=level,
+    )
+
+
+def judged(
+    every: list[Bounds],
+    cells: Contingency,
+    train: Contingency,
+    pairs: Pairs,
+    level: float,
+    adjust: str | None,
+    n_resamples: int | None = None,
+) -> Uncertainty:
+    """Return the bounds that the verdict is about, as wide as few rows need, with their tests."""
+    changed = changed_rows(cells, pairs)
+    unit = units(cells, changed, changed_clusters(cells, pairs))
+    every = [widen_degenerate(one, pairs, unit=unit, confidence_level=level) for one in every]
+    errors = [errors_of_base(pairs, train, one.sign) for one in every]
+    every = [
+        one if error is None else with_errors_of_base(one, pairs, error, level)
+        for one, error in zip(every, errors, strict=True)
+    ]
+    known = lower_ends(cells, train, pairs, [one.sign for one in every], level)
+    bounds = every[chosen(known or [one.estimate_low for one in every])]
+    if bounds.estimate_low > 0 >= every[-1].estimate_low:  # other ends than by the delta method
+        bounds = bounds._replace(estimate_low=every[-1].estimate_low)
+    if bounds.estimate_high < 0:  # does it reduce, or reverse?
+        reach = predicted_interval(cells, pairs, bounds.sign, level)
+        bounds = bounds._replace(statistics=bounds.statistics | reach)
+    ends = bounds.estimate_low, bounds.estimate_high
+    if bounds.p_value is not None:  # the test of the draws
+        tests = agreeing(bounds.p_value, bounds.low, bounds.high, level)
+        p_value = agreeing(bounds.estimate_p_value, *ends, level)
+        bounds = _with_ends(bounds, bounds.low, bounds.high)
+        return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
+    counted = None
+    if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
+        counted = *changed, pairs.n
+    how: dict[str, Any] = {"confidence_level": level, "n_resamples": n_resamples}
+    ends_of_pairs = bounds.low, bounds.high
+    low, high, tests = bounds_and_tests(pairs.moved, ends_of_pairs, pairs.slopes, counted, **how)
+    p_value = interval_p_value(bounds.estimate, *ends, **how)
+    bounds = _with_ends(bounds, low, high)
+    if pairs.size:
+        # The size of a change that may go either way may be 0.
+        low, high = of_sizes(low, high)
+        least = {"value_low": max(bounds.statistics["value_low"], 0.0)}
+        bounds = bounds._replace(low=low, high=high, statistics=bounds.statistics | least)
+    if pairs.size and bounds.all_low is not None and bounds.all_high is not None:
+        every_low, every_high = of_sizes(bounds.all_low, bounds.all_high)
+        bounds = bounds._replace(all_low=every_low, all_high=every_high)
+    return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
+
+
+def _with_ends(bounds: Bounds, low: Array, high: Array) -> Bounds:
+    """Return bounds with other ends of pairs, which those of all pairs at once contain."""
+    bounds = bounds._replace(low=low, high=high)
+    if bounds.all_low is None or bounds.all_high is None:
+        return bounds
+    every = np.fmin(bounds.all_low, low), np.fmax(bounds.all_high, high)
+    return bounds._replace(all_low=every[0], all_high=every[1])
+
+
+def sign_of_estimate(
+    test: Contingency, train: Contingency, pairs: Pairs, signs: Signs, level: float
+) -> Array:
+    """Return the signs of the estimate of an audit that has no interval."""
+    choices = signs.choices
+    return choices[chosen(lower_ends(pairs.seen_in(test), train, pairs, choices, level))]
+
+
+def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:
+    """Say once for a call which pairs rest on few rows, or on an uncertain sign."""
+    few = ~np.isnan(pairs.delta) & ~reliable
+    # NaN is no flag.
+    weak = ~np.isnan(pairs.delta) & (certain == 0) & (pairs.sign != 0)
+
+    def named(mask: Array) -> str:
+        where = list(zip(*np.where(mask), strict=True))
+        shown = ", ".join(f"({pairs.groups[i]!r}, {pairs.tasks[j]!r})" for i, j in where[:3])
+        return shown + (f" and {len(where) - 3} more" if len(where) > 3 else "")
+
+    parts = []
+    if few.any():
+        parts.append(
+            f"{int(few.sum())} of {few.size} pairs rest on fewer than {FEW} rows "
+            f"(reliable=False in the table): {named(few)}."
+        )
+    if weak.any():
+        parts.append(
+            f"{int(weak.sum())} of {weak.size} pairs are so weakly correlated in the training "
+            "labels that their sign is not statistically distinguishable from 0 "
+            "(sign_certain=False in the table): "
+            f"{named(weak)}."
+        )
+    if parts:
+        warn(" ".join(parts), UncertaintyWarning)

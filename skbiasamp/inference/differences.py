@@ -1,0 +1,383 @@
+"""Several models that predict the same rows: values, and differences on the same cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.labels import Codes, common
+from skbiasamp._utils.random import generator
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.cells import labels_of, sides_of
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.pair_sums import pair_sums
+from skbiasamp.counts.several_models import LABELS, differ, models_of, of_model, side_of_model
+from skbiasamp.inference._clustered import Changes, changes, units
+from skbiasamp.inference.assess import Uncertainty, judged, resampled_bounds, sign_of_estimate
+from skbiasamp.inference.hypothesis_tests import bounds_and_tests
+from skbiasamp.inference.independent_signs import Signs, estimate, gradient, signs_of
+from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
+from skbiasamp.inference.intervals import (
+    Bounds,
+    Drawn,
+    Measure,
+    agreeing,
+    analytic,
+    interval_p_value,
+    measure_resamples,
+    pair_ends,
+    percentiles,
+    widen_degenerate,
+)
+from skbiasamp.inference.pairs import Pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What was found of a model: its pairs, and its estimate with interval and test.
+
+    `cells` are the rows in terms of the pairs' tasks. `draws` are estimates of resamples,
+    `influence` those of rows, whichever the interval is made of.
+    """
+
+    pairs: Pairs
+    cells: Contingency
+    signs: Signs
+    sign: Array
+    estimate: float
+    found: Uncertainty | None = None
+    drawn: Drawn | None = None
+    draws: Array | None = None
+    influence: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """How a model differs from the reference, with interval and test.
+
+    Arrays are groups × tasks. `gained` and `lost` are the rows that only the model, and only the
+    reference, predicts so.
+    """
+
+    value: float
+    low: float
+    high: float
+    p_value: float
+    observed: Array
+    amplification: Array
+    pair_low: Array
+    pair_high: Array
+    gained: Array
+    lost: Array
+    pair_p_values: Array
+
+
+def measure_models(
+    measure: Measure,
+    cells: Contingency,
+    train: Contingency | None,
+    *,
+    interval: str | None,
+    n_resamples: int,
+    confidence_level: float,
+    adjust: str | None,
+    random_state: Any,
+    n_jobs: int | None,
+) -> dict[str, Measured]:
+    """Measure every model on the same cells, and on the same resamples of them.
+
+    `train` gave the signs; None: the audited labels did.
+    """
+    cells = ordered(cells)
+    views = _views(cells)
+    pairs = {model: measure(view) for model, view in views.items()}
+    reference = {model: view if train is None else train for model, view in views.items()}
+    trusted = {
+        model: signs_of(pairs[model], reference[model], view) for model, view in views.items()
+    }
+    choices = {model: signs.choices for model, signs in trusted.items()}
+    drawn: dict[str, Drawn] = {}
+    if interval == "bootstrap":
+
+        def measured(resample: Contingency) -> tuple[Drawn, ...]:
+            every = _views(resample).items()
+            return tuple(Drawn.of(measure(view), choices[model]) for model, view in every)
+
+        how: dict[str, Any] = {"random_state": generator(random_state), "n_jobs": n_jobs}
+        every = measure_resamples(measured, cells, n_resamples, **how)
+        drawn = dict(zip(views, every, strict=True))
+    found = {}
+    for model, own in pairs.items():
+        seen, signs, kept = own.seen_in(views[model]), choices[model], trusted[model]
+        if interval is None or np.isnan(own.delta).all():
+            sign = sign_of_estimate(views[model], reference[model], own, kept, confidence_level)
+            found[model] = Measured(own, seen, kept, sign, float(estimate(own, sign)))
+            continue
+        if model in drawn:
+            bounds = resampled_bounds(drawn[model], seen, own, signs, level=confidence_level)
+        else:
+            bounds = analytic(seen, own, signs, confidence_level=confidence_level)
+        drawn_from = n_resamples if model in drawn else None
+        sure = judged(bounds, seen, reference[model], own, confidence_level, adjust, drawn_from)
+        sign = sure.bounds.sign
+        known: dict[str, Any] = {"drawn": drawn.get(model)}
+        if model in drawn:
+            at = next(i for i, one in enumerate(signs) if one is sign)
+            known["draws"] = drawn[model].estimate[:, at]
+        else:
+            known["influence"] = row_influence(seen, own, gradient(own, sign), centred=True)
+        found[model] = Measured(own, seen, kept, sign, sure.bounds.estimate, sure, **known)
+    return found
+
+
+def _views(cells: Contingency) -> dict[str, Contingency]:
+    """Return the cells of each model; what is counted of the labels alone is counted once."""
+    if not cells.indicator:
+        cells.joint("group", "task")
+        for side in LABELS:
+            cells.count(side)
+    return {model: of_model(cells, model) for model in models_of(cells)}
+
+
+def covariances(models: Sequence[Measured]) -> Array:
+    """Return the covariances of the estimates of models, by resampled rows."""
+    draws = [model.draws for model in models if model.draws is not None]
+    if draws:
+        return np.atleast_2d(np.cov(np.stack(draws)))
+    influences = [model.influence for model in models if model.influence is not None]
+    if not influences:
+        return np.full((len(models), len(models)), np.nan)
+    return covariances_of(models[0].cells, np.stack(influences))
+
+
+def shared_rows_of_pairs(models: Sequence[Measured]) -> Array:
+    """Return the mean covariance of each pair's amplification in several runs."""
+    if models[0].drawn is not None:
+        every = [model.drawn.moved for model in models if model.drawn is not None]
+        total = np.sum(every, axis=0).var(axis=0, ddof=1)
+        own = sum(draws.var(axis=0, ddof=1) for draws in every)
+    else:
+        known = [(model.cells, model.pairs) for model in models]
+        slopes = models[0].pairs.slopes ** 2
+        total = slopes * pair_variances(*known, factors=(1.0,) * len(known))
+        own = sum(slopes * pair_variances(one) for one in known)
+    n = len(models)
+    return np.asarray(np.maximum((total - own) / (n * (n - 1)), 0.0))
+
+
+def difference(
+    own: Measured, other: Measured, *, interval: str | None, confidence_level: float
+) -> Difference:
+    """Compare a model with the reference: the difference of their estimates."""
+    between = _between(own.pairs, other.pairs)
+    gained, lost, whole, moved = _rows_between(own, other)
+    changed = (gained, lost) if whole else None
+    unit = units(own.cells, (gained, lost), moved)
+    value = own.estimate - other.estimate
+    nothing = np.full(between.delta.shape, np.nan)
+    bounds = Bounds(nothing, nothing, value, np.nan, np.nan, {}, between.sign)
+    how: dict[str, Any] = {"confidence_level": confidence_level}
+    p_value, pair_p = float("nan"), nothing
+    if interval is not None and own.found is not None and other.found is not None:
+        if own.drawn is None or other.drawn is None:
+            bounds = _analytic(own, other, between, bounds, confidence_level)
+        elif between.growth is not None:
+            gap = _of_growth(own.drawn, other.drawn)
+            (bounds,) = percentiles(gap, between, [between.sign], None, unit=unit, **how)
+        else:
+            draws = _moved(own, other, between)
+            ends = pair_ends(draws, between, changed, unit=unit, **how)
+            assert own.draws is not None and other.draws is not None
+            apart = own.draws - other.draws
+            reach = ends.of_mean(apart, value, confidence_level, own.sign * between.slopes)
+            bounds = Bounds(ends.low, ends.high, value, *reach, {}, between.sign)
+        bounds = widen_degenerate(bounds, between, unit=unit, **how)
+        ends_of_pairs = bounds.low, bounds.high
+        reach = bounds.estimate_low, bounds.estimate_high
+        if bounds.p_value is not None:  # the test of the draws
+            pair_p = agreeing(bounds.p_value, *ends_of_pairs, confidence_level)
+            p_value = float(agreeing(bounds.estimate_p_value, *reach, confidence_level))
+        else:
+            counted = None
+            if whole and own.cells.clusters is None and not _moves(own.pairs):
+                counted = gained, lost, own.pairs.n
+            how["n_resamples"] = None if own.draws is None else len(own.draws)
+            low, high, pair_p = bounds_and_tests(
+                between.moved, ends_of_pairs, between.slopes, counted, **how
+            )
+            bounds = bounds._replace(low=low, high=high)
+            p_value = float(interval_p_value(value, *reach, **how))
+    return Difference(
+        value,
+        bounds.estimate_low,
+        bounds.estimate_high,
+        p_value,
+        own.pairs.observed - other.pairs.observed,
+        between.moved,
+        bounds.low,
+        bounds.high,
+        gained,
+        lost,
+        np.where(np.isnan(between.delta), np.nan, pair_p),
+    )
+
+
+def _moves(pairs: Pairs) -> bool:
+    """Return whether the rows that a rate is of differ between models."""
+    return pairs.rates is None or pairs.rates.observed[1].endswith("_pred")
+
+
+def _signed(pairs: Pairs) -> Pairs:
+    """Return pairs whose changes have a direction; of a size, those of the signed mean."""
+    return pairs.as_signed() if pairs.apart else pairs
+
+
+def _between(own: Pairs, other: Pairs) -> Pairs:
+    """Return pairs that change from the reference to the model."""
+    own, other = _signed(own), _signed(other)
+    if own.growth is not None:
+        return replace(own, base=other.observed)  # from one model's predictions to the other's
+    after, before = own.delta, other.delta
+    if own.undefined_as_zero:
+        nothing = np.isnan(after) & np.isnan(before)
+        after, before = (np.where(np.isnan(one) & ~nothing, 0.0, one) for one in (after, before))
+    return replace(
+        own, base=before, observed=after, rates=None, own_base=False, divisor=own.divisors
+    )
+
+
+def _of_growth(own: Drawn, other: Drawn) -> Drawn:
+    """Return draws of how much further one model's rates are from equal shares."""
+    value = own.value - other.value
+    moved = own.moved - other.moved
+    return Drawn(moved, value, value[:, None], other.observed, own.observed)
+
+
+def _moved(own: Measured, other: Measured, between: Pairs) -> Array:
+    """Return draws of each pair's difference, in the direction of the training correlation."""
+    slope, pairs = own.pairs.slopes, own.pairs
+    turn = np.divide(between.slopes, slope, out=np.zeros(between.slopes.shape), where=slope != 0)
+    assert own.drawn is not None and other.drawn is not None
+    moved = [one.moved * turn for one in (own.drawn, other.drawn)]
+    if pairs.undefined_as_zero:
+        moved = [np.nan_to_num(one) for one in moved]
+    return moved[0] - moved[1]
+
+
+def _analytic(
+    own: Measured, other: Measured, between: Pairs, bounds: Bounds, confidence_level: float
+) -> Bounds:
+    """Delta-method intervals: of each row the difference of its two influences."""
+    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    both = covariances([own, other])
+    error = float(both[0, 0] + both[1, 1] - 2 * both[0, 1]) ** 0.5
+    variances = pair_variances((own.cells, own.pairs), (other.cells, other.pairs))
+    half = z * np.sqrt(variances) * np.abs(between.slopes)
+    return bounds._replace(
+        low=between.moved - half,
+        high=between.moved + half,
+        estimate_low=bounds.estimate - z * error,
+        estimate_high=bounds.estimate + z * error,
+        statistics={"standard_error": error},
+    )
+
+
+def _rows_between(
+    model: Measured, reference: Measured
+) -> tuple[Array, Array, bool, Changes | None]:
+    """Return the rows that each pair gained and lost, whether these are whole, and the clusters.
+
+    A row is of a pair if it is in the rate that the metric observes: predicted so, in the group.
+    """
+    own = model.pairs
+    held = [model.cells, reference.cells]
+    sides: tuple[Any, Any] = ("task_pred", "group")
+    if own.rates is not None:
+        sides = own.rates.observed
+    elif not held[0].has("task_pred"):
+        sides = ("group_pred", "task")
+    nothing = np.full(own.delta.shape, np.nan)
+    if any(one.soft(side) for one in held for side in sides):
+        return nothing, nothing, False, None
+    labels = [[labels_of(cells, side) for side in sides] for cells in held]
+    labels.append([common(one, two) for one, two in zip(*labels, strict=True)])
+    counts = [pair_sums(one, two, held[0].weight) for one, two in labels]
+    if sides[0].startswith("task"):
+        counts = [one.T for one in counts]
+    if counts[0].shape != own.delta.shape:
+        return nothing, nothing, False, None  # a metric of pairs of its own
+    moved = None
+    if held[0].clusters is not None and held[0].whole:
+        after, before = ((one, two) for one, two in labels[:2])
+        moved = changes(held[0], after, before)
+        if sides[0].startswith("group"):
+            moved = Changes(*(one.T for one in moved))
+    return counts[0] - counts[2], counts[1] - counts[2], held[0].whole, moved
+
+
+# --------------------------------------------------------------------------- changed predictions
+
+
+def n_changed(cells: Contingency, model: str, reference: str) -> float:
+    """Return the number of rows, or clusters of them, that two models predict differently."""
+    changed = _differ(cells, model, reference)
+    if cells.clusters is None:
+        return float(cells.rows @ changed)
+    of, n = cells.clusters
+    return float(n[np.unique(of[changed])].sum())
+
+
+def _differ(cells: Contingency, model: str, reference: str) -> Array:
+    held = side_of_model("task_pred", model) in sides_of(cells)
+    return differ(cells, "task_pred" if held else "group_pred", model, reference)
+
+
+@dataclass(frozen=True, eq=False)
+class Churn:
+    """How many rows of each group two models predict differently.
+
+    `p_value` is that of the test that all groups have the same share of such rows.
+    """
+
+    n: Array
+    changed: Array
+    share: float
+    p_value: float
+
+    @property
+    def shares(self) -> Array:
+        """The share of each group's rows; NaN where it has none."""
+        return np.divide(self.changed, self.n, out=np.full(len(self.n), np.nan), where=self.n > 0)
+
+
+def churn_of(cells: Contingency, model: str, reference: str) -> Churn:
+    """Count the rows whose prediction changed, of the task or else of the group."""
+    changed = _differ(cells, model, reference)
+    groups = labels_of(cells, "group")
+    one = Codes(np.where(changed, 0, -1), 1)
+    n, moved = cells.count("group"), pair_sums(one, groups, cells.weight)[0]
+    table = np.stack([moved, n - moved]) * cells.units_per_weight
+    table = table[:, table.sum(axis=0) > 0]
+    p_value = float("nan")  # overlapping groups share rows, so that no test is valid
+    if not cells.indicator and table.shape[1] > 1:
+        p_value = 1.0
+        if (table.sum(axis=1) > 0).all():
+            p_value = float(_homogeneity(table))
+    return Churn(n, moved, float(cells.weight @ changed / cells.total), p_value)
+
+
+def _homogeneity(table: Array) -> float:
+    """Test that columns have the same shares: Fisher's exact test of two, else Pearson's χ².
+
+    Where 1,000 rows or more are expected everywhere, both agree, and Pearson's is quicker.
+    """
+    expected = stats.contingency.expected_freq(table)
+    if table.shape[1] == 2 and expected.min() < 1_000:
+        return float(stats.fisher_exact(np.rint(table).astype(int)).pvalue)
+    statistic = ((table - expected) ** 2 / expected).sum()
+    return float(stats.chi2.sf(statistic, table.shape[1] - 1))

@@ -1,0 +1,592 @@
+"""Intervals: the bootstrap, the delta method, bounds where few rows differ, spread over runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import special, stats
+
+from skbiasamp._input.checks import Array
+from skbiasamp._utils.jobs import side_by_side
+from skbiasamp._utils.random import chunks, generator
+from skbiasamp.counts.canonical import ordered
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.draws import divided_into_blocks, resampled_blocks
+from skbiasamp.inference._growth import growth_draws, two_sided
+from skbiasamp.inference._simultaneous import largest_deviation, widened
+from skbiasamp.inference.independent_signs import estimate, gradient, predicted_association
+from skbiasamp.inference.influence import mean_variance, pair_variances
+from skbiasamp.inference.pairs import Pairs, Rates
+
+# Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
+FEW = 10
+
+# audited rows -> pairs
+Measure = Callable[[Contingency], Pairs]
+
+
+class Bounds(NamedTuple):
+    """An interval of every pair's amplification (groups × tasks), and of the estimate.
+
+    `sign` are the signs of the estimate.
+    """
+
+    low: Array
+    high: Array
+    estimate: float
+    estimate_low: float
+    estimate_high: float
+    statistics: dict[str, Any]
+    sign: Array
+    # Of all pairs at once, if asked for, and how many standard errors these reach.
+    all_low: Array | None = None
+    all_high: Array | None = None
+    times: float = math.nan
+    # Of pairs and estimate, where the draws themselves are the test.
+    p_value: Array | None = None
+    estimate_p_value: float = float("nan")
+
+
+def analytic(
+    cells: Contingency, pairs: Pairs, choices: Sequence[Array], *, confidence_level: float
+) -> list[Bounds]:
+    """Delta-method intervals from the influence of each row, one for each choice of signs."""
+    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    half = z * np.sqrt(pair_variances((cells, pairs))) * np.abs(pairs.slopes)
+    low, high = pairs.moved - half, pairs.moved + half
+    published: dict[str, float] = {}
+    if pairs.apart:
+        reach = z * mean_variance(cells, pairs, pairs.gradient) ** 0.5
+        published = {"value_low": pairs.value - reach, "value_high": pairs.value + reach}
+    found = []
+    for sign in choices:
+        slopes, value = gradient(pairs, sign), float(estimate(pairs, sign))
+        error = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+        statistics: dict[str, Any] = {"standard_error": error, **published}
+        found.append(
+            Bounds(low, high, value, value - z * error, value + z * error, statistics, sign)
+        )
+    return found
+
+
+def _named(name: str, low: float, high: float) -> dict[str, float]:
+    return {f"{name}_low": float(low), f"{name}_high": float(high)}
+
+
+class Drawn(NamedTuple):
+    """What a metric says about resamples: each pair's amplification, value and estimate.
+
+    `estimate` has a column for each choice of signs, and so has `predicted`: the mean association
+    in the predictions, if there is no other way to know how it varies.
+    """
+
+    moved: Array
+    value: Array
+    estimate: Array
+    # What sizes are of.
+    base: Array | None = None
+    observed: Array | None = None
+    predicted: Array | None = None
+
+    @classmethod
+    def of(cls, pairs: Pairs, choices: Sequence[Array]) -> Self:
+        """Return what is needed of the pairs of resamples."""
+        base, observed = (None, None) if pairs.growth is None else pairs.distances
+        estimates = np.stack([np.asarray(estimate(pairs, sign)) for sign in choices], axis=-1)
+        value = np.asarray(pairs.value) if pairs.apart else estimates[..., 0]
+        predicted = None
+        if pairs.rates is None and pairs.centre is not None:
+            every = [np.asarray(predicted_association(pairs, sign)) for sign in choices]
+            predicted = np.stack(every, axis=-1)
+        return cls(pairs.moved, value, estimates, base, observed, predicted)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Self]) -> Self:
+        """Return the draws of all parts."""
+        every: list[Any] = [
+            None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True)
+        ]
+        return cls(*every)
+
+    def around(self, pairs: Pairs) -> Self:
+        """Return draws whose percentiles are the interval, although noise makes them too large."""
+        if pairs.undirected:
+            # Relative changes divide by rates that are noisy themselves, so their mean is too large
+            # on average, and that of a resample twice as much.
+            bias = np.nanmean(self.value) - pairs.value
+            return self._replace(value=self.value - 2 * bias)
+        if self.base is None or self.observed is None:
+            return self
+        moved, value = growth_draws(pairs, self.moved, self.value, self.base, self.observed)
+        return self._replace(moved=moved, value=value, estimate=value[:, None])
+
+
+def measure_resamples(
+    measured: Callable[[Contingency], tuple[Drawn, ...]],
+    test: Contingency,
+    n_resamples: int,
+    *,
+    random_state: Any,
+    n_jobs: int | None,
+) -> tuple[Drawn, ...]:
+    """Measure resamples of the audited rows, in chunks that fit into memory.
+
+    Many rows that cannot be tallied are resampled in blocks.
+    """
+    cells = ordered(test)
+    seed = np.random.SeedSequence(generator(random_state).integers(2**63, size=2).tolist())
+    blocks = divided_into_blocks(cells, np.random.default_rng(seed))
+    sizes = chunks(n_resamples, cells.n_cells if blocks is None else blocks.n)
+
+    def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Drawn, ...]:
+        rng = np.random.default_rng(stream)
+        if blocks is None:
+            return measured(cells.resample(n_draws, random_state=rng))
+        return measured(resampled_blocks(cells, blocks, n_draws, rng))
+
+    parts = side_by_side(
+        draw,
+        zip(sizes, seed.spawn(len(sizes)), strict=True),
+        n_jobs=n_jobs,
+        what="resamples",
+        total=n_resamples,
+        each=max(sizes),
+    )
+    return tuple(map(Drawn.joined, zip(*parts, strict=True)))
+
+
+class PairEnds(NamedTuple):
+    """Bounds of every pair, and how far below and above they reach without few rows and with."""
+
+    low: Array
+    high: Array
+    reach: Array
+    wide: Array
+
+    def of_mean(
+        self, draws: Array, value: float, level: float, turn: Array | None = None
+    ) -> tuple[float, float]:
+        """Return the interval of a mean of these pairs.
+
+        `turn` is −1 for pairs that count in the other direction, and 0 for those that do not count.
+        """
+        ends = _quantiles(draws, ((1 - level) / 2, (1 + level) / 2))
+        reach, wide = self.reach, self.wide
+        if turn is not None:
+            reach, wide = (_turned(one, np.sign(turn)) for one in (reach, wide))
+        return _stretched(ends, value, reach, wide)
+
+
+def pair_ends(
+    draws: Array,
+    pairs: Pairs,
+    changed: tuple[Array, Array] | None,
+    *,
+    unit: Any,
+    confidence_level: float,
+) -> PairEnds:
+    """Return percentiles of draws of every pair, wider where few rows differ.
+
+    `unit` is how many independent rows a unit of weight is worth.
+    """
+    low, high = _quantiles(draws, ((1 - confidence_level) / 2, (1 + confidence_level) / 2))
+    centre = pairs.moved
+    low, high = (np.where(np.isnan(centre), np.nan, end) for end in (low, high))
+    reach = np.stack([centre - low, high - centre])
+    wide = reach
+    if changed is not None:
+        few = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=confidence_level)
+        # A pair that does not vary at all is left to `widen_degenerate`.
+        wide = np.where(high - low > 1e-12, np.fmax(reach, few), reach)
+    low = np.where(wide[0] > reach[0], centre - wide[0], low)
+    high = np.where(wide[1] > reach[1], centre + wide[1], high)
+    return PairEnds(low, high, reach, wide)
+
+
+def percentiles(
+    drawn: Drawn,
+    pairs: Pairs,
+    choices: Sequence[Array],
+    changed: tuple[Array, Array] | None,
+    *,
+    unit: Any,
+    simultaneous: bool = False,
+    confidence_level: float,
+) -> list[Bounds]:
+    """Return the percentiles of resamples, one for each choice of signs.
+
+    They are wider where few rows differ, if it is known how many.
+    """
+    joint, drawn = drawn.moved, drawn.around(pairs)
+    ends = pair_ends(drawn.moved, pairs, changed, unit=unit, confidence_level=confidence_level)
+    every = None
+    if simultaneous:
+        every = _all_pairs(joint, pairs, changed, pairs.moved, unit, confidence_level)
+        if pairs.growth is not None:
+            all_low, all_high, times = every
+            every = np.minimum(all_low, ends.low), np.maximum(all_high, ends.high), times
+    published: dict[str, float] = {}
+    if pairs.apart:
+        value = float(pairs.value)
+        low, high = ends.of_mean(drawn.value, value, confidence_level)
+        if pairs.size:
+            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+            low, high = _quantiles(drawn.value, tails)
+        # Noise makes these values too large, perhaps larger than what agrees with the rows.
+        published = _named("value", min(low, value), max(high, value))
+    found = []
+    for i, (sign, draws) in enumerate(zip(choices, drawn.estimate.T, strict=True)):
+        value = float(estimate(pairs, sign))
+        low, high = ends.of_mean(draws, value, confidence_level, sign * pairs.slopes)
+        known = draws[~np.isnan(draws)]
+        error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
+        statistics: dict[str, Any] = {"standard_error": error, **published}
+        if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
+            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+            statistics |= _named(
+                "association_predictions", *_quantiles(drawn.predicted[:, i], tails)
+            )
+        one = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
+        found.append(one if pairs.growth is None else _of_growth(one, drawn, pairs))
+    return found
+
+
+def _of_growth(bounds: Bounds, drawn: Drawn, pairs: Pairs) -> Bounds:
+    """Return bounds that include the estimates of all pairs, with their tests."""
+    return bounds._replace(
+        low=np.minimum(bounds.low, pairs.moved),
+        high=np.maximum(bounds.high, pairs.moved),
+        estimate_low=min(bounds.estimate_low, float(pairs.value)),
+        estimate_high=max(bounds.estimate_high, float(pairs.value)),
+        p_value=np.where(np.isnan(pairs.moved), np.nan, two_sided(drawn.moved)),
+        estimate_p_value=float(two_sided(drawn.value)),
+    )
+
+
+def of_sizes(low: Array, high: Array) -> tuple[Array, Array]:
+    """Return the ends of the size of a change that may go either way."""
+    sizes = np.abs(low), np.abs(high)
+    return np.where(low * high <= 0, 0.0, np.minimum(*sizes)), np.maximum(*sizes)
+
+
+def _all_pairs(
+    draws: Array,
+    pairs: Pairs,
+    changed: tuple[Array, Array] | None,
+    centre: Array,
+    unit: Any,
+    confidence_level: float,
+) -> tuple[Array, Array, float]:
+    """Return intervals that hold for all pairs at once, as wide as few changed rows allow.
+
+    The last number is how many standard errors they reach where rows are many.
+    """
+    error, times = largest_deviation(draws, confidence_level)
+    reach = np.stack([times * error] * 2)
+    exact = None
+    if changed is not None:
+        level = 1 - 2 * float(stats.norm.sf(times))
+        exact = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=level)
+    wide = widened(reach, exact, pairs, unit, times)
+    return centre - wide[0], centre + wide[1], times
+
+
+def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
+    """Return how far below and above (gained − lost)/n the net change of a rate may be.
+
+    Clopper and Pearson's exact bounds of the rows gained and of those lost; distances are squared
+    and added (Zou and Donner 2008). Where no row differs both are 1 − (α/2)^(1/n).
+    """
+    tail = (1 - confidence_level) / 2
+    down, up = [], []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for count in (gained, lost):
+            # A beta quantile is undefined where none or all of the rows count.
+            least = np.where(count > 0, stats.beta.ppf(tail, count, n - count + 1), 0.0)
+            most = np.where(count < n, stats.beta.isf(tail, count + 1, n - count), 1.0)
+            down.append(count / n - least)
+            up.append(most - count / n)
+    return np.stack([np.hypot(down[0], up[1]), np.hypot(up[0], down[1])])
+
+
+def _few_rows_reach(
+    pairs: Pairs, gained: Array, lost: Array, *, unit: Any, confidence_level: float
+) -> Array:
+    """Return how far below and above its change a pair of few differing rows may be, else NaN.
+
+    Resamples hold no other rows than were seen: of two rows gained and none lost they know of no
+    loss, and percentiles are too short.
+    """
+    gained, lost, n = (count * unit for count in (gained, lost, pairs.n))
+    few = (gained + lost < FEW) & (pairs.slopes != 0)
+    reach = change_reach(gained, lost, n, confidence_level=confidence_level)
+    return _turned(np.where(few, reach, np.nan), pairs.slopes)
+
+
+def _turned(reach: Array, slope: Array) -> Array:
+    """Return how far below and above slope times a number may be, of how far the number may."""
+    return np.abs(slope) * np.where(slope < 0, reach[::-1], reach)
+
+
+def _stretched(ends: Any, centre: float, reach: Array, wide: Array) -> tuple[float, float]:
+    """Return the ends of a mean whose pairs reach no longer `reach`, but `wide`.
+
+    They keep how the pairs depend on one another: a mean of pairs that are one number seen from
+    both sides is stretched as that number is.
+    """
+    before, after = ((one**2 * (one > 0)) for one in (reach, wide))
+    before, after = (np.nansum(one, axis=(1, 2)) ** 0.5 for one in (before, after))
+    more = np.divide(after, before, out=np.ones(2), where=before > 0) - 1
+    low, high = ends
+    outwards = np.maximum([centre - low, high - centre], 0) * more
+    return float(low - outwards[0]), float(high + outwards[1])
+
+
+def _quantiles(draws: Array, tails: tuple[float, float]) -> Array:
+    """Quantiles over the first axis; draws in which a pair was undefined do not count."""
+    if not np.isnan(draws).any():
+        return np.quantile(draws, tails, axis=0)
+    known = ~np.isnan(draws).all(axis=0)  # pairs with a defined draw
+    found = np.full((len(tails), *draws.shape[1:]), np.nan)
+    found[:, known] = np.nanquantile(draws[:, known], tails, axis=0)
+    return found
+
+
+def widen_degenerate(bounds: Bounds, pairs: Pairs, *, unit: Any, confidence_level: float) -> Bounds:
+    """Give pairs without any variation the width that so few rows allow.
+
+    Where no row of n differs, a share of up to 1 − (α/2)^(1/n) of them may still do so. Only a
+    pair whose sign is 0 is certain: its amplification is 0 whatever the model does.
+    """
+    alpha = 1 - confidence_level
+    most = pairs.per_row  # a change of a whole rate
+    with np.errstate(divide="ignore", invalid="ignore"):
+        n = pairs.n * unit
+        reach = most * np.where(n > 0, 1 - (alpha / 2) ** (1 / n), np.nan)
+    flat = (bounds.high - bounds.low <= 1e-12) & (pairs.slopes != 0)
+    # A metric that compares no rates may lie beyond what rates can.
+    low = np.where(flat, np.fmin(bounds.low, np.maximum(bounds.low - reach, -most)), bounds.low)
+    high = np.where(flat, np.fmax(bounds.high, np.minimum(bounds.high + reach, most)), bounds.high)
+    counted = np.where(bounds.sign == 0, 0.0, np.nan_to_num(reach)) * pairs.share
+    parts = np.where(flat, counted, 0.0)
+    value, ends = bounds.estimate, (bounds.estimate_low, bounds.estimate_high)
+    if ends[1] - ends[0] <= 1e-12:
+        total = float(parts.sum() or counted.sum())
+        if pairs.growth == "largest":
+            total = float(np.nanmax(reach))
+        floor = -1.0 if pairs.growth is None else -np.inf
+        ends = min(ends[0], max(ends[0] - total, floor)), ends[1] + total
+    elif flat.any() and pairs.growth != "largest":
+        # Pairs that happen not to vary are as uncertain in the mean as they are alone.
+        more = float((parts**2).sum()) ** 0.5
+        ends = _further(value, ends, more)
+    statistics = dict(bounds.statistics)
+    if pairs.size and statistics["value_high"] - statistics["value_low"] <= 1e-12:
+        statistics["value_high"] += float(np.nansum(reach * pairs.share))  # 0 is the least size
+    return bounds._replace(
+        low=low, high=high, estimate_low=ends[0], estimate_high=ends[1], statistics=statistics
+    )
+
+
+class BaseErrors(NamedTuple):
+    """Variances of pairs, estimate and published value, by the rates of training labels."""
+
+    pairs: Array
+    estimate: float
+    value: float
+
+
+def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
+    """Return the variances by training rates, or None if predictions are not compared with them."""
+    if not _of_training(pairs):
+        return None
+    cells, before = _training(pairs, train)
+    of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
+    # Where tasks were summed by themselves, it is not known how their errors add up: NaN.
+    whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
+    value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
+    return BaseErrors(of_pairs, whole, value)
+
+
+def _of_training(pairs: Pairs) -> bool:
+    """Return whether predictions are compared with rates of training labels that are a sample."""
+    known = pairs.rates is None or pairs.in_rows or pairs.growth is not None
+    return pairs.sampled and not known
+
+
+def _training(pairs: Pairs, train: Contingency) -> tuple[Contingency, Pairs]:
+    """Return the training labels, and pairs that compare their rates with 0."""
+    assert pairs.rates is not None
+    side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)
+    rates = Rates((side, given), None)  # type: ignore[arg-type]
+    nothing = np.zeros(pairs.base.shape)
+    return pairs.seen_in(train), replace(pairs, rates=rates, observed=pairs.base, base=nothing)
+
+
+def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
+    """Return bounds that also count the error of training rates."""
+    z = float(stats.norm.isf((1 - level) / 2))
+    reach = z * np.sqrt(errors.pairs)
+    low = pairs.moved - np.hypot(pairs.moved - bounds.low, reach)
+    high = pairs.moved + np.hypot(bounds.high - pairs.moved, reach)
+    every: dict[str, Any] = {}
+    if bounds.all_low is not None and bounds.all_high is not None:
+        reach = bounds.times * np.sqrt(errors.pairs)
+        every["all_low"] = pairs.moved - np.hypot(pairs.moved - bounds.all_low, reach)
+        every["all_high"] = pairs.moved + np.hypot(bounds.all_high - pairs.moved, reach)
+    ends = bounds.estimate_low, bounds.estimate_high
+    ends = _further(bounds.estimate, ends, z * errors.estimate**0.5)
+    statistics = dict(bounds.statistics)
+    statistics["standard_error"] = float(
+        np.hypot(statistics["standard_error"], errors.estimate**0.5)
+    )
+    if pairs.apart:
+        known = statistics["value_low"], statistics["value_high"]
+        statistics |= _named("value", *_further(float(pairs.value), known, z * errors.value**0.5))
+    return bounds._replace(
+        low=low,
+        high=high,
+        estimate_low=ends[0],
+        estimate_high=ends[1],
+        statistics=statistics,
+        **every,
+    )
+
+
+def _further(value: float, ends: tuple[float, float], reach: float) -> tuple[float, float]:
+    """Return the ends of an interval that also counts an independent error."""
+    return (
+        value - float(np.hypot(value - ends[0], reach)),
+        value + float(np.hypot(ends[1] - value, reach)),
+    )
+
+
+def predicted_interval(
+    cells: Contingency, pairs: Pairs, sign: Array, confidence_level: float
+) -> dict[str, float]:
+    """Return the interval of the mean association in the predictions, by the delta method."""
+    if pairs.centre is None or pairs.rates is None:
+        return {}
+    variance = mean_variance(cells, pairs, gradient(pairs, sign), centred=True, labels=False)
+    if math.isnan(variance):
+        return {}
+    reach = float(stats.norm.isf((1 - confidence_level) / 2)) * variance**0.5
+    middle = float(predicted_association(pairs, sign))
+    return _named("association_predictions", middle - reach, middle + reach)
+
+
+def chosen(lows: Sequence[float]) -> int:
+    """Return the position of the signs that the verdict is about, of lower ends of the estimate.
+
+    Signs that count part of the change may call a reversal an amplification. Then the signs of
+    the labels decide, wherever these show an association.
+    """
+    return 1 if len(lows) > 1 and lows[0] > 0 >= lows[1] else 0
+
+
+def lower_ends(
+    cells: Contingency, train: Contingency, pairs: Pairs, choices: Sequence[Array], level: float
+) -> list[float]:
+    """Return the lower end of the estimate at each choice of signs, by the delta method.
+
+    So the estimate is the same whatever interval it has, and without one. It is not known of
+    metrics that compare no rates.
+    """
+    if len(choices) == 1 or pairs.rates is None or pairs.growth is not None:
+        return []
+    z, found = float(stats.norm.isf((1 - level) / 2)), []
+    for sign in choices:
+        slopes = gradient(pairs, sign)
+        variance = mean_variance(cells, pairs, slopes, centred=True)
+        if _of_training(pairs):
+            variance += mean_variance(*_training(pairs, train), slopes, centred=True)
+        found.append(float(estimate(pairs, sign)) - z * variance**0.5)
+    return found
+
+
+def agreeing(p_values: Any, low: Any, high: Any, confidence_level: float) -> Any:
+    """Return p-values of draws that are below α exactly where the interval excludes 0.
+
+    Few draws, or few rows that widen the interval, may put the two on different sides.
+    """
+    alpha = round(1 - confidence_level, 12)
+    below = np.minimum(p_values, np.nextafter(alpha, 0))
+    excluded = (np.asarray(low) > 0) | (np.asarray(high) < 0)
+    return np.where(excluded, below, np.maximum(p_values, alpha))
+
+
+def interval_p_value(
+    value: Any, low: Any, high: Any, confidence_level: float, n_resamples: int | None = None
+) -> Any:
+    """Return the p-value that a number is 0, which is below α where its interval excludes 0.
+
+    It is that of the normal distribution whose quantiles are the ends of the interval. Resamples
+    do not know of smaller chances than one in their number.
+    """
+    value, low, high = (np.asarray(one, dtype=float) for one in (value, low, high))
+    z = float(stats.norm.isf((1 - confidence_level) / 2))
+    reach = np.maximum(np.where(value > 0, value - low, high - value), 1e-300)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_values = 2 * stats.norm.sf(z * np.abs(value) / reach)
+    least = 0.0 if n_resamples is None else 1 / (1 + n_resamples)
+    if least < round(1 - confidence_level, 12):
+        p_values = np.maximum(p_values, least)
+    p_values = np.where(np.abs(value) <= 1e-12, 1.0, p_values)
+    return np.where(np.isnan(value) | np.isnan(low) | np.isnan(high), np.nan, p_values)
+
+
+def of_draws(
+    seen: Array,
+    draws: Array,
+    resamples: Array,
+    folds: Array | None = None,
+    *,
+    confidence_level: float,
+    n_changed: float | None = None,
+    n_rows: int = 0,
+) -> tuple[Array, Array, Array, Array]:
+    """Return intervals of the means of `seen`, p-values that they are 0, and standard errors.
+
+    All are (draws, targets). `draws` of folds, perturbations and training differ as those of
+    `seen` do, and `resamples` vary as rows do. Only their spread is used: resamples are biased as
+    estimates are, and their percentiles were measured to be too short where few rows are wrong.
+    If resamples do not train again, `folds` (draws, folds, targets) tell how much training varies:
+    Nadeau and Bengio's variance, with repeats as in Bouckaert and Frank (2004). Of two models
+    `n_changed` of `n_rows` predictions differ.
+    """
+    value, n_draws = seen.mean(axis=0), len(draws)
+    tail = (1 - confidence_level) / 2
+    rows = resamples.var(axis=0, ddof=1)
+    noise = draws.var(axis=0, ddof=1) / len(seen) if n_draws > 1 else np.zeros(value.shape)
+    # Few draws, or folds, know their own variance badly: Welch and Satterthwaite's degrees of
+    # freedom.
+    squared = noise**2 / max(n_draws - 1, 1)
+    if folds is not None:
+        every = folds.reshape(-1, folds.shape[-1])
+        trained = every.var(axis=0, ddof=1) * (1 / len(every) + 1 / (folds.shape[1] - 1))
+        squared = squared + np.where(trained > rows, trained**2 / (len(every) - 1), 0.0)
+        rows = np.fmax(rows, trained)
+    error = np.sqrt(rows + noise)
+    most = np.full(rows.shape, 1e6)
+    df = np.minimum(np.divide(error**4, squared, out=most, where=squared > 0), 1e6)
+    # Functions, not distributions: those check their arguments for longer than all else takes.
+    reach = -special.stdtrit(df, tail) * error
+    low, high = value - reach, value + reach
+    # So far in the tails resamples know nothing.
+    least = 2 / (1 + len(resamples))
+    away = np.divide(np.abs(value), error, out=np.full(value.shape, np.inf), where=error > 0)
+    p_values = np.where(value == 0, 1.0, np.maximum(2 * special.stdtr(df, -away), least))
+    if n_changed is not None and n_changed < FEW:
+        # Resamples know of no other changes than were seen: bounds of their number instead.
+        unit = np.maximum(np.sqrt(rows / max(n_changed, 1)), 1 / n_rows)
+        reach = n_rows * change_reach(n_changed, 0.0, n_rows, confidence_level=confidence_level)
+        low = np.minimum(low, value - unit * reach.max())
+        high = np.maximum(high, value + unit * reach.max())
+    if n_changed is not None:
+        # If models are alike, each of these rows may as well be the other way round.
+        p_values = np.maximum(p_values, min(2.0 ** (1 - min(n_changed, 1000.0)), 1.0))
+    return low, high, p_values, error

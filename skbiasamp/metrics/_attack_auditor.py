@@ -1,0 +1,569 @@
+"""What the attack metrics share: a pair of attacks, their quality, intervals and table."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError
+from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
+from skbiasamp._utils.formatting import rate
+from skbiasamp.attackers.attack import InputAndTarget, Settings
+from skbiasamp.attackers.attack_pair import AttackPair, Qualities
+from skbiasamp.attackers.attack_run import (
+    AttackRun,
+    Redrawn,
+    make_pair,
+    redrawn,
+    resampled_together,
+    run_attack,
+)
+from skbiasamp.attackers.qualities import ADDITIVE, QUALITIES, divide
+from skbiasamp.attackers.resampling import own_generator
+from skbiasamp.counts.cells import side_of
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.merging import renamed_onto
+from skbiasamp.counts.several_models import alone, together
+from skbiasamp.inference.differences import n_changed
+from skbiasamp.inference.hypothesis_tests import adjust_p_values
+from skbiasamp.inference.intervals import of_draws
+from skbiasamp.inference.runs import (
+    difference_of_means,
+    mean_of_runs,
+    shared_rows,
+    shared_rows_of_difference,
+)
+from skbiasamp.metrics.base import COMMON_CONSTRAINTS, BaseAuditor
+from skbiasamp.metrics.comparing import comparison_result, mean_of_results
+from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, conclusion, label_index
+
+# Names of sides in sentences.
+_SIDES = {
+    "group": "group",
+    "task": "label",
+    "group_pred": "predicted group",
+    "task_pred": "prediction",
+}
+
+
+class AttackAuditor(BaseAuditor):
+    """Base of metrics that compare an attack on labels with an attack on predictions.
+
+    An attacker is a classifier that predicts a target from an input. Derive your own metric from
+    this class: `_attacks` says what each attacker's input and target are, `_amplification`
+    compares their qualities. Intervals, tests, reports, plots and scorers then work with it.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    quality : str or callable, default="balanced_accuracy"
+        %(quality)s
+    equalize : {"f1", "accuracy", None}, default="accuracy"
+        Labels get random errors until this score of theirs equals the predictions'.
+        %(capped)s
+    %(shared)s
+
+    Attributes
+    ----------
+    %(fitted)s
+
+    See Also
+    --------
+    skbiasamp.LeakageAuditor : The group is predicted from the predictions.
+    skbiasamp.DPAAuditor : The predictions are predicted from the group, and the reverse.
+
+    Examples
+    --------
+    By which factor do the predictions help an attacker who looks for women?
+
+    >>> import numpy as np
+    >>> from skbiasamp.metrics import AttackAuditor
+    >>> class ExposureAuditor(AttackAuditor):
+    ...     metric = "exposure"
+    ...     question = "Do the predictions help an attacker to find the group?"
+    ...
+    ...     def _attacks(self):
+    ...         return ("task", "group"), ("task_pred", "group")
+    ...
+    ...     def _amplification(self, data, model):
+    ...         return np.log2(model / data)
+    >>> sex = ["f"] * 200 + ["m"] * 200
+    >>> cooks = ([1] * 100 + [0] * 100) * 2
+    >>> predicted = [1] * 150 + [0] * 50 + [1] * 50 + [0] * 150
+    >>> auditor = ExposureAuditor(cv=None, interval=None)
+    >>> round(auditor.score(cooks, predicted, sensitive_features=sex), 3)
+    0.585
+    """
+
+    kind = "attack"
+    estimand = (
+        "How much better an attacker guesses {about} from the predictions than from {baseline}, in "
+        "the population that the audited rows are a sample of."
+    )
+    null = (
+        "The predictions reveal as much about {about} as {baseline} do. Errors that are not random "
+        "reject it, also if group and task are as associated as in the labels."
+    )
+    # Replication and leakage set these; other metrics need not know them.
+    balanced: bool = False
+    fold: bool = False
+    holdout: bool = False
+    _scores = True
+    columns: ClassVar[dict[str, str]] = {
+        "quality_data": "From equally accurate random labels",
+        "quality_model": "From the model",
+    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
+        "quality": [StrOptions(set(QUALITIES)), callable],
+        "equalize": [StrOptions({"f1", "accuracy"}), None],
+        "cv": [Interval(Integral, 2, None, closed="left"), None],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "verbose": ["verbose"],
+        **COMMON_CONSTRAINTS,
+        "interval": [StrOptions({"bootstrap"}), None],
+    }
+
+    def __init__(
+        self,
+        *,
+        attacker: Any = "auto",
+        quality: Any = "balanced_accuracy",
+        equalize: str | None = "accuracy",
+        cv: int | None = 5,
+        n_draws: int = 10,
+        groups: str = "intersection",
+        missing: str = "error",
+        pos_label: Any = None,
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.attacker = attacker
+        self.quality = quality
+        self.equalize = equalize
+        self.cv = cv
+        self.n_draws = n_draws
+        self.groups = groups
+        self.missing = missing
+        self.pos_label = pos_label
+        self.interval = interval
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.adjust = adjust
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ what a metric fills in
+
+    @property
+    def percent(self) -> bool:
+        """Whether the quality of the attacker is a share of rows."""
+        return self.quality in ADDITIVE
+
+    @abstractmethod
+    def _attacks(self) -> tuple[tuple[SideName, SideName], tuple[SideName, SideName] | None]:
+        """Return (input, target) of the attack on labels, and of the attack on predictions.
+
+        A side is "group", "task", "group_pred" or "task_pred". Labels that become predictions are
+        perturbed, see `equalize`.
+        """
+
+    @abstractmethod
+    def _amplification(self, data: Array, model: Array) -> Array:
+        """Return the formula: how far the quality on predictions exceeds that on labels."""
+
+    def _requires(self) -> tuple[SideName, ...]:
+        model = self._attacks()[1]
+        return tuple(side for side in model or () if side.endswith("_pred"))
+
+    def _equalized(self, test: Contingency) -> str | None:
+        """Return which score of the perturbed labels equals the predictions'."""
+        return self.equalize
+
+    def _more_statistics(
+        self, done: AttackRun, test: Contingency, rng: np.random.Generator
+    ) -> dict[str, float]:
+        """Return what else a result's statistics hold."""
+        return {}
+
+    def _spread(self, resampled: Array) -> Array:
+        """Return values of resamples, spread as those of other training rows would be."""
+        return resampled
+
+    def _evidence(self, done: AttackRun) -> dict[str, Any]:
+        """Return what else a result holds, by the names of its fields."""
+        return {}
+
+    def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
+        result = super()._declared(result, columns)
+        if self.equalize is None or self._attacks()[1] is None:
+            return replace(result, columns={**result.columns, "quality_data": "From labels"})
+        return result
+
+    def _sentence(self, result: AuditResult) -> str:
+        """Return the conclusion, and how well the attacker guesses on both sides."""
+        text, model = conclusion(result), self._attacks()[1]
+        if model is None or np.isnan(result.value):
+            return text
+        known, target = (_SIDES[side] for side in model)
+        intro, source = f"Knowing the {known}", "for"
+        if model[0].endswith("_pred"):
+            seen = "scores" if result.statistics.get("input") == "scores" else f"{known}s"
+            intro, source = f"From the {seen}", "from"
+        if self.quality == "accuracy":
+            rows = "rows (all groups weighted equally)" if self.balanced else "rows"
+            form, how = rate, f"correctly for {{}} of {rows}"
+        else:
+            name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
+            form = rate if self.quality == "balanced_accuracy" else "{:.4g}".format
+            how = f"with a quality ({name}) of {{}}"
+            if self.quality == "balanced_accuracy":
+                how = "with a balanced accuracy of {}"
+        # The labels are those in place of which the model has predictions.
+        labels = "groups" if "group_pred" in model else "labels"
+        other = f"true {labels}" if self.equalize is None else f"equally accurate random {labels}"
+        the = "the " * (self.equalize is None)
+        on_labels, on_model = (form(float(result.table[name].mean())) for name in self.columns)
+        return (
+            f"{text} {intro}, an attacker guesses the {target} {how.format(on_model)}, compared "
+            f"with {on_labels} {source} {the}{other}."
+        )
+
+    # ------------------------------------------------------------------ how it is run
+
+    def _check(self, test: Contingency) -> None:
+        super()._check(test)
+        roles: dict[SideName, str] = {"group": "sensitive_features", "task": "y_true"}
+        for side, name in roles.items() if self._fitted else ():
+            if test.soft(side) != self.contingency_.soft(side):
+                raise InputError(
+                    "{name} must be of one kind in training and audited rows; got numbers in one "
+                    "and classes in the other. Cut the numbers into classes, or pass both as "
+                    "numbers.",
+                    name=name,
+                )
+
+    def _check_groups(self, cells: Contingency) -> None:
+        """With one group there is nothing to predict: a warning says so when it is audited."""
+
+    def _run(self, test: Contingency, rng: np.random.Generator) -> AttackRun:
+        return run_attack(self._pair(test), rng)
+
+    def _pair(self, test: Contingency) -> AttackPair:
+        """Return the attacks on labels and on predictions."""
+        for cells in (test, self.contingency_) if self._fitted else (test,):
+            cells.require_rows(self.metric[:1].upper() + self.metric[1:])
+        own = {one.name: getattr(self, one.name) for one in fields(Settings)}
+        settings = Settings(**own | {"equalize": self._equalized(test)})
+        data, model = self._attacks()
+        sides = InputAndTarget(*data), model and InputAndTarget(*model)
+        training, validation = self._training(test), self._validation(test)
+        return make_pair(test, training, settings, *sides, validation=validation)
+
+    def _validation(self, test: Contingency) -> Contingency | None:
+        """Return the rows on which attackers choose their epoch, with the classes of `test`."""
+        return None
+
+    def _training(self, test: Contingency) -> Contingency | None:
+        """Return the training rows with the classes of the audited ones, which may be more."""
+        if not self._fitted:
+            return None
+        names = (side_of(test, "group").names, side_of(test, "task").names)
+        return renamed_onto(self.contingency_, *names)
+
+    def _amplified(self, qualities: Qualities) -> Array:
+        return np.asarray(self._amplification(qualities.data, qualities.model))
+
+    def _varied(self, of: Callable[[Qualities], Array], again: Redrawn) -> list[Array]:
+        """Return what is made of qualities, over draws, over resamples and over folds if any."""
+        varied = [of(again.draws), self._spread(of(again.resamples))]
+        return varied if again.folds is None else [*varied, of(again.folds)]
+
+    def _value(self, test: Contingency) -> float:
+        done = self._run(test, own_generator(self.random_state))
+        return float(self._amplified(done.qualities).mean())
+
+    def _compare_models(
+        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
+    ) -> ComparisonResult:
+        if runs:
+            return self._compare_runs(cells, reference, runs)
+        # Every model is audited by itself, with the random numbers of its own audit.
+        models = [reference, *(model for model in cells.models if model != reference)]
+        rng = own_generator(self.random_state)
+        generators = [rng, *(copy.deepcopy(rng) for _ in models[1:])]
+        parts = {model: alone(cells, model, known=self._fitted) for model in models}
+        done, varied, again = {}, {}, {}
+        for model, own in zip(models, generators, strict=True):
+            done[model] = self._run(parts[model], own)
+            varied[model] = [self._amplified(done[model].qualities)]
+            if self.interval is not None:
+                again[model] = redrawn(done[model], self.n_resamples, own, guesses=False)
+                varied[model] += self._varied(self._amplified, again[model])
+        rows: list[dict[str, Any]] = []
+        tables: list[pd.DataFrame] = []
+        nothing = dict.fromkeys(MODEL_COLUMNS[3:], np.nan)
+        for model in models:
+            value = float(varied[model][0].mean())
+            row = {"model": model, "value": value, "estimate": value, **nothing}
+            rows.append(row)
+            if self.interval is not None:
+                row["low"], row["high"], *_ = self._interval_of_mean(*varied[model])
+            if model == reference:
+                continue
+            row["difference"] = row["value"] - rows[0]["value"]
+            gaps = [varied[model][0] - varied[reference][0]]
+            how: dict[str, Any] = {}
+            if self.interval is not None:
+                both = {name: done[name] for name in (reference, model)}
+                shared = together(cells, [*both])
+                drawn = resampled_together(both, shared, self.n_resamples, again[reference])
+                resampled = [self._spread(self._amplified(found)) for found in drawn]
+                gaps += _gaps(varied[reference], varied[model], *resampled)
+                clusters = cells.clusters
+                how["n_changed"] = n_changed(cells, model, reference)
+                how["n_rows"] = int(cells.rows.sum() if clusters is None else clusters.total)
+                names = ("difference_low", "difference_high", "p_value")
+                row |= dict(zip(names, self._interval_of_mean(*gaps, **how), strict=False))
+            columns = {"model": model, **self._targets(done[model], parts[model])}
+            columns |= self._columns_of_gap(done[reference], done[model], gaps, how)
+            tables.append(pd.DataFrame(columns))
+        return comparison_result(self, cells, reference, rows, pd.concat(tables, ignore_index=True))
+
+    def _columns_of_gap(
+        self, reference: AttackRun, model: AttackRun, gaps: list[Array], how: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the columns of a table of targets; `gaps` are differences of two models."""
+        before, after = (run.qualities.model.mean(axis=0) for run in (reference, model))
+        columns: dict[str, Any] = {
+            "n": float(model.pair.cells.total),
+            "reference": before,
+            "observed": after,
+            "difference": after - before,
+            "amplification": gaps[0].mean(axis=0),
+            **dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan),
+        }
+        if self.interval is not None:
+            low, high, p_values, _ = of_draws(*gaps, confidence_level=self.confidence_level, **how)
+            columns |= {"low": low, "high": high, "p_value": p_values}
+            columns["p_adjusted"] = adjust_p_values(p_values, self.adjust)
+        return columns
+
+    def _interval_of_mean(self, *every: Array, **how: Any) -> tuple[float, ...]:
+        """Return the interval, p-value and standard error of the mean over targets."""
+        seen, *varied = (one.mean(axis=-1, keepdims=True) for one in every)
+        found = of_draws(seen, *varied, confidence_level=self.confidence_level, **how)
+        return tuple(float(one[0]) for one in found)
+
+    def _result(self, test: Contingency) -> AuditResult:
+        with np.errstate(invalid="ignore"):  # the quality of attackers without errors is infinite
+            return self._attacked(test).result
+
+    def _runs(self, cells: Contingency) -> dict[str, tuple[AuditResult, Array]]:
+        """Audit every run by itself, and all of them on the same resamples."""
+        same = copy.copy(self)
+        if not isinstance(same.random_state, Integral):
+            same.random_state = int(own_generator(self.random_state).integers(2**31))
+        with np.errstate(invalid="ignore"):
+            found = {
+                model: same._attacked(alone(cells, model, known=self._fitted))
+                for model in cells.models
+            }
+            first = next(iter(found.values())).again
+            if first is None:
+                return {model: (one.result, np.full(2, np.nan)) for model, one in found.items()}
+            done = {model: one.done for model, one in found.items()}
+            shared = together(cells, cells.models)
+            drawn = resampled_together(done, shared, self.n_resamples, first)
+            values = [self._spread(self._amplified(one)).mean(axis=-1) for one in drawn]
+        results = (one.result for one in found.values())
+        return dict(zip(found, zip(results, values, strict=True), strict=True))
+
+    def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
+        found = self._runs(cells).values()
+        results, draws = [result for result, _ in found], np.stack([drawn for _, drawn in found])
+        rows = shared_rows(np.cov(draws)) + _common_noise(results, draws)
+        return mean_of_results(self, results, rows, method)
+
+    def _compare_runs(
+        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]]
+    ) -> ComparisonResult:
+        found = self._runs(cells)
+        values = {
+            name: np.array([found[model][0].estimate for model in models])
+            for name, models in runs.items()
+        }
+        draws = {name: np.stack([found[one][1] for one in models]) for name, models in runs.items()}
+        how: dict[str, Any] = {"confidence_level": self.confidence_level}
+        rows, tables = [], []
+        for name, models in runs.items():
+            noise = _common_noise([found[model][0] for model in models], draws[name])
+            mean = mean_of_runs(values[name], shared_rows(np.cov(draws[name])) + noise, **how)
+            row: dict[str, Any] = {"model": name, **dict.fromkeys(MODEL_COLUMNS[1:], np.nan)}
+            row |= {"value": float(mean.value), "estimate": float(mean.value)}
+            row |= {"low": float(mean.low), "high": float(mean.high)}
+            if name != reference:
+                both = np.cov(np.concatenate([draws[name], draws[reference]]))
+                shared = shared_rows_of_difference(both, len(models))
+                gap = difference_of_means(values[name], values[reference], shared, **how)
+                row |= {"difference": float(gap.value), "p_value": float(gap.p_value)}
+                row |= {"difference_low": float(gap.low), "difference_high": float(gap.high)}
+                tables.append(
+                    _targets_of_runs(
+                        name,
+                        *([found[model][0] for model in runs[one]] for one in (name, reference)),
+                    )
+                )
+            rows.append(row)
+        pairs = pd.concat(tables, ignore_index=True)
+        return comparison_result(self, cells, reference, rows, pairs, runs)
+
+    def _attacked(self, test: Contingency) -> _Attacked:
+        """Return the result, with the attacks and how they vary."""
+        again: Redrawn | None = None
+        rng = own_generator(self.random_state)
+        done = self._run(test, rng)
+        pair = done.pair
+        amplification = self._amplified(done.qualities)
+        data, model = (one.mean(axis=0) for one in done.qualities[:2])
+        n = int(pair.cells.total) if test.whole else pair.cells.total
+        chance = pair.chance()
+        statistics: dict[str, Any] = {
+            "attacker": done.attacker_name,
+            "input": "scores" if test.soft("task_pred") else "predictions",
+            "chance_data": float(chance.data.mean()),
+            "chance_model": float(chance.model.mean()),
+            **pair.flips,
+        }
+        if test.clusters is not None:
+            statistics["n_clusters"] = test.clusters.total
+        if len(amplification) > 1:
+            statistics["between_draw_sd"] = float(amplification.mean(axis=1).std(ddof=1))
+        found: dict[str, float] = {}
+        columns: dict[str, Any] = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
+        if self.interval is not None:
+            again = redrawn(done, self.n_resamples, rng)
+            above = self._interval_of_mean(
+                above_chance(done.qualities), *self._varied(above_chance, again)
+            )
+            statistics["above_chance_low"], statistics["above_chance_high"] = above[:2]
+            amplified = [self._amplified(done.qualities), *self._varied(self._amplified, again)]
+            found["low"], found["high"], found["p_value"], error = self._interval_of_mean(
+                *amplified
+            )
+            statistics["standard_error"] = error
+            columns["low"], columns["high"], columns["p_value"], _ = of_draws(
+                *amplified, confidence_level=self.confidence_level
+            )
+            columns["p_adjusted"] = adjust_p_values(columns["p_value"], self.adjust)
+        statistics |= self._more_statistics(done, test, rng)
+        table = pd.DataFrame(
+            {
+                **self._targets(done, test),
+                "n": n,
+                "quality_data": data,
+                "quality_model": model,
+                "delta": model - data,
+                "amplification": amplification.mean(axis=0),
+                **columns,
+            }
+        )
+        value = float(amplification.mean())
+        result = self._made(
+            test,
+            value=value,
+            n_samples=n,
+            table=table,
+            statistics=statistics,
+            **self._evidence(done),
+            **found,
+        )
+        return _Attacked(result, done, again)
+
+    def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
+        """Return group and task of each target; a side that is no target is "(all)"."""
+        names: Any = label_index(done.pair.data.names)
+        on_task = self._attacks()[0][1] == "task"
+        if on_task and len(test.tasks) == 1:
+            names = label_index(test.tasks)
+        every = ["(all)"] * len(names)
+        group, task = (every, names) if on_task else (names, every)
+        return {"group": group, "task": task}
+
+
+def _common_noise(results: list[AuditResult], draws: Array) -> float:
+    """Return the variance by folds and perturbations, which are the same for all runs."""
+    errors = np.array([result.statistics.get("standard_error", np.nan) for result in results])
+    return max(float((errors**2 - draws.var(axis=1, ddof=1)).mean()), 0.0)
+
+
+def _targets_of_runs(name: str, own: list[AuditResult], other: list[AuditResult]) -> pd.DataFrame:
+    """Return what attackers reach on average from the runs of a procedure and the reference's."""
+    first = own[0].table
+    after, before = (
+        np.mean([run.table["quality_model"] for run in runs], axis=0) for runs in (own, other)
+    )
+    moved = [np.mean([run.table["amplification"] for run in runs], axis=0) for runs in (own, other)]
+    columns = {
+        "model": name,
+        "group": first["group"],
+        "task": first["task"],
+        "n": first["n"],
+        "reference": before,
+        "observed": after,
+        "difference": after - before,
+        "amplification": moved[0] - moved[1],
+    }
+    nothing = dict.fromkeys(("low", "high", "p_value", "p_adjusted"), np.nan)
+    return pd.DataFrame(columns | nothing)
+
+
+class _Attacked(NamedTuple):
+    """The result of an audit, and the attacks behind it; `again` is None without an interval."""
+
+    result: AuditResult
+    done: AttackRun
+    again: Redrawn | None
+
+
+def above_chance(qualities: Qualities) -> Array:
+    """Return how far attackers on predictions beat the best guess that ignores its input."""
+    model, chance = qualities.model, qualities.chance
+    # Without any error both are infinite.
+    return np.subtract(model, chance, out=np.zeros(model.shape), where=model != chance)
+
+
+def _gaps(
+    reference: Sequence[Array], model: Sequence[Array], before: Array, after: Array
+) -> list[Array]:
+    """Return how a difference varies: over draws, over resamples, and over folds if there are any.
+
+    `reference` and `model` are what varies of each by itself; `before` and `after` are of the same
+    resamples.
+    """
+    _, draws, _, *folds = zip(reference, model, strict=False)
+    n = min(map(len, draws))  # exact attackers have more of them
+    gap = after - before
+    gaps = [draws[1][:n] - draws[0][:n], gap]
+    apart = before.mean(axis=-1).var() + after.mean(axis=-1).var()
+    common = np.sqrt(divide(gap.mean(axis=-1).var(), apart))
+    for mine, theirs in folds:
+        # Folds of two models have other rows. What attackers learn from the rows of both is taken
+        # to vary less than from two samples, by as much as what they are scored on does.
+        gaps.append(common * (theirs - np.roll(mine, 1, axis=1)))
+    return gaps

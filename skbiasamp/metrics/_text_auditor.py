@@ -1,0 +1,269 @@
+"""What metrics of texts share: words are masked, vocabularies equalised, attackers read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.errors import InputError
+from skbiasamp._input.labels import Codes, Members, codes_of
+from skbiasamp._utils.compat import HasMethods, Interval, StrOptions
+from skbiasamp._utils.formatting import listed, rate
+from skbiasamp.attackers.attack import Attack, InputAndTarget, Inputs, Settings
+from skbiasamp.attackers.attack_pair import AttackPair
+from skbiasamp.attackers.attack_run import AttackRun, make_pair
+from skbiasamp.attackers.qualities import QUALITIES
+from skbiasamp.attackers.text_inputs import (
+    TOKEN,
+    check_attacker,
+    counted,
+    default_attacker,
+    words_of,
+)
+from skbiasamp.counts.cells import side_of
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.metrics._attack_auditor import AttackAuditor
+from skbiasamp.results import AuditResult, conclusion
+from skbiasamp.text import WordMasker
+
+UNKNOWN = "<unk>"
+_TOKEN = re.compile(TOKEN)
+_NAMED = 4  # words that a sentence names for each group
+_MOST_WORDS, _OF_TASK = 20, 5  # words of each group, and of each of many tasks
+SOURCES = ("human texts", "model texts")
+
+
+SIDES: tuple[SideName, ...] = ("task", "task_pred")
+
+
+def _vocabulary(texts: Iterable[str]) -> set[str]:
+    """Return the words of texts, without placeholders."""
+    words = {word for text in texts for word in _TOKEN.findall(text.casefold())}
+    return {word for word in words if not word.startswith("<")}
+
+
+def _known(text: str, known: set[str]) -> str:
+    """Return a text with an unknown token in place of every word that is not known."""
+
+    def one(found: re.Match[str]) -> str:
+        word = found[0]
+        return word if word.startswith("<") or word.casefold() in known else UNKNOWN
+
+    return _TOKEN.sub(one, text)
+
+
+def _inputs(texts: list[str], codes: Array) -> Inputs:
+    """Return the distinct texts among those with some codes, and which one each class has."""
+    used = np.unique(codes)
+    of_class = np.zeros(len(texts), dtype=np.intp)
+    distinct, of_class[used] = np.unique([texts[i] for i in used], return_inverse=True)
+    held = distinct.astype(object)
+    return Inputs(held, of_class, held)
+
+
+class TextAuditor(AttackAuditor):
+    """Base of attacks on texts: words are masked, vocabularies equalised, attackers read."""
+
+    reads = "texts"
+    baseline = "the human texts"
+    balanced: bool
+    cv: int
+    columns: ClassVar[dict[str, str]] = {
+        "quality_data": "From human texts",
+        "quality_model": "From model texts",
+    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **AttackAuditor._parameter_constraints,
+        "attacker": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
+        "quality": [StrOptions(set(QUALITIES) - {"inverse_rmse"}), callable],
+        "equalize": [StrOptions({"vocabulary"}), None],
+        "masker": [StrOptions({"gender"}), HasMethods(["fit", "transform"]), None],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "holdout": ["boolean"],
+        "balanced": ["boolean"],
+    }
+    masker: Any
+
+    @property
+    def _guessed(self) -> str:
+        return "group"
+
+    @property
+    def _fitted(self) -> bool:
+        """Attackers learn from the audited rows: training texts are not used."""
+        return False
+
+    def _attacks(self) -> Any:
+        return ("task", "group"), ("task_pred", "group")
+
+    def _check(self, test: Contingency) -> None:
+        super()._check(test)
+        for name, side in zip(("y_true", "y_pred"), SIDES, strict=True):
+            held = side_of(test, side)
+            odd = [one for one in held.names if not isinstance(one, str)]
+            if held.is_matrix or odd:
+                raise InputError(
+                    "{name} must hold one text a row; got {seen!r}.",
+                    name=name,
+                    seen=odd[0] if odd else "a table",
+                )
+
+    # ------------------------------------------------------------------ texts in
+
+    def _pair(self, test: Contingency) -> AttackPair:
+        test.require_rows(self.metric)
+        read = self._read(test)
+        attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker
+        check_attacker(attacker)
+        attacker, patterns = counted(attacker, *(one.texts for one in read))
+        data, model = (
+            one._replace(patterns=held) for one, held in zip(read, patterns, strict=True)
+        )
+        own = {one.name: getattr(self, one.name) for one in fields(Settings)}
+        settings = Settings(**own | {"equalize": None, "attacker": attacker})
+        on_data, on_model = (InputAndTarget(*one) for one in self._attacks())
+        return self._aimed(make_pair(test, None, settings, on_data, on_model, (data, model)))
+
+    def _aimed(self, pair: AttackPair) -> AttackPair:
+        """Return a pair of attacks with the targets of the metric: the group."""
+        return pair
+
+    def _read(self, test: Contingency) -> tuple[Inputs, Inputs]:
+        """Return what attackers read in place of the texts of people and of the model."""
+        human, model = (side_of(test, name) for name in SIDES)
+        masked = self._masked(human.names)
+        own, known = (_vocabulary(masked[i] for i in set(codes_of(one))) for one in (human, model))
+        for name, words in (("y_true", own), ("y_pred", known)):
+            if not words:
+                raise InputError(
+                    "{name} has no word left for an attacker: masker replaced all of them. "
+                    "Mask fewer words.",
+                    name=name,
+                )
+        equal = masked
+        if self.equalize is not None:
+            if own.isdisjoint(known):
+                raise InputError(
+                    "{y_true} and {y_pred} have no word in common, so equalize='vocabulary' leaves "
+                    "nothing of the human texts. Are they in one language? Pass equalize=None."
+                )
+            equal = [_known(text, known) for text in masked]
+        return _inputs(equal, codes_of(human)), _inputs(masked, codes_of(model))
+
+    def _masked(self, texts: Sequence[Any]) -> list[str]:
+        if self.masker is None:
+            return list(texts)
+        masker = WordMasker() if isinstance(self.masker, str) else self.masker
+        masked = list(masker.transform(list(texts)))
+        if len(masked) != len(texts) or not all(isinstance(one, str) for one in masked):
+            raise InputError(
+                "masker must return one text for each text; {kind} returned {n} values for {m} "
+                "texts.",
+                kind=type(masker).__name__,
+                n=len(masked),
+                m=len(texts),
+            )
+        return masked
+
+    # ------------------------------------------------------------------ what a result says
+
+    def _spread(self, redrawn: Array) -> Array:
+        """Return values of resamples, spread as those of other training rows would be.
+
+        Resamples score attackers that stay as they are. What else varies is that they learn from
+        the other folds: the correction of Nadeau and Bengio for K folds, 1 + K / (K - 1). Intervals
+        of this variance are 0.88 times as wide as necessary for simulated captions (part texts of
+        `benchmarks/evidence.py`), hence the half more. A single split has far fewer rows than the
+        mean over splits, so that its spread is large enough.
+        """
+        if self.holdout:
+            return redrawn
+        centre = redrawn.mean(axis=0)
+        return centre + (redrawn - centre) * np.sqrt(1 + 1.5 * self.cv / (self.cv - 1))
+
+    def _evidence(self, done: AttackRun) -> dict[str, Any]:
+        attacker = default_attacker() if isinstance(self.attacker, str) else self.attacker
+        tables = []
+        for source, attack in zip(SOURCES, done.pair.attacks, strict=True):
+            found = _words(attacker, attack)
+            if found is None:
+                return {"words": None}
+            found.insert(0, "source", source)
+            tables.append(found)
+        return {"words": pd.concat(tables, ignore_index=True)}
+
+    def _more_statistics(
+        self, done: AttackRun, test: Contingency, rng: np.random.Generator
+    ) -> dict[str, float]:
+        pair = done.pair
+        found: dict[str, float] = {}
+        for name, attack in zip(("data", "model"), pair.attacks, strict=True):
+            assert attack.texts is not None
+            empty = np.array([not _TOKEN.search(text) for text in attack.texts])
+            found[f"empty_{name}"] = float(pair.cells.weight @ empty[attack.input_codes])
+        texts = pair.data.texts
+        assert texts is not None
+        words = [_TOKEN.findall(text) for text in texts]
+        n = np.array([[len(one), one.count(UNKNOWN)] for one in words])
+        total, unknown = pair.cells.weight @ n[pair.data.input_codes]
+        found["unknown_words"] = float(unknown / total) if total else 0.0
+        return found
+
+    def _sentence(self, result: AuditResult) -> str:
+        text = conclusion(result)
+        if np.isnan(result.value):
+            return text
+        data, model = (float(result.table[name].mean()) for name in self.columns)
+        form = rate if self.percent else "{:.4g}".format
+        name = getattr(self.quality, "__name__", str(self.quality)).replace("_", " ")
+        what = {
+            "confidence": f"its mean probability for the right {self._guessed} is",
+            "accuracy": "the share of right guesses is",
+        }.get(name, f"its {name} is")
+        text += (
+            f" An attacker reads the model's texts and guesses the {self._guessed}: {what} "
+            f"{form(model)}, compared with {form(data)} from human texts"
+        )
+        chance = result.statistics["chance_model"]
+        text += f" and {form(chance)} by guessing." if self.percent else "."
+        return text + _named(result)
+
+
+def _named(result: AuditResult) -> str:
+    """Return the words that point to each group most, of the model's texts."""
+    words = result.words
+    if words is None or words.empty:
+        return ""
+    own = words[words["source"] == SOURCES[1]]
+    said = []
+    for target, table in own.groupby("target", sort=False):
+        quoted = [f"'{one}'" for one in table["word"][:_NAMED]]
+        said.append(f"{listed(quoted)} for {result.group_name(target)}")
+    if not said or len(said) > _NAMED:
+        return ""
+    return f" Words that it goes by most: {'; '.join(said)}."
+
+
+def _words(attacker: Any, attack: Attack) -> pd.DataFrame | None:
+    """Return the words by which attackers recognise the classes of each target."""
+    assert attack.texts is not None
+    rows = np.repeat(np.arange(attack.cells.n_cells), attack.cells.rows.astype(int))
+    texts, target = attack.texts[attack.input_codes[rows]], attack.target
+    if isinstance(target, Codes):
+        names = side_of(attack.cells, "group").names
+        return words_of(attacker, texts, target.codes[rows], names, most=_MOST_WORDS)
+    assert isinstance(target, Members)
+    tables = []
+    for name, has in zip(attack.names, target.matrix.T, strict=True):
+        found = words_of(attacker, texts, has[rows].astype(int), (None, name), most=_OF_TASK)
+        if found is None:
+            return None
+        tables.append(found[found["target"].notna()])
+    return pd.concat(tables, ignore_index=True)

@@ -1,0 +1,581 @@
+"""What every metric shares: an auditor that learns training labels and measures audited rows."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import cache
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+
+from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
+from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._utils.compat import N_JOBS, Interval, StrOptions
+from skbiasamp._utils.docstrings import documented, filling
+from skbiasamp._utils.formatting import ASSOCIATION
+from skbiasamp._utils.progress import Step, progress
+from skbiasamp.counts import cells
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
+from skbiasamp.metrics.comparing import audited_runs, compared
+from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
+from skbiasamp.results import (
+    AuditResult,
+    ComparisonResult,
+    conclusion,
+    label_index,
+    reference_labels,
+)
+
+# Parameters that every auditor has, as scikit-learn checks them.
+COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+    "groups": [StrOptions(set(GROUPS))],
+    "missing": [StrOptions(set(MISSING_POLICIES))],
+    "pos_label": [Hashable],
+    "interval": [StrOptions({"bootstrap", "analytic"}), None],
+    "adjust": [StrOptions({"holm", "fdr"}), None],
+    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+    "n_resamples": [Interval(Integral, 2, None, closed="left")],
+    "random_state": ["random_state", np.random.Generator],
+    "n_jobs": N_JOBS,
+}
+
+
+class BaseAuditor(ABC, BaseEstimator):
+    """What all auditors share: training labels in, audits out.
+
+    A metric is a subclass that says what it is (`metric`, `kind`, `question`), which predictions
+    it needs (`_requires`) and how it is measured.
+    """
+
+    metric: ClassVar[str]
+    # A metric declares how it is read; reports, pages and plots never compare its name.
+    kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
+    definition: ClassVar[str] = ""  # what it measures, for the glossary of a report
+    direction: str | None = None
+    _parameter_constraints: ClassVar[dict[str, Any]]
+    # What a pair compares: columns of a result's table, and their headings.
+    columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
+    baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
+    pair_of: ClassVar[tuple[str, str]] = ("group", "task")  # what a row of the table is about
+    unit: ClassVar[str] = ""  # of the value, if it is no share
+    amplified: ClassVar[str] = ASSOCIATION  # what a report says that the model amplifies
+    cannot: ClassVar[str] = ""  # why nothing can be, if not for a lack of associations
+    uncounted: ClassVar[str] = ""  # why a pair without a sign adds 0
+    # What the interval is about, and what the test asks. {labels} give the signs.
+    estimand: ClassVar[str] = "The value in the population that the audited rows are a sample of."
+    null: ClassVar[str] = "The value is 0 in this population."
+    _uses_groups: ClassVar[bool] = True
+    _of_scores: ClassVar[tuple[str, ...]] = ()  # what `audit` takes besides: y_score
+    _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
+    # What labels and predictions are: "labels", "texts" or "numbers".
+    reads: ClassVar[Literal["labels", "texts", "numbers"]] = "labels"
+    _worded: bool = True  # whether results have a sentence
+
+    groups: str
+    missing: str
+    pos_label: Any
+    interval: str | None
+    confidence_level: float
+    n_resamples: int
+    adjust: str | None
+    random_state: Any
+    n_jobs: int | None
+    contingency_: Contingency
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__doc__:
+            cls.__doc__ = documented(cls)
+
+    @rest_by_name
+    def fit(
+        self,
+        y_train: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        **columns: Any,
+    ) -> Self:
+        """Learn the correlations of the training labels.
+
+        Parameters
+        ----------
+        y_train : array-like of shape (n_samples,) or (n_samples, n_tasks), Contingency or frame
+            Labels of the training rows.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+            Their sensitive feature, or several.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights. A whole number counts as that many rows.
+        **columns : column name or list of names
+            If `y_train` is a frame: `target`, `sensitive` and `weight` name its columns.
+
+        Returns
+        -------
+        self : object
+            The fitted auditor.
+        """
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        cells = self._count_training(y_train, labels, columns)
+        self._check_groups(cells)
+        return self._learn(cells)
+
+    @rest_by_name
+    def partial_fit(
+        self,
+        y_train: Any,
+        *,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        **columns: Any,
+    ) -> Self:
+        """Add a chunk of training labels to those learned before.
+
+        Parameters
+        ----------
+        y_train, sensitive_features, sample_weight, **columns
+            As for `fit`.
+
+        Returns
+        -------
+        self : object
+            The auditor, as if fitted on the sum of all chunks.
+        """
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        # A chunk may have few rows of each group.
+        cells = self._count_training(y_train, labels, columns, max_groups=MOST_GROUPS)
+        known = getattr(self, "contingency_", None)
+        return self._learn(cells if known is None else known + cells)
+
+    @rest_by_name
+    def score(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+        **columns: Any,
+    ) -> float:
+        """Return the metric's value, as the papers define it.
+
+        Parameters
+        ----------
+        y_true, y_pred, sensitive_features, sensitive_pred, sample_weight, **columns
+            As for `audit`.
+
+        Returns
+        -------
+        value : float
+        """
+        predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        with self._progress():
+            return self._value(self._count_audited(y_true, **predicted, **labels, **columns))
+
+    @rest_by_name
+    @filling
+    def audit(
+        self,
+        y_true: Any,
+        y_pred: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_pred: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        **columns: Any,
+    ) -> AuditResult:
+        """Measure the audited rows, with a table of pairs, confidence intervals and tests.
+
+        Parameters
+        ----------
+        %(y_true)s
+        %(y_pred)s
+        %(sensitive_features)s
+        %(sensitive_pred)s
+        %(sample_weight)s
+        %(clusters)s
+        %(columns)s
+
+        Returns
+        -------
+        result : AuditResult
+        """
+        predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
+        labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
+        labels["clusters"] = clusters
+        with self._progress():
+            return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
+
+    @rest_by_name
+    @filling
+    def compare(
+        self,
+        y_true: Any,
+        y_preds: Any = None,
+        *,
+        sensitive_features: Any = None,
+        sensitive_preds: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        reference: str | None = None,
+        **columns: Any,
+    ) -> ComparisonResult:
+        """Compare several models on the same rows.
+
+        Differences are measured on resamples of the rows of both models, so that what they have in
+        common cancels. Two separate intervals may overlap although the models differ.
+
+        Parameters
+        ----------
+        y_true : array-like, Contingency or frame
+            Labels of the audited rows; or predictions of an old model, to ask how far new ones
+            move from it. A `Contingency` of several models, or a frame, may stand in their place.
+        y_preds : dict of array-like, or of lists of them
+            The predictions of each model, by its name. Lists are runs of a training procedure,
+            two or more each: the means over runs are then compared, with an interval that counts
+            runs and rows.
+        %(sensitive_features)s
+        sensitive_preds : dict of array-like, default=None
+            The sensitive feature as each model predicts it, for task → group.
+        %(sample_weight)s
+        %(clusters)s
+        reference : str, default=None
+            The model that the others are compared with. None: the first.
+        **columns : column name, list of names, or dict of them
+            If `y_true` is a frame, names of its columns as for `audit`; ``prediction`` and
+            ``sensitive_prediction`` are dicts of model names:
+            ``prediction={"champion": "p0", "challenger": "p1"}``.
+
+        Returns
+        -------
+        result : ComparisonResult
+        """
+        labels = {
+            "y_preds": y_preds,
+            "sensitive_features": sensitive_features,
+            "sensitive_preds": sensitive_preds,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        with self._progress():
+            return compared(self, y_true, labels, columns, reference)
+
+    def audit_runs(
+        self,
+        y_true: Any,
+        y_preds: Sequence[Any],
+        *,
+        sensitive_features: Any = None,
+        sensitive_preds: Sequence[Any] | None = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        method: str = "t",
+    ) -> AuditResult:
+        """Measure several training runs of one model on the same rows.
+
+        Models that differ only in their seed can differ in their amplification. The estimate is
+        the mean over runs. Its interval counts that other runs would differ, and that other rows
+        would.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, n_tasks)
+            Labels of the audited rows.
+        y_preds : list of array-like
+            The predictions of each run; None for each if the direction needs none.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+            The sensitive feature, or several.
+        sensitive_preds : list of array-like, optional
+            The sensitive feature as predicted in each run.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights.
+        clusters : array-like of shape (n_samples,), optional
+            An id a row; rows of one cluster are resampled together.
+        method : {"t", "normal"}, default="t"
+            "t": Student's t with as many degrees of freedom as runs less one. "normal": 1.96
+            standard errors, as in the papers.
+
+        Returns
+        -------
+        result : AuditResult
+            The mean over runs; ``statistics`` holds ``n_runs``, ``between_run_sd`` (of the
+            estimate) and ``data_standard_error``: the error of the mean by the audited rows.
+        """
+        labels = {
+            "sensitive_features": sensitive_features,
+            "sensitive_preds": sensitive_preds,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        with self._progress():
+            return audited_runs(self, y_true, y_preds, labels, method)
+
+    def _progress(self) -> AbstractContextManager[Step]:
+        """Show that this metric is being measured, if it takes long."""
+        # Before parameters are checked, the direction may be anything.
+        named = (one for one in (self.metric, self.direction) if isinstance(one, str))
+        return progress(" ".join(named))
+
+    # ------------------------------------------------------------------ labels in
+
+    @property
+    def _fitted(self) -> bool:
+        return hasattr(self, "contingency_")
+
+    def _count_training(
+        self,
+        y_train: Any,
+        labels: dict[str, Any],
+        columns: dict[str, Any],
+        max_groups: int | None = None,
+    ) -> Contingency:
+        """Return training labels as a contingency; errors name what `fit` calls them."""
+        self._validate_params()
+        with speaking(y_true="y_train"):
+            cells = self._count(y_train, labels, columns, max_groups=max_groups)
+            cells.require("task")
+            return cells
+
+    def _count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
+        """Return the audited rows as a contingency; `given` are labels and names of columns."""
+        self._validate_params()
+        self._check_fitted()
+        rows = ("sensitive_features", "sensitive_pred", "sample_weight", "clusters")
+        others = (*rows, *self._of_scores)
+        labels = {"y_pred": y_pred} | {name: given.pop(name, None) for name in others}
+        like = self.contingency_ if self._fitted else None
+        test = self._count(y_true, labels, columns=given, like=like)
+        self._check(test)
+        return test
+
+    def _count(
+        self,
+        y_true: Any,
+        labels: dict[str, Any],
+        columns: dict[str, Any],
+        *,
+        like: Contingency | None = None,
+        max_groups: int | None = None,
+    ) -> Contingency:
+        how: dict[str, Any] = {"like": like, "scores": self._scores, "max_groups": max_groups}
+        how |= {name: getattr(self, name) for name in ("groups", "missing", "pos_label")}
+        how |= {} if self.reads == "labels" else {self.reads: True}
+        engine = self._asked(like) if columns else {}
+        with speaking(max_groups=lambda rest: f"Contingency.from_labels(..., max_groups{rest})"):
+            cells = count_labels(y_true, labels, columns, engine=engine, **how)
+        self._check_read(cells)
+        return cells
+
+    def _check_read(self, cells: Contingency) -> None:
+        """Raise if numbers were counted for a metric of classes, or classes for one of numbers."""
+        if cells.soft("task") != (self.reads == "numbers") and not self._scores:
+            held, needed = ("classes", "numbers")[:: -1 if cells.soft("task") else 1]
+            raise InputError(
+                "{y_true} holds {held}, and {metric} needs {needed}: count them {how}.",
+                held=held,
+                metric=type(self).__name__,
+                needed=needed,
+                how=f"with{'out' * (needed == 'classes')} numbers=True",
+            )
+
+    def _asked(self, like: Contingency | None) -> dict[str, Any]:
+        """Return what an engine is asked for beside counts; `like` are the training labels."""
+        return {"joint": True}
+
+    def _learn(self, cells: Contingency) -> Self:
+        self.contingency_ = cells
+        self.groups_ = list(cells.groups)
+        self.tasks_ = list(cells.tasks)
+        self.n_samples_fit_ = int(cells.total) if cells.whole else cells.total
+        return self
+
+    # Not stored: formats for models, such as that of skops, hold arrays and no data frames.
+    @property
+    def base_rates_(self) -> pd.DataFrame:
+        """P(task | group) in the training labels."""
+        cells = self.contingency_
+        if cells.soft("group") or cells.soft("task"):
+            raise AttributeError("base_rates_ exists if groups and tasks are labels, not scores.")
+        return as_frame(cells.rate("task", given="group"), cells)
+
+    # ------------------------------------------------------------------ what a metric fills in
+
+    def _requires(self) -> tuple[SideName, ...]:
+        """Return the predictions that the metric cannot do without."""
+        return ("group_pred",) if self.direction == "T->A" else ("task_pred",)
+
+    def _why_labels(self) -> str:
+        """Return what the metric needs labels of the audited rows for; "" if it needs none."""
+        return "compares predictions with labels: pass {y_true}."
+
+    def _check_labels(self, test: Contingency) -> None:
+        """Raise if the audited rows have no labels, and the metric needs them."""
+        why = "" if test.has("task") else self._why_labels()
+        if why:
+            raise InputError(
+                "There are no labels of the audited rows, and {metric} " + why,
+                metric=type(self).__name__,
+            )
+
+    def _check(self, test: Contingency) -> None:
+        """Raise if the audited rows lack what the metric needs."""
+        self._check_labels(test)
+        what = f"{self.metric.removesuffix(' amplification')} amplification"
+        directed = self.direction is not None
+        require_predictions(test, self._requires(), what=what, directed=directed)
+
+    def _check_groups(self, cells: Contingency) -> None:
+        """Raise if there is nothing to compare."""
+        require_groups(cells.groups, cells.count("group"), cells.total, declared=cells.declared)
+
+    def _check_fitted(self) -> None:
+        """Raise if the metric cannot do without training labels."""
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers, in one sentence."""
+        return ""
+
+    @property
+    def about(self) -> str:
+        """What attackers guess, and predictions reveal."""
+        return "the group"
+
+    @property
+    def rank(self) -> int:
+        """Rank in a report: the lowest that can be measured gives the verdict."""
+        return 9
+
+    @property
+    def percent(self) -> bool:
+        """Whether the columns that a pair compares are shares of 1."""
+        return True
+
+    @classmethod
+    def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report of these rows runs unasked: none, by default.
+
+        With `scores`, the rows hold scores in place of predictions.
+        """
+        return []
+
+    def _sentence(self, result: AuditResult) -> str:
+        """Return what a result says; a metric adds who is affected and by how much."""
+        return conclusion(result)
+
+    def _learn_reference(self, reference: Contingency) -> Self:
+        """Return a copy that chooses nothing from audited rows, so that periods are comparable."""
+        return copy.copy(self)
+
+    def _learn_signs(self, pooled: Contingency) -> Self:
+        """Return a copy with the signs of pooled rows, if those of a reference were learned."""
+        return self
+
+    def _values(self, drawn: Contingency) -> tuple[Array, Array]:
+        """Return the value of each draw, and what each pair adds to it (draws × pairs), if any."""
+        values = [self._value(cells.drawn(drawn, i)) for i in range(len(drawn.weight))]
+        return np.array(values), np.empty((len(values), 0))
+
+    @abstractmethod
+    def _value(self, test: Contingency) -> float:
+        """Return the value of audited rows."""
+
+    @abstractmethod
+    def _result(self, test: Contingency) -> AuditResult:
+        """Return the result of audited rows."""
+
+    def _estimate(self, test: Contingency) -> float:
+        """Return the estimate of audited rows, which is that of `audit`."""
+        quick = copy.copy(self).set_params(interval=None)
+        return float(quick._result(test).estimate)
+
+    def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
+        """Compare the models of ordered cells with one of them."""
+        raise InputError(
+            "{metric} cannot compare models: derive it from CooccurrenceAuditor or AttackAuditor.",
+            metric=type(self).__name__,
+        )
+
+    def _result_of_runs(self, cells: Contingency, method: str) -> AuditResult:
+        """Return the mean over the models of ordered cells, which are runs of one training."""
+        raise InputError(
+            "{metric} cannot audit runs: derive it from CooccurrenceAuditor or AttackAuditor.",
+            metric=type(self).__name__,
+        )
+
+    def _made(self, test: Contingency, **found: Any) -> AuditResult:
+        """Return a result of audited rows."""
+        nan = float("nan")
+        fields: dict[str, Any] = {"low": nan, "high": nan, "p_value": nan}
+        fields["estimate"] = found["value"]
+        fields["n_samples"] = int(test.total) if test.whole else test.total
+        result = AuditResult(
+            metric=self.metric,
+            direction=self.direction,
+            confidence_level=None if self.interval is None else self.confidence_level,
+            params=self.get_params(deep=False),
+            **fields | found,
+        )
+        return self._declared(result, test.group_columns)
+
+    def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
+        """Return a result with what the metric says about itself, and what it says."""
+        result = replace(
+            result,
+            kind=self.kind,
+            question=self.question,
+            definition=self.definition,
+            rank=self.rank,
+            columns=dict(self.columns),
+            uncounted=self.uncounted,
+            amplified=self.amplified,
+            pair_of=self.pair_of,
+            cannot=self.cannot,
+            settings=tuple(
+                name
+                for name, one in _parameters(type(self)).items()
+                if name in result.params and repr(result.params[name]) != repr(one.default)
+            ),
+            percent=self.percent,
+            unit=self.unit,
+            about=self.about,
+            baseline=self.baseline,
+            group_columns=tuple(columns or ()),
+        )
+        known = {
+            "labels": reference_labels(result),
+            "about": self.about,
+            "baseline": self.baseline,
+        }
+        few = result.statistics.get("n_small_pairs", 0)
+        left_out = f" Pairs with fewer than {FEWEST_ROWS} rows are left out." * bool(few)
+        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
+        # A metric that does not say what its associations are is tested as it stands.
+        own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
+        result = replace(
+            result,
+            estimand=own.estimand.format(**known) + left_out + runs,
+            null=own.null.format(**known),
+        )
+        return replace(result, sentence=self._sentence(result)) if self._worded else result
+
+
+@cache
+def _parameters(auditor: type) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(auditor).parameters
+
+
+def as_frame(values: Array, cells: Contingency) -> pd.DataFrame:
+    """Return an array of groups × tasks as a data frame."""
+    return pd.DataFrame(values, label_index(cells.groups), label_index(cells.tasks))

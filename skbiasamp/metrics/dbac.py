@@ -1,0 +1,298 @@
+"""Directional bias amplification in captions (DBAC)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skbiasamp._input.checks import DIRECTIONS, Array
+from skbiasamp._input.errors import InputError, quote
+from skbiasamp._input.labels import Members, codes_of
+from skbiasamp._utils.compat import StrOptions
+from skbiasamp._utils.warnings import warn
+from skbiasamp.attackers.attack_pair import AttackPair
+from skbiasamp.attackers.attack_run import AttackRun
+from skbiasamp.attackers.qualities import divide
+from skbiasamp.counts.cells import side_of
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.several_models import of_model
+from skbiasamp.metrics._attack_auditor import AttackAuditor
+from skbiasamp.metrics._text_auditor import SIDES, TextAuditor
+from skbiasamp.metrics.functions import function_of
+from skbiasamp.results import ComparisonResult, label_index
+from skbiasamp.text import WordListLabeler, WordMasker
+from skbiasamp.text.labeler import words_and_patterns
+
+TASK = "<task>"
+FEW = 10  # rows that have to name a task
+
+
+class DBACAuditor(TextAuditor):
+    r"""Audit directional bias amplification in captions (DBAC).
+
+    Task → group ("T->A"): words that name the group are masked, and an attacker predicts the
+    group from the rest. Group → task ("A->T"): words that name the tasks are masked, such as
+    objects, and an attacker predicts which of them the text has named. The value is the relative
+    change of the attacker's quality from human texts to texts of the model [1]_. Use it to find
+    out in which direction captions amplify an association.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    direction : {"A->T", "T->A"}, default="T->A"
+        "T->A" (task → group): does what the texts name reveal the group? "A->T" (group → task):
+        does the rest of a text, words for the group included, reveal the task?
+    tasks : dict, default=None
+        For "A->T": the tasks, and the words that name each, as the labels of `WordListLabeler`.
+    attacker : "auto" or estimator, default="auto"
+        Pipeline that reads texts. "auto": `TfidfVectorizer` of one and two words (``min_df=2``)
+        and `LogisticRegression`. An estimator: any pipeline of scikit-learn whose first step takes
+        texts, cloned for every draw, fold and task.
+    quality : str or callable, default="confidence"
+        %(quality)s
+    equalize : {"vocabulary", None}, default="vocabulary"
+        "vocabulary": words of the human texts that the model never uses become one unknown token.
+        None: human texts stay as they are.
+    masker : "gender", transformer or None, default="gender"
+        For "T->A", what hides the group. "gender": `WordMasker` with English words that name a
+        gender. A transformer: a `WordMasker` with words of your own, or anything that returns a
+        text for each text. None: texts are masked already.
+    normalize : bool, default=True
+        True divides the difference of qualities by their sum. False does not.
+    cv : int, default=5
+        Number of folds of the audited rows: attackers are scored on rows that they did not learn
+        from.
+    holdout : bool, default=False
+        False scores all folds. True scores one fold of each draw.
+    n_draws : int, default=5
+        Number of random splits into folds that are averaged.
+    %(shared)s
+
+    Attributes
+    ----------
+    %(fitted)s
+
+    See Also
+    --------
+    LICAuditor : The difference of qualities for the group, as its paper defines it.
+    DPAAuditor : The same form for labels.
+    skbiasamp.metrics.dbac_amplification : The value as a function.
+
+    Notes
+    -----
+    .. math:: DBAC = \frac{\Psi_M - \Psi_D}{\Psi_M + \Psi_D}
+
+    The qualities are those of the attacker on texts of the model and of people. The value lies
+    in [−1, 1]. "A->T" has an attacker for each task, and the value is their mean. Tasks are read
+    from the texts themselves: on the human side from human texts, on the model's side from its
+    own, as DPA predicts the model's predictions. A task that fewer than 10 rows of either side
+    name is left out, with a warning.
+
+    **Left out of the published metric**: its reweighting, and its replacement of unknown words by
+    similar ones (an embedding). A `WordMasker` with ``substitute=`` maps words as you like.
+
+    ``result.words`` and ``statistics`` are as those of `LICAuditor`. Training texts are not used.
+
+    References
+    ----------
+    .. [1] Nair, Tokas, Kerner. Measuring directional bias amplification in image captions using
+       predictability. 2025.
+
+    Examples
+    --------
+    >>> from skbiasamp import DBACAuditor
+    >>> group = ["f", "m"] * 100
+    >>> people = ["a woman has a bike", "a man has a bike"] * 50 + [
+    ...     "a woman has a cake",
+    ...     "a man has a cake",
+    ... ] * 50
+    >>> model = ["a woman has a cake", "a man has a bike"] * 100
+    >>> tasks = {"bike": ["bike"], "cake": ["cake"]}
+    >>> auditor = DBACAuditor("A->T", tasks=tasks, n_draws=2, random_state=0)
+    >>> auditor.audit(people, model, sensitive_features=group).verdict
+    'reveals more'
+    >>> DBACAuditor("T->A", n_draws=2, random_state=0).audit(
+    ...     people, model, sensitive_features=group
+    ... ).verdict
+    'reveals more'
+    """
+
+    metric = "DBAC"
+    definition = (
+        "Directional bias amplification in captions (DBAC; Nair et al., 2025): how much better an "
+        "attacker guesses the group from texts without words for the group (T→A), or the named "
+        "tasks from texts without words for the tasks (A→T), if the model wrote the texts in place "
+        "of people. The value is the difference of both qualities divided by their sum."
+    )
+    rank = 3
+    direction: str
+    _compared: Array | None = None  # the tasks that all compared models name
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions(set(DIRECTIONS))],
+        "tasks": [dict, None],
+        **TextAuditor._parameter_constraints,
+        "normalize": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        direction: str = "T->A",
+        *,
+        tasks: Any = None,
+        attacker: Any = "auto",
+        quality: Any = "confidence",
+        equalize: str | None = "vocabulary",
+        masker: Any = "gender",
+        normalize: bool = True,
+        balanced: bool = True,
+        cv: int = 5,
+        holdout: bool = False,
+        n_draws: int = 5,
+        groups: str = "intersection",
+        missing: str = "error",
+        interval: str | None = "bootstrap",
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            attacker=attacker,
+            quality=quality,
+            equalize=equalize,
+            cv=cv,
+            n_draws=n_draws,
+            groups=groups,
+            missing=missing,
+            interval=interval,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            adjust=adjust,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.direction = direction
+        self.tasks = tasks
+        self.masker = masker
+        self.normalize = normalize
+        self.balanced = balanced
+        self.holdout = holdout
+
+    @property
+    def question(self) -> str:
+        """Question that the metric answers."""
+        if self.direction == "T->A":
+            return "Do the model's texts reveal the group better than human texts do?"
+        return "Do the model's texts reveal the tasks that they name better than human texts do?"
+
+    @property
+    def about(self) -> str:
+        """What attackers guess."""
+        return "the group" if self.direction == "T->A" else "the tasks"
+
+    @property
+    def _guessed(self) -> str:
+        return "group" if self.direction == "T->A" else "task"
+
+    def _requires(self) -> tuple[SideName, ...]:
+        return ("task_pred",)
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        if self.direction == "A->T" and not self.tasks:
+            raise InputError(
+                "tasks must name the words of each task if direction='A->T': "
+                "tasks={{'surfboard': ['surfboard', 'surf board']}}."
+            )
+
+    def _amplification(self, data: Array, model: Array) -> Array:
+        """Return (Ψ_M − Ψ_D) / (Ψ_M + Ψ_D); 0 if both are 0."""
+        return divide(model - data, model + data) if self.normalize else model - data
+
+    # ------------------------------------------------------------------ tasks as targets
+
+    def _masked(self, texts: Sequence[Any]) -> list[str]:
+        if self.direction == "T->A":
+            return super()._masked(texts)
+        lists, patterns = words_and_patterns(self.tasks, "tasks")
+        masked = list(texts)
+        if words := list(dict.fromkeys(word for held in lists.values() for word in held)):
+            masked = list(WordMasker(words, TASK).transform(masked))
+        for pattern in (one for held in patterns.values() for one in held):
+            masked = [pattern.sub(TASK, text) for text in masked]
+        return masked
+
+    def _aimed(self, pair: AttackPair) -> AttackPair:
+        if self.direction == "T->A":
+            return pair
+        named = self._named(pair.cells)
+        kept = self._compared if self._compared is not None else self._kept(pair.cells, [named[1]])
+        data, model = (
+            replace(
+                attack,
+                target=Members(held[:, kept]),
+                n_classes=2,
+                names=tuple(np.array([*self.tasks], dtype=object)[kept]),
+            )
+            for attack, held in zip(pair.attacks, named, strict=True)
+        )
+        return replace(pair, data=data, model=model)
+
+    def _named(self, cells: Contingency) -> list[Array]:
+        """Return which tasks the texts of people and of the model name, in every cell."""
+        sides = [side_of(cells, name) for name in SIDES]
+        found = WordListLabeler(self.tasks).transform(list(sides[0].names))
+        of_text = found[[*self.tasks]].to_numpy(bool)
+        return [of_text[codes_of(side)] for side in sides]
+
+    def _kept(self, cells: Contingency, models: list[Array]) -> Array:
+        """Return the positions of tasks that enough texts name, and enough do not."""
+        human, _ = self._named(cells)
+        counts = np.array([cells.rows @ one for one in (human, *models)])
+        few = ((counts < FEW) | (cells.rows.sum() - counts < FEW)).any(axis=0)
+        if few.all():
+            raise InputError(
+                "tasks must be named by {few} texts of people and of the model, and not by all; no "
+                "task is. Check their words.",
+                few=FEW,
+            )
+        if few.any():
+            left_out = [name for name, one in zip(self.tasks, few, strict=True) if one]
+            warn(
+                f"Fewer than {FEW} texts of people or of the model name {quote(left_out)} (or all "
+                "do): these tasks are left out.",
+                UndefinedMetricWarning,
+            )
+        return np.flatnonzero(~few)
+
+    def _compare_models(
+        self, cells: Contingency, reference: str, runs: Mapping[str, list[str]] | None = None
+    ) -> ComparisonResult:
+        if self.direction == "T->A":
+            return super()._compare_models(cells, reference, runs)
+        views = [of_model(cells, model) for model in cells.models]
+        same: DBACAuditor = clone(self)
+        same._compared = self._kept(views[0], [self._named(view)[1] for view in views])
+        return AttackAuditor._compare_models(same, cells, reference, runs)
+
+    def _targets(self, done: AttackRun, test: Contingency) -> dict[str, Any]:
+        if self.direction == "T->A":
+            return super()._targets(done, test)
+        names = label_index(done.pair.data.names)
+        return {"group": ["(all)"] * len(names), "task": names}
+
+
+dbac_amplification = function_of(
+    DBACAuditor,
+    "dbac_amplification",
+    without=("sensitive_pred", "y_train", "sensitive_train"),
+)

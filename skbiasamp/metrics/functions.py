@@ -1,0 +1,107 @@
+"""Metrics as functions: an auditor without an interval, fitted and scored."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from skbiasamp._input.checks import check_train
+from skbiasamp._input.errors import speaking
+from skbiasamp._utils.compat import validate_parameter_constraints
+from skbiasamp._utils.docstrings import described, parameters_of, sections_of
+from skbiasamp.counts.contingency import is_contingency
+from skbiasamp.metrics.base import BaseAuditor
+
+# Parameters of an auditor that say nothing about the value.
+_OF_INTERVALS = {"interval", "confidence_level", "n_resamples", "simultaneous", "adjust"}
+_OF_INTERVALS |= {"reference", "verbose"}
+_OF_DRAWS = {"random_state", "n_jobs"}
+_LABELS = (
+    "y_true",
+    "y_pred",
+    "sensitive_features",
+    "sensitive_pred",
+    "y_train",
+    "sensitive_train",
+    "sample_weight",
+)
+
+
+def function_of(
+    auditor: type[BaseAuditor],
+    name: str,
+    *,
+    without: tuple[str, ...] = (),
+    validation: bool = False,
+) -> Callable[..., float]:
+    """Return a metric as a function: its auditor without an interval, fitted and scored.
+
+    The function takes those parameters of the auditor that say something about the value, and is
+    documented with the auditor's own text. `without` names what the metric does not use. With
+    `validation` it takes rows on which attackers choose their epoch.
+    """
+    idle = {*_OF_INTERVALS, *without} | (_OF_DRAWS if auditor.kind != "attack" else set())
+    own = inspect.signature(auditor).parameters
+    options = {key: one for key, one in own.items() if key not in idle}
+    kinds = inspect.Parameter
+    by_position, by_name = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
+    signature = inspect.Signature(
+        [
+            kinds(
+                one,
+                by_position if one in ("y_true", "y_pred") else by_name,
+                default=kinds.empty if one == "y_true" else None,
+            )
+            for one in (*_LABELS, *(["validation"] if validation else []))
+            if one not in without
+        ]
+        + [one.replace(kind=by_name) for one in options.values()]
+    )
+
+    def function(*args: Any, **kwargs: Any) -> float:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}() {error}") from None
+        chosen = {key: given.pop(key) for key in options if key in given}
+        validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
+        made = auditor(**chosen, interval=None)
+        if (rows := given.pop("validation", None)) is not None:
+            made._choose_on(rows)
+        fit_if_given(made, given.pop("y_train", None), given.pop("sensitive_train", None))
+        return made.score(**given)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = auditor.__module__
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    function.__doc__ = _function_doc(auditor, list(signature.parameters))
+    return function
+
+
+def fit_if_given(auditor: Any, y_train: Any, sensitive_train: Any) -> None:
+    """Fit on training labels if there are any, else take the audited labels in their place."""
+    if auditor._uses_groups and not is_contingency(y_train):
+        check_train(y_train, sensitive_train)
+    if y_train is not None:
+        with speaking(sensitive_features="sensitive_train"):
+            auditor.fit(y_train, sensitive_features=sensitive_train)
+    elif "reference" in auditor.get_params(deep=False):
+        auditor.set_params(reference="test")
+
+
+def _function_doc(auditor: type[BaseAuditor], names: list[str]) -> str:
+    """Return the docstring of a metric's function, made of its auditor's."""
+    text = auditor.__doc__ or ""
+    sections, name = sections_of(text), auditor.__name__
+    own = parameters_of(sections.pop("Parameters"))
+    parts = [text.partition("\n")[0].replace("Audit", "Compute", 1)]
+    if not name.startswith("_"):
+        parts.append(f"This is the value of `{name}`, without confidence interval and tests.")
+        sections["See Also"] = f"skbiasamp.{name} : The value with table, interval and tests."
+    sections["Parameters"] = described(names, own, kind=auditor.kind)
+    sections["Returns"] = "value : float"
+    for title in ("Parameters", "Returns", "See Also", "Notes", "References", "Examples"):
+        if title in sections:
+            parts.append(f"{title}\n{'-' * len(title)}\n{sections[title]}")
+    return "\n\n".join(parts)

@@ -1,0 +1,149 @@
+"""Labels in: arrays, columns of a frame or of files, or a contingency, by one function."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from os import PathLike
+from typing import Any, ParamSpec, TypeVar
+
+from skbiasamp._input.checks import (
+    check_frame_columns,
+    check_train,
+    require_group_pred,
+    require_task_pred,
+)
+from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
+from skbiasamp._io.files import are_files, as_patterns, opened
+from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
+from skbiasamp.counts.engines import names_of
+from skbiasamp.counts.frames import read_labels
+from skbiasamp.counts.several_models import models_of
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# What names the columns of a frame, wherever a frame may stand in place of labels.
+COLUMNS = ("target", "prediction", "sensitive", "sensitive_prediction", "weight", "cluster")
+
+
+def rest_by_name(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method say what goes by name if more came by position than it takes."""
+    parameters = inspect.signature(method).parameters.values()
+    _, *labels = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+
+    @wraps(method)
+    def checked(*given: P.args, **named: P.kwargs) -> R:
+        if len(given) - 1 > len(labels):
+            name = method.__name__
+            raise TypeError(
+                f"{type(given[0]).__name__}.{name} takes {' and '.join(labels)} by position and "
+                f"the rest by name: {name}({', '.join(labels)}, sensitive_features=A). Got "
+                f"{len(given) - 1} arguments by position."
+            )
+        return method(*given, **named)
+
+    return checked
+
+
+def count_labels(
+    y_true: Any,
+    labels: dict[str, Any],
+    columns: dict[str, Any],
+    *,
+    like: Contingency | None = None,
+    scores: bool = False,
+    engine: dict[str, Any] | None = None,
+    **how: Any,
+) -> Contingency:
+    """Return labels, columns of a frame or of files, or a contingency in their place, counted.
+
+    This is the one place where it is decided which of them it is.
+    """
+    named = {name: one for name, one in columns.items() if one is not None}
+    unknown = [name for name in columns if name not in COLUMNS]
+    if unknown:
+        raise InputTypeError(
+            "got an unexpected keyword argument {seen!r}{meant} Columns of a frame are named by "
+            "{columns}.",
+            seen=unknown[0],
+            meant=meant(unknown[0], COLUMNS),
+            columns=quote(COLUMNS),
+        )
+    if named or isinstance(y_true, str | PathLike):
+        check_frame_columns(named, labels.values())
+        asked = {**named, "like": like, **how, **(engine or {})}
+        with opened_rows(y_true, named) as (frame, _):
+            return Contingency.from_frame(frame, **asked)
+    if not is_contingency(y_true) and "y_score" in labels:
+        # Leakage of scores: without predictions they are these, whatever columns they have.
+        alone = labels["y_pred"] is None
+        given = {"y_pred": labels["y_score"], "y_score": None} if alone else {}
+        with speaking({"y_pred": "y_score"} if alone and labels["y_score"] is not None else {}):
+            read = read_labels(
+                y_true, **labels | given, like=like, scores=scores, embedding=True, **how
+            )
+        return Contingency.of_rows(read)
+    if not is_contingency(y_true):
+        return Contingency.from_labels(y_true, **labels, like=like, scores=scores, **how)
+    if any(other is not None for other in labels.values()):
+        raise InputTypeError(
+            "A Contingency already holds labels, predictions, groups and weights: pass it alone."
+        )
+    if how.get("threshold") is not None:
+        raise InputError(
+            "{threshold} is for scores, and a Contingency holds rows that were read. Pass it to "
+            "Contingency.from_labels or Contingency.from_frame."
+        )
+    cells = y_true.with_positive(how["pos_label"])
+    return cells if like is None else cells.conform(like)
+
+
+@contextmanager
+def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
+    """Yield files as a frame of the columns named, and what they are; any rows else as they are."""
+    if columns and are_files(rows):
+        needed = dict.fromkeys(str(name) for one in columns.values() for name in names_of(one))
+        with opened(as_patterns(rows), list(needed)) as read:
+            yield read
+    else:
+        yield rows, []
+
+
+def read_train(
+    y_train: Any, sensitive_train: Any, columns: dict[str, Any] | None = None, **how: Any
+) -> Contingency | None:
+    """Return training labels counted, or None if there are none."""
+    if is_contingency(y_train):
+        return y_train.with_positive(how["pos_label"])
+    if not columns:
+        check_train(y_train, sensitive_train)
+    if y_train is None:
+        return None
+    labels = {"sensitive_features": sensitive_train}
+    with speaking(y_true="y_train", sensitive_features="sensitive_train"):
+        return count_labels(y_train, labels, columns or {}, **how)
+
+
+def directions_of(test: Contingency) -> list[str]:
+    """Return the directions in which rows have predictions."""
+    return ["A->T"] * test.has("task_pred") + ["T->A"] * test.has("group_pred")
+
+
+def require_predictions(
+    test: Contingency, needed: tuple[SideName, ...], *, what: str, directed: bool = True
+) -> None:
+    """Raise if predictions are needed that the audited rows lack."""
+    lacking = [side for side in needed if not test.has(side)]
+    models = models_of(test)
+    if lacking and models:
+        raise InputError(
+            "{y_true} holds the predictions of several models, {models}. Choose one, "
+            "contingency.model({first!r}), or use compare.",
+            models=quote(models),
+            first=models[0],
+        )
+    require_task_pred("task_pred" not in lacking, metric=what, directed=directed)
+    require_group_pred(not lacking, metric=what)

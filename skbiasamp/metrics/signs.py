@@ -1,0 +1,70 @@
+"""Signs of correlations, from counts, with exact ties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from skbiasamp._input.checks import Array
+from skbiasamp.counts.contingency import Contingency
+
+
+def compare_counts(left: Array, right: Array, *, exact: bool) -> Array:
+    """Return the sign of left − right, 0 where they are equal.
+
+    Sums of whole weights are exact; those of fractional weights carry rounding noise, which
+    must not give an independent pair a sign.
+    """
+    difference = left - right
+    if exact:
+        return np.sign(difference).astype(int)
+    noise = 1e-12 * np.maximum(np.abs(left), np.abs(right)).astype(float)
+    return np.where(np.abs(difference) <= noise, 0, np.sign(difference)).astype(int)
+
+
+def countable(total: Any, *arrays: Array, exact: bool, factor: int = 1) -> tuple[Array, ...]:
+    """Return counts in a type in which the product of two of them is exact."""
+    if not exact:
+        return arrays
+    # Products of whole counts up to 2**53 outgrow floats first and 64-bit integers later.
+    limit = float(np.max(total)) * max(float(np.max(total)), factor)
+    if limit < 2**53:
+        return arrays
+    if limit < 2**62:
+        return tuple(np.asarray(array).astype(np.int64) for array in arrays)
+    return tuple(np.vectorize(int, otypes=[object])(array) for array in arrays)
+
+
+def association_sign(labels: Contingency, *, ties: str = "zero") -> Array:
+    """Return the sign of P(a, t) − P(a) P(t) for every pair of group and task."""
+    counts = labels.joint("group", "task"), labels.count("group"), labels.count("task")
+    return sign_of_counts(labels.total, *counts, exact=labels.whole, ties=ties)
+
+
+def share_sign(labels: Contingency) -> Array:
+    """Return 1 for every group that has more than its equal share of a task, else 0."""
+    joint, tasks = labels.joint("group", "task"), labels.count("task")[..., None, :]
+    return over_share(joint, tasks, len(labels.groups), exact=labels.whole)
+
+
+def sign_of_counts(
+    n: Any, joint: Array, groups: Array, tasks: Array, *, exact: bool, ties: str = "zero"
+) -> Array:
+    """Return the sign of n · joint − groups · tasks."""
+    total, joint, groups, tasks = countable(n, np.asarray(n), joint, groups, tasks, exact=exact)
+    # Counts, not frequencies: exact ties must stay ties (1/3 of 3/7 does not survive division).
+    chance = groups[..., :, None] * tasks[..., None, :]
+    return settled(compare_counts(total[..., None, None] * joint, chance, exact=exact), ties)
+
+
+def settled(sign: Array, ties: str) -> Array:
+    """Return signs in which a tie is 0, or −1 as in the printed formula."""
+    return np.where(sign == 0, -1, sign) if ties == "negative" else sign
+
+
+def over_share(part: Array, whole: Array, shares: int, *, exact: bool) -> Array:
+    """Return 1 where part/whole > 1/shares, else 0; exactly 1/shares is not above it."""
+    limit = np.max(whole, initial=1)
+    part, whole = countable(limit, part, whole, exact=exact, factor=shares)
+    return (compare_counts(part * shares, whole, exact=exact) > 0).astype(int)

@@ -1,0 +1,109 @@
+"""Folds of a cross-validation: how they are made, and what they say together."""
+
+from __future__ import annotations
+
+import copy
+from numbers import Integral
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
+from sklearn.utils.multiclass import type_of_target
+
+from skbiasamp._input.checks import Array
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError
+from skbiasamp.results import ComparisonResult
+
+STRATIFY = ("task", "joint")
+
+
+def splitter(cv: Any, strata: Any, rng: np.random.RandomState) -> Any:
+    """Return what makes the folds; a number of them makes shuffled ones."""
+    if not isinstance(cv, Integral):
+        return check_cv(cv, strata, classifier=True)
+    if cv < 2:
+        raise InputError(
+            "{cv} must be 2 folds or more, a splitter, or a list of splits; got {seen!r}.", seen=cv
+        )
+    try:
+        classes = type_of_target(strata) in ("binary", "multiclass")
+    except TypeError as error:
+        text = "y must hold labels that can be sorted, one a row or one a column; got {seen!r}."
+        raise InputError(text, seen=strata) from error
+    return (StratifiedKFold if classes else KFold)(
+        cv, shuffle=True, random_state=rng.randint(2**31 - 1)
+    )
+
+
+def joint_strata(y: Any, attribute: Any) -> Array:
+    """Return a number for each combination of labels and attribute."""
+    tables = [
+        pd.DataFrame(to_native(value, name)).reset_index(drop=True)
+        for name, value in (("y", y), ("sensitive_features", attribute))
+    ]
+    rows = pd.concat(tables, axis=1, ignore_index=True)
+    return rows.groupby(list(rows.columns), dropna=False, observed=True).ngroup().to_numpy()
+
+
+def seeded_clone(estimator: Any, rng: np.random.RandomState) -> Any:
+    """Return a clone whose `random_state` parameters are seeds if they were None."""
+    made = clone(estimator)
+    for name, value in sorted(made.get_params(deep=True).items(), key=itemgetter(0)):
+        if name.rpartition("__")[2] == "random_state" and value is None:
+            made.set_params(**{name: rng.randint(2**31 - 1)})
+    return made
+
+
+def tested_twice(splits: Any) -> bool:
+    """Return whether a row is tested in several folds."""
+    return bool((np.bincount(np.concatenate([test for _, test in splits])) > 1).any())
+
+
+def of_each_row_once(auditor: Any, splits: Any) -> Any:
+    """Return the auditor, without an interval if rows are tested several times."""
+    return copy.copy(auditor).set_params(interval=None) if tested_twice(splits) else auditor
+
+
+def over_folds(
+    table: pd.DataFrame, measure: str, confidence_level: float, *, corrected: bool
+) -> tuple[float, float, float, float]:
+    """Return the mean of a column over folds, its interval, and the p-value of 0.
+
+    Folds of one repeat have different rows. Repeats estimate their variance better, but bring no
+    further rows. `corrected` adds Nadeau and Bengio's share for training rows, or test rows, that
+    folds have in common.
+    """
+    values = table[measure].to_numpy().reshape(table["repeat"].nunique(), -1)
+    mean, (n_repeats, n_folds) = float(values.mean()), values.shape
+    if n_folds == 1:
+        return mean, float("nan"), float("nan"), float("nan")
+    part = 1 / n_folds + corrected * table["n_test"].mean() / table["n_train"].mean()
+    error = float(np.sqrt(values.var(axis=1, ddof=1).mean() * part))
+    student = stats.t(n_repeats * (n_folds - 1))
+    reach = float(student.isf((1 - confidence_level) / 2)) * error
+    # Folds that all agree leave no doubt, also if they agree on 0.
+    p_value = 2 * student.sf(abs(mean) / error) if error != 0 else mean == 0
+    return mean, mean - reach, mean + reach, float(p_value)
+
+
+def pooled_comparison(
+    auditor: Any, held_out: dict[str, list[dict[str, Any]]], reference: str
+) -> ComparisonResult:
+    """Compare all held-out predictions; `held_out` are the labels of each fold, by model."""
+    cells: Any = 0
+    for fold in zip(*held_out.values(), strict=True):
+        given = dict(fold[0])
+        for name in ("y_pred", "sensitive_pred"):
+            predicted = dict(zip(held_out, (one[name] for one in fold), strict=True))
+            lacking = any(one is None for one in predicted.values())
+            given[f"{name}s"] = None if lacking else predicted
+            given.pop(name, None)
+        # Contingencies add, those of several models too.
+        cells += auditor._count(given.pop("y_true"), given, {}, like=auditor.contingency_)
+    result: ComparisonResult = auditor.compare(cells, reference=reference)
+    return result

@@ -1,0 +1,89 @@
+"""A classifier of row numbers: it gets at the sensitive feature of every row it predicts."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from skbiasamp._input.checks import Array
+from skbiasamp._utils.compat import has_method, take_rows
+from skbiasamp.compose.sensitive import finds, requests, routing
+from skbiasamp.compose.wrapper import ClassifierWrapper
+
+
+class RowData:
+    """The rows that numbers stand for; copies of an estimator share it."""
+
+    def __init__(self, X: Any, attribute: Any) -> None:
+        # scikit-learn cannot take rows of a memoryview.
+        self.X = np.asarray(X) if isinstance(X, memoryview) else X
+        self.attribute = attribute
+
+    def features(self, numbers: Any) -> Any:
+        """Return the rows of X."""
+        return take_rows(self.X, np.ravel(numbers))
+
+    def sensitive(self, numbers: Any) -> Any:
+        """Return their sensitive feature."""
+        return take_rows(self.attribute, np.ravel(numbers))
+
+    def __deepcopy__(self, memo: Any) -> RowData:
+        return self
+
+
+class RowClassifier(ClassifierWrapper):
+    """A classifier of row numbers: it passes the rows on, and their groups if requested.
+
+    Cross-validation passes the sensitive feature to `fit` at most, and some mitigations need it in
+    `predict`. An array of row numbers says for every row what it is.
+    """
+
+    __metadata_request__fit: ClassVar = {"sample_weight": True}
+
+    def __init__(self, estimator: Any, *, data: RowData, sampler: Any = None) -> None:
+        self.estimator = estimator
+        self.data = data
+        self.sampler = sampler
+
+    # The sensitive feature comes from the data: nothing else is routed.
+    get_metadata_routing = BaseEstimator.get_metadata_routing
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit a clone of the classifier, on resampled rows if there is a sampler."""
+        rows, features = np.ravel(X), self._features(X)
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        # Weights are routed only if the caller has enabled it; else requests would be missing.
+        with routing(enable=sample_weight is None):
+            if self.sampler is not None:
+                sampler = clone(self.sampler)
+                known = inspect.signature(sampler.fit_resample).parameters
+                asked = "sensitive_features" in known and not finds(sampler)
+                features, y = sampler.fit_resample(features, y, **self._attribute(rows, asked))
+                rows = rows[getattr(sampler, "sample_indices_", slice(None))]
+            given |= self._attribute(rows, requests(self.estimator, "fit"))
+            self.estimator_ = clone(self.estimator).fit(features, y, **given)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Predict rows."""
+        return self._ask("predict", X)
+
+    def score(self, X: Any, y: Any, **params: Any) -> Any:
+        """Return the score of the classifier inside."""
+        if not has_method(self.estimator_, "score"):
+            return super().score(X, y, **params)
+        return self._ask("score", X, y, **params)
+
+    def _ask(self, method: str, X: Any, *args: Any, **params: Any) -> Any:
+        with routing(enable=not params):
+            params |= self._attribute(np.ravel(X), requests(self.estimator, method))
+            return getattr(self.estimator_, method)(self._features(X), *args, **params)
+
+    def _features(self, X: Any) -> Any:
+        return self.data.features(X)
+
+    def _attribute(self, rows: Array, asked: bool) -> dict[str, Any]:
+        return {"sensitive_features": self.data.sensitive(rows)} if asked else {}

@@ -1,0 +1,209 @@
+"""WordsDisplay: the words by which an attacker on texts recognises each group."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import check_count, check_option
+from skbiasamp._input.errors import InputError
+from skbiasamp.plotting._checks import check_drawable, check_name_list, with_defaults
+from skbiasamp.plotting._common import (
+    LINES,
+    axes_of,
+    fitting,
+    import_pyplot,
+    literal,
+    room,
+    short_labels,
+    tidy,
+    title_of,
+)
+from skbiasamp.results import AuditResult
+
+
+class WordsDisplay:
+    """Bars of the words by which an attacker on texts recognises each group.
+
+    Of two groups, the words of one point to the left and those of the other to the right. Of
+    more, each has its own colour.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    words : DataFrame
+        The words, as ``AuditResult.words`` has them: ``source``, ``target``, ``word``, ``weight``.
+    title : str, default=None
+        A title.
+    group_columns : sequence of str, default=()
+        Names of the sensitive columns that make the groups.
+
+    Attributes
+    ----------
+    bars_ : BarContainer
+        The weights.
+    ax_, figure_ : Axes, Figure
+        Where it was drawn.
+
+    See Also
+    --------
+    skbiasamp.LICAuditor : Finds the words.
+
+    Examples
+    --------
+    >>> from skbiasamp import LICAuditor
+    >>> from skbiasamp.plotting import WordsDisplay
+    >>> group = ["f", "m"] * 100
+    >>> people = ["a woman with a bike", "a man with a bike"] * 100
+    >>> model = ["a woman in a kitchen", "a man with a bike"] * 100
+    >>> auditor = LICAuditor(n_draws=2, random_state=0, equalize=None)
+    >>> result = auditor.audit(people, model, sensitive_features=group)
+    >>> display = WordsDisplay(result.words)
+    >>> display.strongest(1)[["target", "word"]]
+      target          word
+    0      f    <group> in
+    1      m  <group> with
+
+    Where matplotlib is installed, ``WordsDisplay.from_result(result)`` draws them.
+    """
+
+    bars_: Any
+    ax_: Any
+    figure_: Any
+
+    def __init__(
+        self,
+        words: pd.DataFrame,
+        *,
+        title: str | None = None,
+        group_columns: Sequence[Hashable] = (),
+    ) -> None:
+        check_drawable(
+            words,
+            name="words",
+            says="must be a data frame as AuditResult.words is",
+            instead="A whole result is drawn with WordsDisplay.from_result(result).",
+            numbers=["weight"],
+            names=["source", "target", "word"],
+        )
+        self.words = words
+        self.title = title
+        self.group_columns = check_name_list("group_columns", group_columns)
+
+    @classmethod
+    def from_result(
+        cls, result: AuditResult, *, model_name: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the words of a result.
+
+        Parameters
+        ----------
+        result : AuditResult
+            What ``audit`` of an auditor of texts returned.
+        model_name : str, default=None
+            Name of the model, for the title.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+        **options : dict
+            Passed to `plot`.
+
+        Returns
+        -------
+        display : WordsDisplay
+            The Display, drawn.
+        """
+        words = getattr(result, "words", None)
+        if words is None:
+            raise InputError(
+                "{result} has no words: an audit of texts finds them if its attacker is linear in "
+                "words."
+            )
+        title = title_of(result, model_name)
+        display = cls(words, title=title, group_columns=result.group_columns)
+        return display.plot(ax, **options)
+
+    def strongest(self, max_words: int = 10, source: str = "model texts") -> pd.DataFrame:
+        """Return the strongest words of each target.
+
+        Parameters
+        ----------
+        max_words : int, default=10
+            How many words of each target.
+        source : {"model texts", "human texts"}, default="model texts"
+            "model texts": words of the model. "human texts": words of people.
+
+        Returns
+        -------
+        words : DataFrame
+        """
+        check_count("max_words", max_words)
+        check_option("source", source, ("model texts", "human texts"))
+        own = self.words[self.words["source"] == source]
+        by_target = own.groupby(own["target"].map(repr), sort=False)
+        return by_target.head(max_words).reset_index(drop=True)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        source: str = "model texts",
+        max_words: int = 10,
+        bar_kwargs: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Draw the strongest words of each target.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure as high as it needs.
+        source : {"model texts", "human texts"}, default="model texts"
+            "model texts": words of the model. "human texts": words of people.
+        max_words : int, default=10
+            How many words of each target.
+        bar_kwargs : dict, default=None
+            Passed to ``Axes.barh``.
+
+        Returns
+        -------
+        display : WordsDisplay
+            This Display.
+        """
+        shown = self.strongest(max_words, source)
+        names = list(dict.fromkeys(shown["target"]))
+        labels = short_labels(names, ", ", self.group_columns, width=40)
+        two = len(names) == 2
+        n = max(len(shown), 1)
+        ax = axes_of(self, ax, (6.0, 1.8 + 0.22 * n))
+        at = np.arange(len(shown))
+        which = [names.index(name) for name in shown["target"]]
+        side = np.array([-1.0 if two and i == 0 else 1.0 for i in which])
+        width = shown["weight"].to_numpy(float) * side
+        colours = [LINES[i % len(LINES)] for i in which]
+        self.bars_ = ax.barh(
+            at, width, **with_defaults({"color": colours, "height": 0.7}, bar_kwargs)
+        )
+        words = [literal(one) for one in shown["word"]]
+        ax.set_yticks(at, labels=words)
+        heading = [f"weight in an attacker on {source}"]
+        if two:
+            heading.append(f"← points to {labels[names[0]]}  |  points to {labels[names[1]]} →")
+        ax.set(ylim=(n - 0.4, -0.6), xlabel="\n".join(heading))
+        ax.axvline(0, color="0.3", linewidth=1)
+        reach = 1.05 * max(shown["weight"].max() if len(shown) else 1.0, 1e-9)
+        ax.set_xlim(-reach if two else 0, reach)
+        ax.xaxis.set_major_formatter(lambda value, _: f"{abs(value):g}")
+        if len(names) > 2:
+            Rectangle = import_pyplot(self).Rectangle
+            marks = [
+                Rectangle((0, 0), 1, 1, color=colours[which.index(i)]) for i in range(len(names))
+            ]
+            ax.legend(marks, [f"points to {labels[name]}" for name in names], loc="lower right")
+        tidy(ax, self.title, axis="x")
+        size = fitting(0.85 * room(ax, 1, n)[1])
+        for text in ax.get_yticklabels():
+            text.set_fontsize(size)
+        return self

@@ -1,0 +1,88 @@
+"""Which auditors run, and how they are made ready."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+from skbiasamp import metrics
+from skbiasamp._input.checks import check_auditor
+from skbiasamp._input.errors import InputError
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.metrics.base import BaseAuditor
+
+_KINDS = ("signed", "size", "attack")  # their order in a report
+
+
+def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
+    """Return the auditors that the inputs allow: every metric says so itself."""
+    able = [one for metric in _classes() for one in metric._for_report(test, scores=scores)]
+    if not test.has("task"):
+        able = [one for one in able if not one._why_labels()]
+    return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.rank))
+
+
+def reading(kind: str) -> list[Any]:
+    """Return the auditors of the package that read numbers, for example."""
+    own = [one for one in _classes() if one.reads == kind and not inspect.isabstract(one)]
+    return [one() for one in own]
+
+
+def _classes() -> list[type[BaseAuditor]]:
+    every = (getattr(metrics, name) for name in metrics.__all__)
+    return [one for one in every if isinstance(one, type) and issubclass(one, BaseAuditor)]
+
+
+def at_once(auditor: Any) -> Any:
+    """Return an auditor whose table has intervals that hold for all pairs, if it can have them."""
+    if "simultaneous" in auditor.get_params(deep=False) and auditor.interval == "bootstrap":
+        auditor.set_params(simultaneous=True)
+    return auditor
+
+
+def checked(auditors: Any) -> list[Any]:
+    """Return the auditors that the user chose, one or several."""
+    own = list(auditors) if isinstance(auditors, list | tuple) else [auditors]
+    if not own:
+        raise InputError("{auditors} is an empty list: pass one auditor or more, or None.")
+    for one in own:
+        check_auditor(one, "auditors")
+    return own
+
+
+def read_as(auditors: list[Any] | None) -> str:
+    """Return what all auditors read: "labels", "texts" or "numbers"."""
+    kinds = [getattr(one, "reads", "labels") for one in auditors or ()] or ["labels"]
+    other = next((i for i, one in enumerate(kinds) if one != kinds[0]), 0)
+    if other and auditors:
+        raise InputError(
+            "{auditors} must all read {kind}, or all {kinds}; got {one} and {other}. Audit twice.",
+            kind=kinds[0],
+            kinds=kinds[other],
+            one=type(auditors[0]).__name__,
+            other=type(auditors[other]).__name__,
+        )
+    return kinds[0]
+
+
+def readied(auditor: Any, train: Contingency | None, random_state: Any) -> Any:
+    """Return a copy of an auditor that has the training labels, or takes its signs from the test.
+
+    One that is fitted keeps its training labels if there are none.
+    """
+    auditor = copy.copy(auditor)
+    params = auditor.get_params(deep=False)
+    if params.get("random_state", random_state) is None:
+        auditor.set_params(random_state=random_state)
+    if train is None and "reference" in params and not hasattr(auditor, "contingency_"):
+        auditor.set_params(reference="test")
+    if train is not None:
+        auditor.fit(train)
+    return auditor
+
+
+def unused_name(results: dict[str, Any], name: str) -> str:
+    """Return a name that no result has yet."""
+    same = sum(other == name or other.startswith(f"{name} (") for other in results)
+    return f"{name} ({same + 1})" if same else name

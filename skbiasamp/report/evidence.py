@@ -1,0 +1,121 @@
+"""What a report is evidence of: what was audited, when, with what, and what was left out."""
+
+from __future__ import annotations
+
+import datetime
+import inspect
+import platform
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy
+import sklearn
+
+from skbiasamp._input.errors import InputTypeError
+from skbiasamp._utils.version import __version__
+from skbiasamp.counts.contingency import Contingency
+
+
+def context_of(
+    test: Contingency,
+    train: Contingency | None,
+    names: Mapping[str, str | None],
+    call: str,
+    *,
+    reads: str = "labels",
+) -> dict[str, Any]:
+    """Return what a report says of its data."""
+    for name, text in names.items():
+        if text is not None and not isinstance(text, str):
+            raise InputTypeError("{name} must be text; got {seen!r}.", name=name, seen=text)
+    groups, tasks = len(test.groups), len(test.tasks)
+    what = "texts" if reads == "texts" else f"{tasks} task{'s' * (tasks != 1)}"
+    return {
+        **names,
+        "rows": (f"{test.total:,.15g} rows, {groups} group{'s' * (groups != 1)}, {what}"),
+        "n_samples": test.total,
+        "n_train": None if train is None else train.total,
+        "n_dropped": test.n_dropped,
+        "groups": list(test.groups),
+        "tasks": [] if reads == "texts" else list(test.tasks),
+        "data_kind": reads,
+        "group_columns": list(getattr(test, "group_columns", None) or ()),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "call": call,
+        "versions": {
+            "skbiasamp": __version__,
+            "scikit-learn": sklearn.__version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "pandas": pd.__version__,
+            "Python": platform.python_version(),
+        },
+    }
+
+
+def call_of(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+    """Return the call with these arguments: data by the names of their parameters."""
+    said = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        value = given[name]
+        if value is parameter.default:
+            continue
+        told = _is_told(value) or name == "auditors"
+        text = " ".join(repr(value).split()) if told else name
+        positional = parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        said.append(text if positional else f"{name}={text}")
+    return f"skbiasamp.{function.__name__}({', '.join(said)})"
+
+
+def _is_told(value: Any) -> bool:
+    """Whether an argument is an option, and no data."""
+    if isinstance(value, list):
+        return len(value) < 10 and all(isinstance(one, str) for one in value)
+    if isinstance(value, dict):  # the columns of several models
+        return len(value) < 10 and all(map(_is_told, value.values()))
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+_UNSAID = {
+    "Causes and consequences": "an audit compares counts; it does not say why the model "
+    "amplifies, or what its decisions do to people",
+}
+
+
+def not_measured(
+    test: Contingency, scored: Contingency | None, *, chosen: bool, reads: str = "labels"
+) -> dict[str, str]:
+    """Return what a report leaves out, and why; `chosen` if the user chose the auditors."""
+    left_out = {}
+    if reads != "labels":
+        return {
+            "Metrics of labels": "they need labels, which can be read from texts first"
+            if reads == "texts"
+            else "they need classes: numbers can be cut at a threshold first",
+            **_UNSAID,
+        }
+    if chosen:
+        left_out["Other metrics"] = "only the auditors that were passed were run"
+    elif test.summed is not None:
+        left_out["Attackers and sets of tasks"] = "the engine passed sums in place of single rows"
+    if not test.has("task"):
+        left_out["Metrics of labels, and error rates"] = "the audited rows have no labels"
+    if not test.has("task_pred"):
+        left_out["Changes of the task, and error rates"] = "no predictions of the task were passed"
+    if not test.has("group_pred"):
+        left_out["Task → group (T→A)"] = "no predictions of the sensitive feature were passed"
+    if scored is None:
+        left_out["Leakage from scores"] = "no scores were passed"
+    if len(test.tasks) < 2 or test.classes is not None:
+        left_out["Sets of tasks"] = "they need several labels a row, and these rows have one"
+    return left_out | _UNSAID
+
+
+def described_files(
+    audited: list[dict[str, Any]], training: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return what was read, as a report holds it."""
+    held = {"audited": audited, "training": training}
+    return [{"rows_are": rows, **one} for rows, files in held.items() for one in files]

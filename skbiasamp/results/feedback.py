@@ -1,0 +1,170 @@
+"""The result of a feedback audit: amplification of models that learn from their predictions."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from skbiasamp._io import schema
+from skbiasamp._utils.formatting import level_of, number, printable, rate
+from skbiasamp.results._json import NUMBER, OfMetric, as_json, records
+
+FEEDBACK_SCHEMA = "skbiasamp.FeedbackResult/1"
+ACCUMULATES, SHRINKS, BOUNDED = "accumulates", "shrinks", "stays bounded"
+_COLUMNS = (
+    "generation",
+    "value",
+    "low",
+    "high",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "accuracy",
+)
+_RUN_COLUMNS = ("run", "generation", "value", "accuracy")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FeedbackResult(OfMetric):
+    """Result of a feedback audit: one audit a generation, with intervals over runs.
+
+    `skbiasamp.monitoring.feedback_audit` returns it.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    metric, direction : str
+        The metric and its direction.
+    table : DataFrame
+        One row a generation: the mean ``value`` over runs with ``low`` and ``high``; its
+        ``difference`` from the first generation, paired by run; and the mean ``accuracy``.
+    runs : DataFrame
+        One row for each run and generation.
+    human_share : float
+        Share of the labels that people gave, in each generation after the first.
+    labels : {"predict", "sample"}
+        How the model gave the others.
+    confidence_level : float
+        Level of the intervals.
+    params : dict
+        The auditor's parameters.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skbiasamp.monitoring import FeedbackResult
+    >>> row = {"generation": 1, "value": 0.1, "low": 0.05, "high": 0.15, "accuracy": 0.8}
+    >>> row |= {"difference": 0.0, "difference_low": 0.0, "difference_high": 0.0}
+    >>> later = {**row, "generation": 2, "difference": 0.1, "difference_low": 0.06}
+    >>> later["difference_high"] = 0.14
+    >>> table = pd.DataFrame([row, later])
+    >>> result = FeedbackResult("directional", "A->T", table, pd.DataFrame(), 0.5, "predict", 0.95)
+    >>> result.verdict
+    'accumulates'
+    """
+
+    metric: str
+    direction: str | None
+    table: pd.DataFrame
+    runs: pd.DataFrame
+    human_share: float
+    labels: str
+    confidence_level: float
+    params: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def verdict(self) -> str:
+        """One of "accumulates", "shrinks" and "stays bounded".
+
+        By the interval of the difference between the last and the first generation.
+        """
+        last = self.table.iloc[-1]
+        if last["difference_low"] > 0:
+            return ACCUMULATES
+        return SHRINKS if last["difference_high"] < 0 else BOUNDED
+
+    @property
+    def sentence(self) -> str:
+        """What the audit says: verdict first."""
+        first, last = self.table.iloc[0], self.table.iloc[-1]
+        n = int(last["generation"])
+        how = "predicts" if self.labels == "predict" else "samples"
+        ends = f"{number(last['difference_low'])} to {number(last['difference_high'])}"
+        return (
+            f"Amplification {self.verdict}: it is {number(first['value'])} in the first generation "
+            f"and {number(last['value'])} in generation {n}, a difference of "
+            f"{number(last['difference'])} ({level_of(self.confidence_level)} confidence interval "
+            f"{ends}). The model {how} {rate(1 - self.human_share)} of the labels that the next "
+            "generation learns from."
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a generation.
+
+        Returns
+        -------
+        frame : DataFrame
+            A copy of `table`.
+        """
+        return self.table.copy()
+
+    def __repr__(self) -> str:
+        shown = self.table.to_string(index=False, float_format="{:.4f}".format)
+        return printable(f"{self.name}: {self.sentence}\n{shown}")
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook."""
+        table = self.table.to_html(index=False, border=0, float_format="{:.4f}".format)
+        return f"<div class='skbiasamp-result'><p>{html.escape(self.sentence)}</p>{table}</div>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python objects: NaN is None.
+
+        Returns
+        -------
+        content : dict
+        """
+        return {
+            "schema": FEEDBACK_SCHEMA,
+            "metric": self.metric,
+            "direction": self.direction,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "table": records(self.table),
+            "runs": records(self.runs),
+            "human_share": self.human_share,
+            "labels": self.labels,
+            "confidence_level": self.confidence_level,
+            "params": as_json(self.params),
+        }
+
+    @classmethod
+    def _checked(cls, held: Any, field: str) -> FeedbackResult:
+        read = _FIELDS(held, field)
+        del read["schema"]
+        schema.of_intervals(read["table"], "table", (("low", "high"),))
+        if not read["table"]:
+            raise schema.wrong("table", "a row for each generation", [])
+        read["table"] = pd.DataFrame(read["table"], columns=list(_COLUMNS))
+        read["runs"] = pd.DataFrame(read["runs"], columns=list(_RUN_COLUMNS))
+        return cls(**read)
+
+
+_GENERATION = {"generation": schema.number(1, whole=True)}
+_FIELDS = schema.record(
+    {
+        "schema": schema.value(repr(FEEDBACK_SCHEMA), lambda held: held == FEEDBACK_SCHEMA),
+        "metric": schema.TEXT,
+        "direction": schema.optional(schema.TEXT),
+        "table": schema.list_of(schema.record(dict.fromkeys(_COLUMNS, NUMBER) | _GENERATION)),
+        "runs": schema.list_of(schema.record(dict.fromkeys(_RUN_COLUMNS, NUMBER) | _GENERATION)),
+        "human_share": schema.number(0, 1),
+        "labels": schema.one_of("predict", "sample"),
+        "confidence_level": schema.number(0, 1),
+    },
+    {"params": schema.dict_of(schema.ANYTHING)},
+)

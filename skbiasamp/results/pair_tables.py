@@ -1,0 +1,99 @@
+"""Tables of pairs of group and task, and how tables are shown."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.checks import Array, Names
+
+COLUMNS = (
+    "group",
+    "task",
+    "n",
+    "base",
+    "observed",
+    "sign",
+    "delta",
+    "amplification",
+    "low",
+    "high",
+    "p_value",
+    "p_adjusted",
+    "sign_certain",
+    "reliable",
+    "sign_used",
+)
+
+# Rates to four places; p-values to two digits, however small; a dash if there is nothing to show.
+FORMATS: dict[str, Any] = {
+    "float_format": "{:.4f}".format,
+    "formatters": {
+        name: lambda value: "-" if math.isnan(value) else f"{value:.2g}"
+        for name in ("p_value", "p_adjusted")
+    },
+    "na_rep": "-",
+}
+
+
+def row_of(table: pd.DataFrame, at: int) -> dict[str, Any]:
+    """Return a row. As a Series, its whole numbers would be floats, and names among them too."""
+    return {str(name): table[name].iloc[at] for name in table}
+
+
+def label_index(names: Names) -> pd.Index[Any]:
+    """Return names as an index; tuples stay names and do not become levels."""
+    return pd.Index(list(names), tupleize_cols=False)
+
+
+def pair_names(groups: Names, tasks: Names) -> dict[str, Any]:
+    """Return group and task of every pair, one row a pair."""
+
+    def repeated(names: tuple[Hashable, ...], positions: Array) -> Any:
+        column = np.empty(len(names), dtype=object)
+        for i, name in enumerate(names):  # tuples stay names and become no axis
+            column[i] = name
+        return pd.Series(column, dtype=object).infer_objects().array.take(positions)
+
+    rows, cols = np.indices((len(groups), len(tasks))).reshape(2, -1)
+    return {"group": repeated(groups, rows), "task": repeated(tasks, cols)}
+
+
+def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
+    """Return arrays of groups × tasks as one row a pair, in the order of `COLUMNS`; others last."""
+    data = pair_names(groups, tasks)
+    n_pairs = len(groups) * len(tasks)
+    for name in dict.fromkeys((*COLUMNS[2:], *columns)):
+        column = columns.get(name)
+        data[name] = np.full(n_pairs, np.nan) if column is None else np.ravel(column)
+    counts = data["n"]
+    if np.array_equal(counts, np.rint(counts)):
+        data["n"] = counts.astype(np.int64)
+    return pd.DataFrame(data)
+
+
+def uncounted(table: pd.DataFrame) -> Array:
+    """Return which pairs do not count: without a training correlation their part is always 0."""
+    if "sign" not in table:
+        return np.zeros(len(table), bool)
+    return np.asarray((table["sign"] == 0) & (table["amplification"] == 0))
+
+
+def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table without the published values, if each is the estimate to four digits."""
+    if "value" not in table or "estimate" not in table:
+        return table
+    gap = np.asarray(table["value"] - table["estimate"], dtype=float)
+    return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="value")
+
+
+def html_table(title: str, lines: Iterable[str], table: pd.DataFrame) -> str:
+    """Return a table for a notebook, with text above it; labels of the data are escaped."""
+    shown = table.to_html(index=False, border=0, escape=True, **FORMATS)
+    caption = "<br>".join([f"<b>{html.escape(title)}</b>", *map(html.escape, lines)])
+    return f"<div class='skbiasamp-result'><p>{caption}</p>{shown}</div>"
