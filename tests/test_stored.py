@@ -58,6 +58,16 @@ def tasks():
 KINDS = [labels, probabilities, indicators, numbers, fractions, tasks]
 
 
+def test_older_files_hold_the_squares_of_one_score():
+    cells = tasks()
+    content = json.loads(cells.to_json())
+    (content["moments"],) = content["moments"]
+    read = Contingency.from_json(json.dumps(content))
+    assert read == cells
+    assert read.moments[0].alike(cells.moments[0])
+    np.testing.assert_array_equal(read.moments[0].squares, cells.moments[0].squares)
+
+
 def a_report():
     auditors = [
         DirectionalAuditor(n_resamples=19, random_state=0),
