@@ -135,11 +135,14 @@ def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
     frame.to_csv(tmp_path / "rows.csv", index=False)
     call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "guess"]
     call += ["--sensitive", "sex", "--on", "worst", "--fail-above"]
-    low = result.worst()["low"]
-    assert main([*call, f"{low - 0.01:.4f}"]) == 1
+    worst = result.worst()
+    assert main([*call, f"{worst['low'] - 0.01:.4f}"]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "worst pair of directional A->T (sex = f, 1)" in said
-    assert main([*call, f"{low + 0.01:.4f}"]) == 0
+    assert main([*call, f"{(worst['low'] + worst['high']) / 2:.4f}"]) == 3
+    assert main([*call, f"{worst['high'] + 0.01:.4f}"]) == 0
+    gate = report.gate(worst["high"] + 0.01, on="worst")
+    assert gate.outcome == "passed"
 
 
 # --------------------------------------------------------------------------- rows needed

@@ -477,7 +477,7 @@ _OWN_SCALE = Text(
 
 def _metric(name: str, result: AuditResult, key: str) -> Section:
     """Return what one metric says: numbers, sentence, pairs and words."""
-    numbers, p = [number(result.estimate)], p_value(result.p_value)
+    numbers, p, title = [number(result.estimate)], p_value(result.p_value), metric_name(name)
     if result.confidence_level is not None:
         numbers.append(f"{level_of(result.confidence_level)} interval {_interval(result)}")
     numbers += [f"p {p}" if "<" in p else f"p = {p}"] if p != "–" else []
@@ -493,7 +493,7 @@ def _metric(name: str, result: AuditResult, key: str) -> Section:
             ),
             Figures(_word(result), SIDE_OF[result.verdict], numbers),
             Text(result.sentence),
-            _pairs(f"pairs{key.removeprefix('audit')}", metric_name(name), result),
+            _pairs(f"pairs{key.removeprefix('audit')}", title, result),
             *_words(f"words{key.removeprefix('audit')}", result),
         ],
         key,
