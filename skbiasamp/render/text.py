@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from skbiasamp._utils.formatting import printable
 from skbiasamp.render.document import (
@@ -12,6 +12,7 @@ from skbiasamp.render.document import (
     Cell,
     Document,
     Item,
+    Row,
     Section,
     Table,
     Terms,
@@ -91,7 +92,8 @@ def _table(table: Table, width: int) -> Iterator[str]:
         if _width([[table.first, *names], *columns, *notes]) <= width:
             break
     rest = 0 if table.whole else _width([*columns, *notes]) + 2
-    columns = [[_cut(text, width - rest) for text in (table.first, *names)], *columns]
+    size = max(_least(rows, names), width - rest)
+    columns = [[_cut(text, size) for text in (table.first, *names)], *columns]
     while _width([*columns, *notes]) > width and len(columns) > 2 and not table.whole:
         columns.pop()
     columns += notes
@@ -128,6 +130,14 @@ def _width(columns: list[list[str]]) -> int:
     return sum(max(map(len, column)) for column in columns) + 2 * (len(columns) - 1)
 
 
-def _cut(name: str, width: int) -> str:
-    size = max(_SHORTEST, width)
+def _least(rows: Sequence[Row], names: list[str]) -> int:
+    """Return how long names in a table are at least: so that no two are alike."""
+    for size in range(_SHORTEST, max(map(len, names), default=0)):
+        pairs = zip(rows, names, strict=True)
+        if len({(row.group, _cut(name, size)) for row, name in pairs}) == len(rows):
+            return size
+    return max(map(len, names), default=_SHORTEST)
+
+
+def _cut(name: str, size: int) -> str:
     return name if len(name) <= size else f"{name[: size - 1]}…"
