@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -184,9 +183,14 @@ class Limit(NamedTuple):
     @classmethod
     def checked(cls, size: Any, one_sided: bool) -> Limit:
         """Return a limit that a caller gives, or raise."""
-        if not isinstance(size, int | float | np.number) or not 0 <= size <= sys.float_info.max:
+        number = isinstance(size, int | float | np.number) and not isinstance(size, bool)
+        try:
+            value = float(size) if number else math.nan
+        except OverflowError:  # a whole number beyond floats
+            value = math.nan
+        if not 0 <= value < math.inf:
             raise InputTypeError("{limit} must be a number of 0 or more; got {seen!r}.", seen=size)
-        return cls(float(size), one_sided)
+        return cls(value, one_sided)
 
     def outcome(self, low: float, high: float) -> str:
         """Return whether an interval lies within the limit, outside, or neither."""
@@ -215,7 +219,8 @@ def gate_of(
 ) -> Gate:
     """Compare results with a limit: of audits their estimates, of comparisons the differences."""
     named = [on] if isinstance(on, str) else on
-    if named is not None and not (named and all(isinstance(name, str) for name in named)):
+    listing = isinstance(named, list | tuple) and named
+    if named is not None and not (listing and all(isinstance(name, str) for name in named)):
         raise InputTypeError("{on} must be the name of a result; got {seen!r}.", seen=on)
     allowed = Limit.checked(limit, one_sided)
     pairs = named is not None and "worst" in map(str.casefold, named)
