@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import math
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
@@ -12,10 +10,11 @@ from typing import Any, TypeVar
 import pandas as pd
 
 from skbiasamp._io import schema
-from skbiasamp._io.writing import written
-from skbiasamp._utils.formatting import CANNOT, printable
+from skbiasamp._utils.formatting import CANNOT
+from skbiasamp.render.document import Document
 from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, as_json, names_if_list
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results._shown import Paged
 from skbiasamp.results.gate import Gate, gate_of
 from skbiasamp.results.pair_tables import label_index
 
@@ -50,7 +49,7 @@ class Finding:
         return f"{self.text} {self.action}".strip()
 
 
-class Report(Stored, Mapping[str, R]):
+class Report(Paged, Stored, Mapping[str, R]):
     """A report of several results: a mapping of their names."""
 
     results: dict[str, R]
@@ -92,42 +91,6 @@ class Report(Stored, Mapping[str, R]):
             "inconclusive" or "not measured".
         """
         return gate_of(self.results, limit, on=on, one_sided=one_sided)
-
-    def to_html(self, path: Any = None) -> str:
-        """Return one self-contained page, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
-        return written(self._html(), path)
-
-    def to_markdown(self, path: Any = None) -> str:
-        """Return the sections of a model card, and write them to a file if one is named.
-
-        Those of an audit have the block of results that Hugging Face reads.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
-        return written(self._markdown(), path)
-
-    def _html(self) -> str:
-        raise NotImplementedError
-
-    def _markdown(self) -> str:
-        raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,31 +166,6 @@ class AuditReport(Report[AuditResult]):
         return "" if self.primary is None else self.results[self.primary].sentence
 
     @property
-    def _opening(self) -> list[str]:
-        """The verdict, and what other metrics say if they differ."""
-        beside = (str(one) for one in self.findings if one.place == "verdict")
-        return [text for text in (self.verdict, *beside) if text]
-
-    @property
-    def _rest(self) -> list[str]:
-        """The findings that do not stand beside the verdict."""
-        return [str(one) for one in self.findings if one.place != "verdict"]
-
-    @property
-    def _cells(self) -> list[tuple[str, str, str, str, str]]:
-        """The summary as text: name, estimate, interval, p-value and verdict."""
-        return [
-            (
-                printable(name),
-                f"{one.estimate:+.4f}",
-                "" if math.isnan(one.low) else f"{one.low:+.4f} to {one.high:+.4f}",
-                "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
-                one.verdict,
-            )
-            for name, one in self.results.items()
-        ]
-
-    @property
     def sentences(self) -> dict[str, str]:
         """What each result says."""
         return {name: result.sentence for name, result in self.results.items()}
@@ -243,29 +181,6 @@ class AuditReport(Report[AuditResult]):
     def warnings(self) -> list[str]:
         """The findings as text."""
         return [str(finding) for finding in self.findings]
-
-    def __repr__(self) -> str:
-        lines = [f"Audit of {self.context.get('rows', 'the same rows')}"]
-        if self.primary is not None:
-            lines += ["", f"Verdict ({self.primary})"]
-            lines += [_wrapped(text, "  ") for text in self._opening]
-        for name, result in self.results.items():
-            lines += ["", result._title.replace(result.name, name, 1)]
-            if result.sentence and name != self.primary:
-                lines.append(_wrapped(result.sentence, "  "))
-        if self._rest:
-            lines += ["", "Before you use these numbers:"]
-            lines += [_wrapped(text, "- ") for text in self._rest]
-        return printable("\n".join(lines))
-
-    def _repr_html_(self) -> str:
-        """Return verdict, picture and table for a notebook; labels of the data are escaped."""
-        from skbiasamp.render import notebook
-
-        try:
-            return notebook(self.to_dict())
-        except ImportError:  # jinja2 is an extra
-            return f"<pre>{html.escape(repr(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python objects: NaN is None, tuples of names are lists.
@@ -293,19 +208,21 @@ class AuditReport(Report[AuditResult]):
         del read["schema"]
         return cls(**read)
 
-    def _markdown(self) -> str:
-        from skbiasamp.render import card
+    def to_document(self) -> Document:
+        """Return what the report says as plain data, which renderers show.
 
-        return card(self.to_dict())
+        Returns
+        -------
+        document : Document
+        """
+        from skbiasamp.results._audit_document import audit_document
 
-    def _html(self) -> str:
-        from skbiasamp.render import page
+        return audit_document(self)
 
-        return page(self.to_dict())
+    def _card(self) -> Document:
+        from skbiasamp.results._audit_document import model_card
 
-
-def _wrapped(text: str, first: str) -> str:
-    return textwrap.fill(text, 96, initial_indent=first, subsequent_indent="  ")
+        return model_card(self)
 
 
 def _frame_of(row: schema.Check) -> schema.Check:

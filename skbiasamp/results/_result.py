@@ -26,11 +26,11 @@ from skbiasamp._utils.formatting import (
     REVEALS_MORE,
     REVERSES,
     group_of,
-    printable,
     side_of_zero,
 )
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share, smallest_effect
+from skbiasamp.render.document import Document
 from skbiasamp.results._json import (
     COUNT,
     FLAG,
@@ -42,7 +42,8 @@ from skbiasamp.results._json import (
     records,
     scalar,
 )
-from skbiasamp.results.pair_tables import COLUMNS, FORMATS, html_table, row_of, uncounted
+from skbiasamp.results._shown import Shown, of_frame
+from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
 
 SCHEMA = "skbiasamp.AuditResult/3"
 # Of these the interval was that of the value.
@@ -64,7 +65,7 @@ class _Sentence:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditResult(OfMetric):
+class AuditResult(Shown, OfMetric):
     """Result of one audit: amplification, interval, test and a table of pairs.
 
     An auditor's ``audit`` returns it; ``float(result)`` is the value.
@@ -439,14 +440,14 @@ class AuditResult(OfMetric):
                 remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
         return remarks
 
-    def __repr__(self) -> str:
-        shown = self._shown()
-        lines = [self._title, shown.to_string(index=False, **FORMATS), *self._remarks()]
-        return printable("\n".join(lines))
+    def to_document(self) -> Document:
+        """Return value and strongest pairs as plain data, which renderers show.
 
-    def _repr_html_(self) -> str:
-        """Return the same for a notebook; labels of the data are escaped."""
-        return html_table(self._title, self._remarks(), self._shown())
+        Returns
+        -------
+        document : Document
+        """
+        return of_frame(self._title, self._shown(), self._remarks())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table of pairs, with metric and direction as first columns.

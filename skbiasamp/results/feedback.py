@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
 from skbiasamp._io import schema
-from skbiasamp._utils.formatting import level_of, number, printable, rate
+from skbiasamp._utils.formatting import level_of, number, rate
+from skbiasamp.render.document import Document
 from skbiasamp.results._json import NUMBER, OfMetric, as_json, records
+from skbiasamp.results._shown import Shown, of_frame
 
 FEEDBACK_SCHEMA = "skbiasamp.FeedbackResult/1"
 ACCUMULATES, SHRINKS, BOUNDED = "accumulates", "shrinks", "stays bounded"
@@ -28,7 +29,7 @@ _RUN_COLUMNS = ("run", "generation", "value", "accuracy")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FeedbackResult(OfMetric):
+class FeedbackResult(Shown, OfMetric):
     """Result of a feedback audit: one audit a generation, with intervals over runs.
 
     `skbiasamp.monitoring.feedback_audit` returns it.
@@ -112,14 +113,14 @@ class FeedbackResult(OfMetric):
         """
         return self.table.copy()
 
-    def __repr__(self) -> str:
-        shown = self.table.to_string(index=False, float_format="{:.4f}".format)
-        return printable(f"{self.name}: {self.sentence}\n{shown}")
+    def to_document(self) -> Document:
+        """Return the sentence and the generations as plain data, which renderers show.
 
-    def _repr_html_(self) -> str:
-        """Return the same for a notebook."""
-        table = self.table.to_html(index=False, border=0, float_format="{:.4f}".format)
-        return f"<div class='skbiasamp-result'><p>{html.escape(self.sentence)}</p>{table}</div>"
+        Returns
+        -------
+        document : Document
+        """
+        return of_frame(f"{self.name}: {self.sentence}", self.table, [])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python objects: NaN is None.
