@@ -692,7 +692,7 @@ def test_the_command_prints_the_table_and_writes_the_page(applicants, tmp_path, 
     )  # fmt: skip
     said = capsys.readouterr().out
     assert code == 0
-    assert re.search(r"^MALE .* 0\.98\b", said.upper(), re.MULTILINE)
+    assert re.search(r"^Female .* 0\.98\b", said, re.MULTILINE)
     assert "No impact ratio lies below 0.8." in said
     assert "(2,821 rows, CSV" in said.replace("\n", " ")
     assert "SHA-256" in page.read_text("utf-8")

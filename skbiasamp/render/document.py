@@ -111,6 +111,7 @@ class Table:
     axis: Axis | None = None
     only: str = ""  # as of a section
     whole: bool = False  # all columns, however wide a text is
+    brief: Sequence[str] = ()  # the columns of a text, if not all
 
     @classmethod
     def of(
@@ -125,7 +126,7 @@ class Table:
             Row(cells=[cell(row) for cell in columns.values()], **mark(row))
             for row in rows[:MOST_ROWS]
         ]
-        return cls(columns=list(columns), rows=drawn, n=len(rows), **options)
+        return cls(columns=list(columns), rows=drawn, **{"n": len(rows), **options})
 
 
 @dataclass(frozen=True)

@@ -88,15 +88,19 @@ def _table(table: Table, width: int) -> Iterator[str]:
     notes = [["", *(", ".join(row.notes) for row in rows)]] if any(r.notes for r in rows) else []
     for with_ends in (True, False):
         cells = [[_cell(cell, with_ends=with_ends) for cell in row.cells] for row in rows]
-        columns = [[title, *texts] for title, *texts in zip(table.columns, *cells, strict=True)]
+        columns = [
+            [title, *texts]
+            for title, *texts in zip(table.columns, *cells, strict=True)
+            if title in (table.brief or table.columns)
+        ]
         if _width([[table.first, *names], *columns, *notes]) <= width:
             break
-    rest = 0 if table.whole else _width([*columns, *notes]) + 2
-    size = max(_least(rows, names), width - rest)
-    columns = [[_cut(text, size) for text in (table.first, *names)], *columns]
-    while _width([*columns, *notes]) > width and len(columns) > 2 and not table.whole:
-        columns.pop()
-    columns += notes
+    if not table.whole:
+        size = max(_least(rows, names), width - _width([*columns, *notes]) - 2)
+        names = [_cut(name, size) for name in names]
+    columns = [[table.first, *names], *columns, *notes]
+    while _width(columns) > width and len(columns) > 2 and not table.whole:
+        columns.pop()  # notes first
     if table.caption:
         yield _wrapped(table.caption, width)
     sizes = [max(map(len, column)) for column in columns]

@@ -33,6 +33,7 @@ from skbiasamp._utils.formatting import (
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import (
+    MOST_ROWS,
     Bar,
     Bars,
     Bullets,
@@ -150,7 +151,7 @@ _RATIO = (
 
 def audit_document(report: AuditReport) -> Document:
     """Return what a report of an audit says."""
-    context, results = as_json(report.context), report.results
+    context, results, rates = as_json(report.context), report.results, records(report.rates)
     findings = [_spelled(one, results) for one in report.findings]
     first = look_next(findings)
     texts = [Text(one.text, f"{one.topic.capitalize()}.", one.action) for one in findings]
@@ -177,7 +178,7 @@ def audit_document(report: AuditReport) -> Document:
             if not math.isnan(one.value)
         ],
         sections=[
-            Section("Verdict", _opening(report, context, numbered), "verdict", leading=True),
+            Section("Verdict", _opening(report, rates, context, numbered), "verdict", leading=True),
             Section(
                 "Findings and what to do next",
                 [Bullets(urgent, numbered=True)],
@@ -186,7 +187,7 @@ def audit_document(report: AuditReport) -> Document:
             ),
             Section("", [_summary(results), _sentences(report)], only="short"),
             *_questions(results, numbered, context),
-            _errors(report, context),
+            _errors(report, rates, context),
             Section(
                 LIMITS,
                 [
@@ -239,7 +240,7 @@ def model_card(report: AuditReport) -> Document:
                         [
                             _summary(results),
                             _sentences(report),
-                            _rates(report, as_json(report.context)),
+                            _rates(records(report.rates), report, as_json(report.context)),
                         ],
                     ),
                 ],
@@ -266,7 +267,10 @@ def _spelled(finding: Finding, names: Iterable[str]) -> Finding:
 
 
 def _opening(
-    report: AuditReport, context: dict[str, Any], numbered: Mapping[str, str]
+    report: AuditReport,
+    rates: list[dict[str, Any]],
+    context: dict[str, Any],
+    numbered: Mapping[str, str],
 ) -> list[Item | None]:
     """Return the verdict and its picture."""
     name = report.primary
@@ -303,7 +307,7 @@ def _opening(
             ),
         ],
     )
-    return [card, _bars(result, records(report.rates), context.get("group_columns", ()))]
+    return [card, _bars(result, rates, context.get("group_columns", ()))]
 
 
 def _word(result: AuditResult) -> str:
@@ -374,6 +378,9 @@ def _bars(result: AuditResult, rates: list[dict[str, Any]], columns: Any) -> Bar
     ]
     largest = sorted(rows, key=lambda row: (row["group"] != pair["group"], -_change(row)))
     largest = largest[:_MOST_BARS]
+    is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
+    of_task = records(result.table[is_of_task])
+    pairs = {repr((one["group"], one["task"])): one for one in of_task}
     gap = ""
     if len(rows) == 2:
         before, after = (rows[0][end] - rows[1][end] for end in ends)
@@ -381,7 +388,7 @@ def _bars(result: AuditResult, rates: list[dict[str, Any]], columns: Any) -> Bar
     return Bars(
         f"How often is each group labelled “{task_of(rows[0]['task'])}”, and how often is it "
         "predicted so?",
-        [_bar(row, result, columns) for row in rows if row in largest],
+        [_bar(row, pairs, result, columns) for row in rows if row in largest],
         Axis.around((row[end] for row in largest for end in ends), percent=True).high,
         gap,
         len(rows) - len(largest),
@@ -392,18 +399,18 @@ def _change(row: Mapping[str, Any]) -> float:
     return float(abs(row["predicted_rate"] - row["base_rate"]))
 
 
-def _bar(row: dict[str, Any], result: AuditResult, columns: Any) -> Bar:
+def _bar(
+    row: dict[str, Any], pairs: Mapping[str, dict[str, Any]], result: AuditResult, columns: Any
+) -> Bar:
     before, after = row["base_rate"], row["predicted_rate"]
-    verdict = _verdict_of(row, result)
+    verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
     change = f"{number((after - before) * 100, '+.1f')} percentage points"
     side = SIDE_OF.get(verdict, "across")
     return Bar(group_of(row["group"], columns), before, after, change, verdict, side)
 
 
-def _verdict_of(row: dict[str, Any], result: AuditResult) -> str:
+def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
     """Return what a pair's change does, if the result has the pair: in the fixed vocabulary."""
-    name = (row["group"], row["task"])
-    pair = next((one for one in records(result.table) if (one["group"], one["task"]) == name), None)
     if pair is None or result.kind != "signed" or not pair.get("sign"):
         return ""
     if pair.get("sign_certain") is False:
@@ -502,13 +509,13 @@ def _metric(name: str, result: AuditResult, key: str) -> Section:
 
 def _pairs(table_id: str, name: str, result: AuditResult) -> Table | None:
     """Return a result's pairs, strongest first."""
-    every = records(result.table)
-    if not every:
+    if not len(result.table):
         return None
     uncounted = _UNCOUNTED + f": {result.uncounted}" * bool(result.uncounted)
-    rows = [_read(row, uncounted) for row in every]
-    rows.sort(key=lambda row: -abs(row["amplification"] or 0))
-    heading, named = naming_of_pairs(every, as_json(result.group_columns))
+    rows = [_read(row, uncounted) for row in records(result.strongest(MOST_ROWS))]
+    heading, named = naming_of_pairs(
+        result.table["group"], result.table["task"], as_json(result.group_columns)
+    )
     level = result.confidence_level or 0.95
 
     def form(value: Any) -> str:
@@ -529,13 +536,14 @@ def _pairs(table_id: str, name: str, result: AuditResult) -> Table | None:
         "Amplification": shown("amplification"),
         "Interval": lambda row: Cell(ends(row["low"], row["high"]) or "–", row["low"]),
         "Adjusted p": shown("p_adjusted", p_value),
-        **{title: shown(key, form) for key, title in result.columns.items() if key in every[0]},
+        **{title: shown(key, form) for key, title in result.columns.items() if key in rows[0]},
         "Rows": shown("n", count),
     }
     return Table.of(
         rows,
         columns,
         mark,
+        n=len(result.table),
         id=table_id,
         caption=f"{name}: {heading.lower()}s, strongest first"
         + f" (amplification in {result.unit})" * bool(result.unit),
@@ -598,10 +606,10 @@ def _words(table_id: str, result: AuditResult) -> Iterator[Table]:
 # --------------------------------------------------------------------------- groups
 
 
-def _errors(report: AuditReport, context: dict[str, Any]) -> Section:
+def _errors(report: AuditReport, rows: list[dict[str, Any]], context: dict[str, Any]) -> Section:
     """Return rows, rates and selection rates of groups."""
     kind, columns = context.get("data_kind"), context.get("group_columns", ())
-    rates = _rates(report, context)
+    rates = _rates(rows, report, context)
     selection = selection_tables(records(report.selection), columns)
     explained = Text(
         "Amplification compares predictions with labels; it does not say which group is predicted "
@@ -657,12 +665,14 @@ def _groups(report: AuditReport, context: Mapping[str, Any]) -> Table | None:
     )
 
 
-def _rates(report: AuditReport, context: Mapping[str, Any]) -> Table | None:
+def _rates(
+    rows: list[dict[str, Any]], report: AuditReport, context: Mapping[str, Any]
+) -> Table | None:
     """Return the rates of each pair, the largest change first."""
-    rows = records(report.rates)
     if not rows:
         return None
-    heading, named = naming_of_pairs(rows, context.get("group_columns", ()))
+    columns_of_groups = context.get("group_columns", ())
+    heading, named = naming_of_pairs(report.rates["group"], report.rates["task"], columns_of_groups)
     predicted, labelled = (one in rows[0] for one in ("predicted_rate", "base_rate"))
     edges = ("base_rate", "predicted_rate")
     sizes = {str(one["group"]): one["n"] for one in records(report.groups)}
@@ -670,7 +680,7 @@ def _rates(report: AuditReport, context: Mapping[str, Any]) -> Table | None:
         before, after = (row.get(end) for end in edges)
         row["n"] = sizes.get(str(row["group"]))  # a stored report may name other groups
         row["change"] = None if before is None or after is None else (after - before) * 100
-    rows.sort(key=lambda row: -abs(row["change"] or 0))
+    rows = sorted(rows, key=lambda row: -abs(row["change"] or 0))
     columns: Cells = {"Rows": shown("n", count)}
     if labelled:
         columns |= {"Labelled so": shown("base_rate", rate)}

@@ -207,7 +207,9 @@ def _pairs(table_id: str, result: ComparisonResult, model: str) -> Table:
     # Means have units of their own, and one axis has one unit: that of the value.
     size, scale = ("difference", 100) if percent else ("amplification", 1)
     rows = sorted(every, key=lambda row: -abs(row[size] or 0))
-    heading, named = naming_of_pairs(every, as_json(result.group_columns))
+    heading, named = naming_of_pairs(
+        result.pairs["group"], result.pairs["task"], as_json(result.group_columns)
+    )
 
     def form(value: Any) -> str:
         return rate(value) if percent else amount(value)
@@ -306,7 +308,9 @@ def _errors(
     ]
     if not rows:
         return None
-    heading, named = naming_of_pairs([row for row, _ in rows], context.get("group_columns", ()))
+    heading, named = naming_of_pairs(
+        report.rates["group"], report.rates["task"], context.get("group_columns", ())
+    )
 
     def change(row: Any) -> float | None:
         return _points(row[0]["accuracy"] - row[1]["accuracy"])

@@ -164,16 +164,16 @@ def interval_mark(value: Any, low: Any, high: Any) -> dict[str, Any]:
 
 
 def naming_of_pairs(
-    rows: Iterable[Mapping[str, Any]], columns: Any
+    groups: Iterable[Any], tasks: Iterable[Any], columns: Any
 ) -> tuple[str, Callable[[Any], str]]:
     """Return the heading of pairs, and how each is named: by what differs between rows."""
-    groups, tasks = ({str(row[key]) for row in rows} for key in ("group", "task"))
+    alone = len(set(map(str, tasks))) == 1
 
     def name(row: Mapping[str, Any]) -> str:
         named = [group_of(row["group"], columns)] if row["group"] != "(all)" else []
-        if row["task"] != "(all)" and not (len(tasks) == 1 and named):
+        if row["task"] != "(all)" and not (alone and named):
             named.append(task_of(row["task"]))
         return " · ".join(named) or "all groups"
 
-    heading = "Target" if groups == {"(all)"} else "Group" if len(tasks) == 1 else "Pair"
-    return heading, name
+    every = set(map(str, groups)) == {"(all)"}
+    return "Target" if every else "Group" if alone else "Pair", name

@@ -80,6 +80,7 @@ def _table(
         first="Category",
         marks="Impact ratio",
         axis=axis,
+        brief=("Rows", "Selected", "Selection rate", "Impact ratio"),
     )
 
 
