@@ -1478,7 +1478,7 @@ def test_the_size_of_a_change_that_may_go_either_way_may_be_zero():
 
 
 def test_the_summary_counts_the_flags():
-    text = repr(audit(DirectionalAuditor(random_state=0, n_resamples=9), coin()))
+    text = " ".join(repr(audit(DirectionalAuditor(random_state=0, n_resamples=9), coin())).split())
     distinguishable = "the training correlation is not statistically distinguishable from 0"
     assert f"(2 of 2 pairs: {distinguishable}, sign_certain=False)" in text
     assert "distinguishable" not in repr(audit(DirectionalAuditor(interval=None), coin()))
