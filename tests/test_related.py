@@ -214,6 +214,26 @@ def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
     assert found <= 7  # 3 if the level were exactly 5 %
 
 
+def test_the_mean_change_of_preferences_has_percentiles_without_twice_the_bias_of_resamples():
+    """By hand: 20 groups whose preferences the model keeps, each of 60 rows."""
+    counts, n_groups = [12, 12, 12, 24], 20  # rows that keep the label, lose it, gain it, have none
+    label, guess = (np.tile(np.repeat(of, counts), n_groups) for of in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    result = BiasDisparityAuditor(reference="test", random_state=0).audit(
+        label, guess, sensitive_features=np.repeat(np.arange(n_groups), 60)
+    )
+    rng, n = np.random.default_rng(1), 60 * n_groups
+    drawn = rng.multinomial(n, np.tile(counts, n_groups) / n, 999).reshape(999, n_groups, 4)
+    rows, labelled, guessed = drawn.sum(-1), drawn[..., :2].sum(-1), drawn[..., ::2].sum(-1)
+    before, after = (one / rows / (one.sum(-1) / n)[:, None] for one in (labelled, guessed))
+    values = (after / before - 1).mean(axis=1)
+    # The change is 0, and that of a resample positive on average: few labels in a denominator.
+    assert result.value == pytest.approx(0, abs=1e-12)
+    assert values.mean() > 0.02
+    expected = np.quantile(values, [0.025, 0.975]) - 2 * values.mean()
+    ends = [result.statistics[f"value_{end}"] for end in ("low", "high")]
+    assert ends == pytest.approx(expected, abs=0.006)
+
+
 # --------------------------------------------------------------------------- percentage
 
 

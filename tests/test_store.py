@@ -100,6 +100,15 @@ def test_small_cells_are_left_out_and_reported(store):
         store.add(cells, "2026-02", min_cell=1000)
 
 
+def test_a_cell_of_exactly_the_smallest_number_of_rows_is_kept(store):
+    """Four cells: of 9, 10, 11 and 30 rows."""
+    hired, predicted = [np.repeat(of, [9, 10, 11, 30]) for of in ([1, 1, 0, 0], [1, 1, 0, 0])]
+    sex = np.repeat(["f", "m", "f", "m"], [9, 10, 11, 30])
+    cells = Contingency.from_labels(hired, predicted, sensitive_features=sex)
+    added = store.add(cells, "2026-01", min_cell=10)
+    assert added == {"rows": 51, "suppressed_cells": 1, "suppressed_rows": 9}
+
+
 def test_rows_of_people_never_enter(store):
     rng = np.random.default_rng(0)
     rows = rows_of()

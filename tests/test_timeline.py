@@ -165,6 +165,47 @@ def test_rare_groups_and_rare_labels_raise_no_false_alarms():
     assert alarms <= 1  # 5 % of 8 are 0.4
 
 
+def period_of(missed, n=100):
+    """Return counts of a period in which `missed` of the labels of women are not predicted."""
+    sex = np.repeat(["f", "m"], n)
+    hired = np.repeat([1, 0, 1, 0], [4 * n // 10, 6 * n // 10, 6 * n // 10, 4 * n // 10])
+    predicted = hired.copy()
+    predicted[np.flatnonzero(hired)[:missed]] = 0
+    return Contingency.from_labels(hired, predicted, sensitive_features=sex)
+
+
+@pytest.fixture(scope="module")
+def passing():
+    """A watch of a change that goes by: the women lose labels in three periods of twelve."""
+    missed = [5, 4, 6, 5, 5, 20, 22, 20, 5, 4, 3, 5]
+    periods = {f"2026-{1 + i:02d}": period_of(n) for i, n in enumerate(missed)}
+    auditor = DirectionalAuditor(interval=None)
+    return skbiasamp.audit_over(periods, reference=4, auditor=auditor, n_draws=199)
+
+
+def test_the_value_has_half_of_the_error_rate_and_the_pairs_share_the_other(passing):
+    """Men are predicted as labelled, so the value and the pair of the women rank alike.
+
+    Their evidence is the same. The value may spend one half of the error rate, each of the two
+    pairs a quarter.
+    """
+    value = passing.to_frame().set_index("period")["p_adjusted"]
+    pairs = passing.to_frame(pairs=True).set_index("period")
+    women = pairs.loc[pairs["group"] == "f", "p_adjusted"]
+    uncapped = women[women < 1]
+    assert len(uncapped) >= 2
+    assert (2 * value[uncapped.index]).tolist() == pytest.approx(uncapped.tolist())
+
+
+def test_evidence_that_was_found_is_not_lost_again(passing):
+    """P-values hold at all looks together, so none rises when the model is as before."""
+    found = passing.to_frame()
+    later = found["p_adjusted"][found["role"] == "watched"].to_numpy()
+    assert (np.diff(later) <= 0).all()
+    assert (np.diff(later) < 0).any()
+    assert later[-1] == later[-2] == later[-3] < 0.1
+
+
 # ------------------------------------------------------------------ audit_over
 
 
@@ -306,6 +347,13 @@ def test_versions_are_marked(changed):
     rows = changed.assign(v=np.where(changed["day"] < "2026-07-01", "1.4", "2.0"))
     found = skbiasamp.audit_over(rows, reference=3, version="v", **NAMED)
     assert found.version_changes == [("2026-07", "2.0")]
+
+
+def test_a_period_has_the_version_of_most_of_its_rows(steady):
+    early = steady["day"].dt.day <= 10
+    rows = steady.assign(v=np.where((steady["day"].dt.month == 6) & early, "a rare one", "1.4"))
+    found = skbiasamp.audit_over(rows, reference=3, version="v", n_draws=19, **NAMED)
+    assert set(found.to_frame()["version"]) == {"1.4"}
 
 
 def test_json_brings_back_the_same(changed, tmp_path):
