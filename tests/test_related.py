@@ -248,6 +248,27 @@ def test_shares_of_few_rows_are_not_taken_for_shares_further_from_equal():
     assert alarms <= 7
 
 
+def test_distances_of_zero_may_have_shrunk_as_far_as_they_may_have_grown():
+    """By hand: half of the labelled rows are of women, and half of the few predicted ones.
+
+    A resample of the 40 predicted rows is further from equal shares than one of 400, always in the
+    direction of growth. The rows at hand deviate from the truth likewise, so it may lie as far below.
+    """
+    label, guess = ([1] * n + [0] * (1000 - n) for n in (400, 40))
+    sex = ["f", "m"] * 500
+    result = PercentageAuditor(reference="test", random_state=0).audit(
+        label, guess, sensitive_features=sex
+    )
+    assert result.value == 0
+    rng = np.random.default_rng(1)
+    cells = np.array([20, 20, 180, 180, 300, 300]) / 1000
+    drawn = rng.multinomial(1000, cells, 2000).reshape(2000, 3, 2)
+    both, labelled = drawn[:, 0], drawn[:, 0] + drawn[:, 1]
+    distances = [np.abs(one[:, 0] / one.sum(axis=1) - 0.5) for one in (both, labelled)]
+    reach = np.quantile(distances[0] - distances[1], 0.975)
+    assert [result.low, result.high] == pytest.approx([-reach, reach], rel=0.1)
+
+
 def test_groups_that_a_prompt_does_not_predict():
     job, sex = ["nurse"] * 80 + ["chef"] * 80, list("fffmffmm") * 20
     drawn = ["f"] * 100 + ["m"] * 60
