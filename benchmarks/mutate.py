@@ -1,24 +1,21 @@
-"""Change the package a little, many times, and count how many changes the tests catch.
+"""Change modules a little, and count how many of the changes the tests catch.
 
-    make mutate FILE=skbiasamp/inference/_intervals.py           # 20 changes of one module
-    make mutate FILE=skbiasamp/inference SAMPLE=40 SEED=1        # of all modules of a folder
+    make mutate FILE=skbiasamp/inference/_growth.py             # 20 random changes of a module
+    make mutate FILE=skbiasamp/inference SAMPLE=40 SEED=1       # of the modules of a folder
 
-Cosmic Ray makes the changes, in a copy of the project. Each is judged by the tests that execute the
-changed line, fastest first. Which these are is measured once, in a run of all tests.
+Cosmic Ray makes the changes, in a copy of the project. Each change meets the tests that execute its
+lines, fastest first, for half a minute. Printed are those that no test notices.
 """
 
 import argparse
-import importlib
 import json
 import os
-import pkgutil
 import random
 import re
 import resource
 import shutil
 import sys
 import tempfile
-import time
 from difflib import unified_diff
 from pathlib import Path
 
@@ -30,34 +27,27 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.operator import Operator
 
 ROOT = Path(__file__).resolve().parents[1]
-LINES = ROOT / ".coverage.mutate"
-SECONDS = LINES.with_suffix(".seconds.json")
-# Of an operator, the nearest others: what is far from it fails in any test.
+LINES = ROOT / ".coverage.mutate"  # which tests execute a line
+TIMES = ROOT / ".coverage.mutate.json"  # how many seconds a test takes
+LIMIT = 30.0
+# The nearest operators: almost any test notices a distant one.
 NEAREST = re.compile(
     "(Add_Sub|Sub_Add|Mul_Div|Div_Mul|FloorDiv_Div|Mod_FloorDiv|Pow_Mul|BitAnd_BitOr|BitOr_BitAnd|"
     "Eq_NotEq|NotEq_Eq|Lt_LtE|LtE_Lt|Gt_GtE|GtE_Gt|Is_IsNot|IsNot_Is|USub_UAdd|Delete_Not|"
     "Delete_Invert)$|AddNot|True|False|AndWithOr|OrWithAnd|Break|Number|Decorator|ForLoop"
 )
-OPPOSITES = "max/min maximum/minimum idxmax/idxmin argmax/argmin any/all floor/ceil sum/mean"
-SWAPS = {}
-for pair in OPPOSITES.split():
-    left, right = pair.split("/")
-    SWAPS |= {left: right, right: left}
+PAIRS = "max/min maximum/minimum idxmax/idxmin argmax/argmin any/all floor/ceil sum/mean"
+OPPOSITE = {a: b for pair in PAIRS.split() for a, b in (pair.split("/"), pair.split("/")[::-1])}
 
 
-def is_called(name):
-    return name.parent.type == "trailer" or name.get_next_leaf() == "("
-
-
-class SwapName(Operator):
-    """Call the function that does the opposite."""
-
+class CallOpposite(Operator):
     def mutation_positions(self, node):
-        if node.type == "name" and node.value in SWAPS and is_called(node):
-            yield node.start_pos, node.end_pos
+        if node.type == "name" and node.value in OPPOSITE:
+            if node.parent.type == "trailer" or node.get_next_leaf() == "(":
+                yield node.start_pos, node.end_pos
 
     def mutate(self, node, index):
-        node.value = SWAPS[node.value]
+        node.value = OPPOSITE[node.value]
         return node
 
     @classmethod
@@ -65,76 +55,35 @@ class SwapName(Operator):
         return ()
 
 
-class DropKeyword(SwapName):
-    """Leave a keyword argument out."""
-
+class DropKeyword(CallOpposite):
     def mutation_positions(self, node):
         if node.type == "argument" and node.children[1] == "=":
             yield node.start_pos, node.end_pos
 
     def mutate(self, node, index):
-        comma = node.get_next_sibling()
-        if comma is not None and comma == ",":
+        if (comma := node.get_next_sibling()) == ",":
             comma.value = ""
-        return None
 
 
-class Contexts:
-    """Pytest plugin that writes down which tests execute a line, and how long each takes."""
-
-    def __init__(self, measured):
-        self.measured, self.seconds, self.failed = measured, {}, set()
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(self, collector):
-        self.measured.switch_context(collector.nodeid)
-        return (yield)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item):
-        self.measured.switch_context(item.nodeid)
-        begun = time.process_time()
-        result = yield
-        self.seconds[item.nodeid] = time.process_time() - begun
-        return result
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef, request):
-        # What the first test of a file sets up is used by the others too.
-        before = self.measured.switch_context(request.node.nodeid)
-        result = yield
-        self.measured.switch_context(before)
-        return result
-
+class Times(dict):
     def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self.failed.add(report.nodeid)
-
-
-def import_all():
-    for module in pkgutil.walk_packages([str(ROOT / "skbiasamp")], "skbiasamp."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+        # A test that fails without a change judges none.
+        time = float("inf") if report.failed else report.duration
+        self[report.nodeid] = self.get(report.nodeid, 0.0) + time
 
 
 def measure():
-    """Run all tests, and write down the lines that each executes."""
+    """Run all tests, and write down the lines and the time of each."""
     os.chdir(ROOT)
-    LINES.unlink(missing_ok=True)
-    measured = coverage.Coverage(data_file=LINES, source=["skbiasamp"], config_file=False)
-    measured.set_option("run:relative_files", True)
-    measured.start()
-    import_all()
-    contexts = Contexts(measured)
-    pytest.main(["-q", "-m", "not benchmarks and not pages"], plugins=[contexts])
-    measured.stop()
-    measured.save()
-    passed = {test: time for test, time in contexts.seconds.items() if test not in contexts.failed}
-    SECONDS.write_text(json.dumps(passed))
+    os.environ["COVERAGE_FILE"] = str(LINES)
+    options = ["--cov=skbiasamp", "--cov-context=test", "--cov-report=", "-q", "-n2"]
+    times = Times()
+    pytest.main([*options, "-m", "not benchmarks and not pages"], plugins=[times])
+    TIMES.write_text(json.dumps(times), encoding="utf-8")
 
 
 def is_left_alone(node):
-    """Whether a node is a type, a star of arguments, or an assertion that no caller can see."""
+    """Return whether a node is a type, a star of parameters or an assertion of zip."""
     return (
         node.type in {"annassign", "tfpdef"}
         or node.get_previous_sibling() == "->"
@@ -143,52 +92,51 @@ def is_left_alone(node):
     )
 
 
-def changes(path):
-    """List the places of a module that can be changed: of each, the ways to change it."""
-    source = path.read_text(encoding="utf-8")
+def places_of(path):
+    """Return the places of a module that can be changed, and the ways to change each."""
     names = [name for name in plugins.operator_names() if NEAREST.search(name)]
-    operators = [SwapName(), DropKeyword(), *(plugins.get_operator(name)() for name in names)]
-    nodes = list(ast_nodes(get_ast(source)))
+    nodes = list(ast_nodes(get_ast(path.read_text(encoding="utf-8"))))
     places = {}
-    for operator in operators:
-        hits = ((node, where) for node in nodes for where in operator.mutation_positions(node))
-        for occurrence, (node, where) in enumerate(hits):
-            parents = [node]
-            while parents[-1].parent is not None:
-                parents.append(parents[-1].parent)
-            if not any(map(is_left_alone, parents)):
-                places.setdefault(where, []).append((path, operator, occurrence, parents))
+    for make in (CallOpposite, DropKeyword, *map(plugins.get_operator, names)):
+        operator = make()
+        hits = ((node, at) for node in nodes for at in operator.mutation_positions(node))
+        for occurrence, (node, at) in enumerate(hits):
+            around = [node]
+            while around[-1].parent is not None:
+                around.append(around[-1].parent)
+            if not any(map(is_left_alone, around)):
+                places.setdefault(at, []).append((path, operator, occurrence, around))
     return list(places.values())
 
 
-def tests_of(path, parents, lines, seconds, limit):
-    """List the tests that execute a change, fastest first, as many as the limit allows."""
-    contexts = lines.contexts_by_lineno(str(path.relative_to(ROOT)))
-    for node in parents:
-        first, last = node.start_pos[0], node.end_pos[0]
-        executed = {name for line in range(first, last + 1) for name in contexts.get(line, ())}
-        executed = tuple(sorted(executed - {""}))
-        if executed:
+def tests_of(contexts, around, times):
+    """Return the tests that execute a change, fastest first."""
+    for node in around:
+        lines = range(node.start_pos[0], node.end_pos[0] + 1)
+        names = {name.rpartition("|") for line in lines for name in contexts.get(line, ()) if name}
+        if names:
             break
-    chosen = sorted((test for test in seconds if test.startswith(executed)), key=seconds.get)
-    total = 0
-    for index, test in enumerate(chosen):
-        total += seconds[test]
-        if total > limit:
-            return chosen[: max(index, 1)]
+    # What is set up for one test of a file is used by the others.
+    whole = tuple(test.partition("::")[0] if on == "setup" else test for test, _, on in names)
+    chosen = sorted((test for test in times if test.startswith(whole)), key=times.get)
+    total = 0.0
+    for count, test in enumerate(chosen):
+        total += times[test]
+        if total > LIMIT:
+            return chosen[:count]
     return chosen
 
 
-def is_caught(copy, tests, limit):
-    """Run the tests on the changed copy until one fails, in a process that has the libraries."""
+def is_caught(copy, tests):
+    """Run tests on the changed copy until one fails, in a process that has the libraries."""
     (copy / "tests.txt").write_text("\n".join(tests), encoding="utf-8")
     child = os.fork()
     if not child:
-        # Time of the processor, so that no change is caught because the machine is busy.
-        resource.setrlimit(resource.RLIMIT_CPU, (int(60 + 4 * limit),) * 2)
+        # A change that never ends is caught. Time of the processor, which others may keep busy.
+        resource.setrlimit(resource.RLIMIT_CPU, (60 + 4 * int(LIMIT),) * 2)
         os.chdir(copy)
-        os.environ["PYTHONPATH"] = str(copy)
         sys.path.insert(0, str(copy))
+        os.environ["PYTHONPATH"] = str(copy)
         with open(copy / "log.txt", "w") as log:
             os.dup2(log.fileno(), 1)
             os.dup2(log.fileno(), 2)
@@ -198,49 +146,41 @@ def is_caught(copy, tests, limit):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("paths", nargs="*", type=Path, help="modules or folders to change")
-    parser.add_argument("--measure", action="store_true", help="measure which tests execute a line")
+    parser.add_argument("paths", nargs="*", type=Path, help="modules or folders")
+    parser.add_argument("--measure", action="store_true", help="find out which tests execute a line")
     parser.add_argument("--sample", type=int, default=20, help="number of changes")
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
-    parser.add_argument("--seconds", type=float, default=30, help="time of tests of one change")
     args = parser.parse_args()
     if args.measure:
-        measure()
-    lines = coverage.CoverageData(LINES)
-    lines.read()
-    seconds = json.loads(SECONDS.read_text())
-    files = [
-        file
-        for path in args.paths
-        for file in (sorted(path.rglob("*.py")) if path.is_dir() else [path])
-    ]
-    places = [place for file in files for place in changes(file.resolve())]
+        return measure()
+    recorded, times = coverage.CoverageData(LINES), json.loads(TIMES.read_text(encoding="utf-8"))
+    recorded.read()
+    files = [file.resolve() for path in args.paths for file in [path, *sorted(path.rglob("*.py"))]]
+    places = [place for file in files if file.is_file() for place in places_of(file)]
     draw = random.Random(args.seed)
-    sample = draw.sample(places, min(args.sample, len(places)))
-    caught = 0
-    import_all()
+    sample = list(map(draw.choice, draw.sample(places, min(args.sample, len(places)))))
+    import skbiasamp.cli  # libraries: each change then only imports the package
+
     for name in [name for name in sys.modules if name.partition(".")[0] == "skbiasamp"]:
-        del sys.modules[name]  # what it imports stays
+        del sys.modules[name]
+    caught = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "project")
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv*", ".git", "_build"))
-        for count, place in enumerate(sample, start=1):
-            path, operator, occurrence, parents = draw.choice(place)
-            before = path.read_text(encoding="utf-8")
+        for count, (path, operator, occurrence, around) in enumerate(sample, start=1):
+            target, before = copy / path.relative_to(ROOT), path.read_text(encoding="utf-8")
             after = mutate_code(before, operator, occurrence)
-            target = copy / path.relative_to(ROOT)
             target.write_text(after, encoding="utf-8")
-            # Times of its own: compiled code of the change before is not reused.
+            # A time of its own: compiled code of the change before is not reused.
             os.utime(target, (count, count))
-            tests = tests_of(path, parents, lines, seconds, args.seconds)
-            result = bool(tests) and is_caught(copy, tests, args.seconds)
-            caught += result
-            if not result:
-                difference = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-                name = path.relative_to(ROOT)
-                print(f"\nsurvived {len(tests)} tests: {name}", *list(difference)[2:], sep="\n")
-            print(f"{caught} of {count} changes caught", flush=True)
+            tests = tests_of(recorded.contexts_by_lineno(str(path)), around, times)
+            if tests and is_caught(copy, tests):
+                caught += 1
+            else:
+                lines = list(unified_diff(before.splitlines(), after.splitlines(), "", "", n=1))
+                print(f"\n{path}: {len(tests)} tests, none fails", *lines[2:], sep="\n")
             shutil.copy2(path, target)
+            print(f"{caught} of {count} changes caught", flush=True)
 
 
 if __name__ == "__main__":
