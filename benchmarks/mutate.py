@@ -8,8 +8,10 @@ lines, fastest first, for half a minute. Printed are those that no test notices.
 """
 
 import argparse
+import importlib
 import json
 import os
+import pkgutil
 import random
 import re
 import resource
@@ -159,8 +161,10 @@ def main():
     places = [place for file in files if file.is_file() for place in places_of(file)]
     draw = random.Random(args.seed)
     sample = list(map(draw.choice, draw.sample(places, min(args.sample, len(places)))))
-    import skbiasamp.cli  # libraries: each change then only imports the package
-
+    # Libraries are imported once, the package anew for each change.
+    for module in pkgutil.walk_packages([str(ROOT / "skbiasamp")], "skbiasamp."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
     for name in [name for name in sys.modules if name.partition(".")[0] == "skbiasamp"]:
         del sys.modules[name]
     caught = 0

@@ -67,9 +67,16 @@ def test_late_rows_are_added_to_their_period(store):
     assert store.held().versions == {"2026-01": "2.0"}
 
 
+def test_a_period_has_the_version_of_most_of_its_rows(store):
+    for seed, (n, version) in enumerate([(300, "1.4"), (500, "2.0"), (300, "1.4")]):
+        store.add(cells_of(rows_of(n, seed)), "2026-01", version=version)
+    assert store.held().versions == {"2026-01": "1.4"}
+
+
 def test_the_same_rows_are_refused_in_whichever_period(store):
     store.add(cells_of(rows_of()), "2026-01", source="abc")
-    with pytest.raises(ValueError, match=r"source was added before, to period 2026-01"):
+    text = r"source was added before, to period 2026-01 at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
+    with pytest.raises(ValueError, match=text):
         store.add(cells_of(rows_of(seed=1)), "2026-02", source=["def", "abc"])
     store.add(cells_of(rows_of(seed=1)), "2026-02")
     with pytest.raises(ValueError, match=r"was added before, to period 2026-02"):

@@ -197,6 +197,16 @@ def test_the_value_has_half_of_the_error_rate_and_the_pairs_share_the_other(pass
     assert (2 * value[uncapped.index]).tolist() == pytest.approx(uncapped.tolist())
 
 
+def test_the_cause_of_an_alarm_names_what_is_below_the_error_rate(passing):
+    pairs = passing.to_frame(pairs=True).set_index("period")
+    women = pairs.loc[pairs["group"] == "f", "p_adjusted"]
+    assert {"value", "value and 1 pair", ""} == {*passing.to_frame()["cause"]}
+    for period, cause in passing.to_frame().set_index("period")["cause"].items():
+        p = women.get(period, 1.0)  # twice that of the value, see above
+        expected = [text for text, at in (("value", p / 2), ("1 pair", p)) if at <= 0.05]
+        assert cause == " and ".join(expected)
+
+
 def test_evidence_that_was_found_is_not_lost_again(passing):
     """P-values hold at all looks together, so none rises when the model is as before."""
     found = passing.to_frame()
@@ -310,6 +320,40 @@ def test_periods_have_the_names_of_the_calendar(steady, every, first, n):
     assert found["period"].is_monotonic_increasing
 
 
+@pytest.mark.parametrize("as_text", [False, True], ids=["times", "text"])
+@pytest.mark.parametrize(
+    ("every", "times", "names"),
+    [
+        # 1 January 2027 is a Friday: of the week that began in 2026.
+        ("week", ["2026-12-20", "2027-01-01", "2027-01-04"], ["2026-W51", "2026-W53", "2027-W01"]),
+        ("quarter", ["2026-03-31", "2026-04-01", "2026-09-30"], ["2026-Q1", "2026-Q2", "2026-Q3"]),
+        ("quarter", ["2026-07-01", "2026-12-31", "2027-01-01"], ["2026-Q3", "2026-Q4", "2027-Q1"]),
+        ("month", ["2026-11-30", "2026-12-01", "2027-01-31"], ["2026-11", "2026-12", "2027-01"]),
+        ("year", ["2025-12-31", "2026-01-01", "2027-06-01"], ["2025", "2026", "2027"]),
+        ("day", ["2028-02-28", "2028-02-29", "2028-03-01"], ["2028-02-28", "2028-02-29", "2028-03-01"]),
+        (
+            "hour",
+            ["2026-12-31 22:59", "2026-12-31 23:00", "2027-01-01 00:00"],
+            ["2026-12-31T22", "2026-12-31T23", "2027-01-01T00"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_time_is_in_the_period_of_the_calendar(every, times, names, as_text):
+    rows = pd.DataFrame({"day": np.repeat(times, 20), "sex": ["f", "m"] * 30})
+    rows["hired"] = np.tile([0, 0, 0, 1, 1, 0, 1, 1, 1, 1], 6)
+    rows["predicted"] = np.tile([0, 0, 0, 1, 1], 12)
+    if not as_text:
+        rows["day"] = pd.to_datetime(rows["day"])
+    auditor = DirectionalAuditor(interval=None)
+    found = skbiasamp.audit_over(rows, every=every, auditor=auditor, n_draws=19, **NAMED)
+    table = found.to_frame()
+    assert table.loc[table["n"] > 0, "period"].tolist() == names
+    # The week between has no rows, and is in its place.
+    between = ["2026-W52"] if every == "week" else []
+    assert table.loc[table["n"] == 0, "period"].tolist() == between
+    assert table["period"].is_monotonic_increasing
+
+
 @pytest.mark.parametrize(
     "auditor", [MALSAuditor(interval="analytic"), DPAAuditor(interval=None, n_draws=2)]
 )
@@ -409,6 +453,18 @@ def test_new_groups_and_classes_are_left_out_and_counted(steady):
     assert found.to_frame().set_index("period").loc["2026-06", "n"] == len(june) - 10
     with pytest.raises(ValueError, match=r"period 2026-06 has the group 'x', which the reference"):
         skbiasamp.audit_over(rows, reference=3, pos_label="yes", strict=True, **NAMED)
+
+
+def test_a_period_of_new_groups_alone_is_empty_and_said_once():
+    periods = {f"2026-{month:02d}": period_of(5) for month in range(1, 5)}
+    periods["2026-03"] = Contingency.from_labels(
+        [0, 1] * 10, [0, 1] * 10, sensitive_features=["x", "y"] * 10
+    )
+    found = skbiasamp.audit_over(periods, reference=1, n_draws=19)
+    assert found.to_frame().set_index("period").loc["2026-03", "role"] == "no rows"
+    assert [note["text"] for note in found.notes if note["period"] == "2026-03"] == [
+        f"10 rows of the group '{name}', which the reference lacks, are left out." for name in "xy"
+    ]
 
 
 @pytest.mark.parametrize("counted", [False, True], ids=["rows", "counts"])
