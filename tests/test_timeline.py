@@ -375,6 +375,13 @@ def test_probabilities_and_weights_are_watched_too(changed):
     assert found.verdict == "alarm"
 
 
+def test_sums_of_weights_that_an_engine_made_are_no_rows_to_watch(changed):
+    rows = changed.assign(w=np.where(np.arange(len(changed)) % 2, 0.5, 1.5))
+    lazy = pytest.importorskip("polars").from_pandas(rows).lazy()
+    with pytest.raises(ValueError, match=r"Watching a model needs rows.*sums of fractional weigh"):
+        skbiasamp.audit_over(lazy, reference=3, weight="w", **NAMED)
+
+
 def test_a_reference_may_be_a_period_or_other_rows(changed):
     named = skbiasamp.audit_over(changed, reference="2026-07", **NAMED)
     assert named.verdict == "no alarm"  # after the change nothing changes
