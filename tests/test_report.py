@@ -677,6 +677,10 @@ def test_metrics_that_disagree_are_explained():
     printed = repr(report)
     assert printed.index("give") < printed.index("Before you use these numbers")
     assert " ".join(printed.split()).count(text) == 1
+    # Every line of text is indented, also those that a long sentence goes on in.
+    verdict = printed.partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    assert len(verdict) > 3
+    assert all(line.startswith("  ") and len(line) <= 96 for line in verdict[1:])
 
 
 def test_a_model_worse_than_chance_is_said(monkeypatch):

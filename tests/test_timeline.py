@@ -197,6 +197,14 @@ def test_the_value_has_half_of_the_error_rate_and_the_pairs_share_the_other(pass
     assert (2 * value[uncapped.index]).tolist() == pytest.approx(uncapped.tolist())
 
 
+def test_an_alarm_says_the_mean_since_its_onset_by_rows(changed):
+    timeline = skbiasamp.audit_over(changed, reference=3, **NAMED)
+    since = timeline.to_frame().query("period >= @timeline.onset")
+    assert since["n"].nunique() > 1
+    value, gap = (np.average(since[one], weights=since["n"]) for one in ("value", "difference"))
+    assert f"the value is {value:+.4f} on average. This is {gap:.4f} higher" in timeline.sentence
+
+
 def test_the_cause_of_an_alarm_names_what_is_below_the_error_rate(passing):
     pairs = passing.to_frame(pairs=True).set_index("period")
     women = pairs.loc[pairs["group"] == "f", "p_adjusted"]
