@@ -44,9 +44,9 @@ OPPOSITE = {a: b for pair in PAIRS.split() for a, b in (pair.split("/"), pair.sp
 
 class CallOpposite(Operator):
     def mutation_positions(self, node):
-        if node.type == "name" and node.value in OPPOSITE:
-            if node.parent.type == "trailer" or node.get_next_leaf() == "(":
-                yield node.start_pos, node.end_pos
+        called = node.parent and (node.parent.type == "trailer" or node.get_next_leaf() == "(")
+        if called and node.type == "name" and node.value in OPPOSITE:
+            yield node.start_pos, node.end_pos
 
     def mutate(self, node, index):
         node.value = OPPOSITE[node.value]
@@ -149,7 +149,9 @@ def is_caught(copy, tests):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("paths", nargs="*", type=Path, help="modules or folders")
-    parser.add_argument("--measure", action="store_true", help="find out which tests execute a line")
+    parser.add_argument(
+        "--measure", action="store_true", help="find out which tests execute a line"
+    )
     parser.add_argument("--sample", type=int, default=20, help="number of changes")
     parser.add_argument("--seed", type=int, default=0, help="seed of the sample")
     args = parser.parse_args()

@@ -171,7 +171,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "project")
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv*", ".git", "_build"))
-        for count, (path, operator, occurrence, around) in enumerate(sample, start=1):
+        for count, (path, operator, occurrence, around) in enumerate(sample[int(os.environ.get("START", 0)):24], start=1):
             target, before = copy / path.relative_to(ROOT), path.read_text(encoding="utf-8")
             after = mutate_code(before, operator, occurrence)
             target.write_text(after, encoding="utf-8")

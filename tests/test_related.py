@@ -252,7 +252,7 @@ def test_distances_of_zero_may_have_shrunk_as_far_as_they_may_have_grown():
     """By hand: half of the labelled rows are of women, and half of the few predicted ones.
 
     A resample of the 40 predicted rows is further from equal shares than one of 400, always in the
-    direction of growth. The rows at hand deviate from the truth likewise, so it may lie as far below.
+    direction of growth. So are the rows at hand: the truth may lie as far below.
     """
     label, guess = ([1] * n + [0] * (1000 - n) for n in (400, 40))
     sex = ["f", "m"] * 500
