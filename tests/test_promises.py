@@ -1,9 +1,11 @@
 """What every auditor and every estimator of the package promises, whatever it measures."""
 
+import dataclasses
 import doctest
 import inspect
 import pickle
 import re
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -214,3 +216,17 @@ def test_what_knows_the_sensitive_feature_holds_no_frames(kind):
     frame = FRAME[["predicted"]].assign(sex=(FRAME["sex"] == "m").astype(int))
     model.fit(frame, FRAME["hired"])
     assert not holds(model, pd.DataFrame | pd.Series)
+
+
+RESULTS = [
+    kind
+    for kind in filter(dataclasses.is_dataclass, public_classes())
+    if hasattr(kind, "to_json") and not issubclass(kind, Mapping)
+]
+
+
+@pytest.mark.parametrize("kind", RESULTS, ids=lambda kind: kind.__name__)
+def test_a_result_is_equal_to_itself_alone_and_may_be_a_key(kind):
+    """Tables have no truth value, so results that hold them are not compared by what they hold."""
+    assert kind.__eq__ is object.__eq__
+    assert kind.__hash__ is object.__hash__
