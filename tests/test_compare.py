@@ -173,6 +173,21 @@ def test_values_differ_as_in_ten_lines_of_numpy():
 # ---------------------------------------------------------------------- pairs and churn
 
 
+def test_few_rows_that_differ_have_the_exact_bounds_of_their_numbers():
+    """Of 60 women a model gains 3, and of as many men none: Clopper and Pearson's bounds."""
+    sex, n = np.repeat(["f", "m"], 60), 60
+    old = np.repeat([1, 0, 1, 0], [40, 20, 20, 40])
+    new = np.where(np.isin(np.arange(120), [40, 41, 42]), 1, old)
+    auditor = DirectionalAuditor(reference="test", random_state=0, n_resamples=199)
+    pairs = auditor.compare(old, {"old": old, "new": new}, sensitive_features=sex).pairs
+    gained = stats.binomtest(3, n).proportion_ci(method="exact")
+    lost = stats.binomtest(0, n).proportion_ci(method="exact")
+    low = 3 / n - np.hypot(3 / n - gained.low, lost.high)
+    women, men = pairs.set_index("group").loc[["f", "m"], ["low", "high"]].to_numpy()
+    assert women.tolist() == pytest.approx([low, gained.high])
+    assert men.tolist() == pytest.approx([-lost.high, lost.high])
+
+
 def test_rows_gained_and_lost_have_mcnemars_exact_test(rows):
     result = compared(AUDITORS[0], rows)
     for _, pair in result.pairs.iterrows():

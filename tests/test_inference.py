@@ -419,6 +419,8 @@ def test_the_paired_test_is_mcnemar_s_exact_one(gained):
 def test_the_paired_test_takes_numbers_and_tables():
     assert float(paired_p_values(0, 0)) == 1
     assert paired_p_values([[3, 4], [5, 6]], [[0, 0], [0, 1]]).shape == (2, 2)
+    with pytest.raises(ValueError, match=r"one shape; got \(2,\) and \(3,\)\."):
+        paired_p_values([3, 4], [0, 0, 1])
 
 
 @pytest.mark.parametrize("kind", ["binary", "multiclass", "multilabel"])
