@@ -194,6 +194,10 @@ def test_preferences_that_grow_are_amplified_although_their_mean_change_is_negat
     assert result.statistics["signed_mean"] == pytest.approx(result.estimate)
     assert 0 < result.low < result.estimate < result.high
     assert result.verdict == "amplifies"
+    # Women from 1.5 times the rate of all rows to 1.66 times, men from 0.5 to 0.34.
+    assert "move 21.1 % away from those of all rows" in result.sentence
+    assert "m is predicted '1' 0.34 times as often as all rows" in result.sentence
+    assert "and labelled so 0.50 times as often" in result.sentence
 
 
 def test_the_mean_change_of_rare_preferences_is_not_found_where_there_is_none():
@@ -267,6 +271,20 @@ def test_distances_of_zero_may_have_shrunk_as_far_as_they_may_have_grown():
     distances = [np.abs(one[:, 0] / one.sum(axis=1) - 0.5) for one in (both, labelled)]
     reach = np.quantile(distances[0] - distances[1], 0.975)
     assert [result.low, result.high] == pytest.approx([-reach, reach], rel=0.1)
+
+
+def test_a_task_that_is_never_predicted_leaves_the_others_as_they_are():
+    rng = np.random.default_rng(6)
+    sex, label = rng.choice(["f", "m"], 200), rng.integers(0, 2, (200, 2))
+    guess = np.column_stack([np.where(rng.random(200) < 0.2, 1, label[:, 0]), np.zeros(200, int)])
+    auditor = PercentageAuditor(reference="test", n_resamples=99, random_state=0)
+    with pytest.warns(UndefinedMetricWarning):
+        result = auditor.audit(label, guess, sensitive_features=sex)
+    table = result.table.set_index("task")
+    assert table.loc[1, ["amplification", "low", "high", "p_value"]].isna().all(axis=None)
+    alone = auditor.audit(label[:, 0], guess[:, 0], sensitive_features=sex)
+    assert result.value == pytest.approx(alone.value)
+    assert [result.low, result.high] == pytest.approx([alone.low, alone.high], abs=0.01)
 
 
 def test_groups_that_a_prompt_does_not_predict():
