@@ -26,7 +26,6 @@ import pytest
 from cosmic_ray import plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
-from cosmic_ray.operators.operator import Operator
 
 ROOT = Path(__file__).resolve().parents[1]
 LINES = ROOT / ".coverage.mutate"  # which tests execute a line
@@ -42,7 +41,7 @@ PAIRS = "max/min maximum/minimum idxmax/idxmin argmax/argmin any/all floor/ceil 
 OPPOSITE = {a: b for pair in PAIRS.split() for a, b in (pair.split("/"), pair.split("/")[::-1])}
 
 
-class CallOpposite(Operator):
+class CallOpposite:
     def mutation_positions(self, node):
         called = node.parent and (node.parent.type == "trailer" or node.get_next_leaf() == "(")
         if called and node.type == "name" and node.value in OPPOSITE:
@@ -52,12 +51,8 @@ class CallOpposite(Operator):
         node.value = OPPOSITE[node.value]
         return node
 
-    @classmethod
-    def examples(cls):
-        return ()
 
-
-class DropKeyword(CallOpposite):
+class DropKeyword:
     def mutation_positions(self, node):
         if node.type == "argument" and node.children[1] == "=":
             yield node.start_pos, node.end_pos
