@@ -99,8 +99,11 @@ def test_an_auditor_says_what_it_asks_and_how_it_is_read(kind):
     assert kind.metric
     assert kind.kind in ("signed", "size", "attack")
     assert re.fullmatch(r"[A-Z].*\?", auditor.question)
+    assert re.fullmatch(r"[A-Z].*\.", auditor.definition)
     result = audited(fitted(kind))
-    assert (result.kind, result.question) == (auditor.kind, auditor.question)
+    for name in ("kind", "question", "definition", "rank", "columns", "uncounted", "amplified"):
+        assert getattr(result, name) == getattr(auditor, name)
+    assert (result.pair_of, result.cannot) == (auditor.pair_of, auditor.cannot)
     assert result.sentence.endswith(".")
 
 
