@@ -1,5 +1,6 @@
 """What every auditor and every estimator of the package promises, whatever it measures."""
 
+import ast
 import dataclasses
 import doctest
 import inspect
@@ -72,6 +73,17 @@ def test_every_parameter_is_stored_as_it_came_and_documented(kind):
     marks = {name: object() for name in parameters}
     made = kind(**marks)
     assert all(getattr(made, name) is mark for name, mark in marks.items())
+
+
+@every_estimator
+def test_the_documented_default_is_the_default(kind):
+    text, parameters = inspect.getdoc(kind), inspect.signature(kind).parameters
+    found = re.findall(r"^(\w+) : .*\bdefault=(\([^)]*\)|[^,\n]+)", text, re.MULTILINE)
+    entries = dict(found)
+    assert entries or kind not in AUDITORS
+    for name, shown in entries.items():
+        if name in parameters:
+            assert ast.literal_eval(shown) == parameters[name].default
 
 
 @every_auditor
