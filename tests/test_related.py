@@ -179,6 +179,19 @@ def test_too_many_pairs_of_groups_are_refused_before_memory_is():
     assert auditor.set_params(interval=None).audit(cells).value == 0
 
 
+def test_a_perfect_model_may_change_a_ratio_by_the_rows_that_did_not_show_it():
+    """No row of 100 changes, so a rate may by 1 − 0.025^(1/100); a rare one is changed by more."""
+    sex = np.repeat(["f", "m"], [100, 200])
+    hired = np.repeat([1, 0, 1, 0], [60, 40, 40, 160])
+    auditor = DifferentialFairnessAuditor(0.0, reference="test", random_state=0)
+    result = auditor.audit(hired, hired, sensitive_features=sex)
+    change = 1 - 0.025 ** (1 / 100)
+    # Women are hired three times as often as the men, of whom 20 % are; 40 % of them are not hired.
+    ends = result.table.set_index("task").loc[[1, 0], "high"].tolist()
+    assert ends == pytest.approx([change / 0.2, change / 0.4])
+    assert [result.low, result.high] == pytest.approx([-change / 0.2, change / 0.2])
+
+
 # --------------------------------------------------------------------------- bias disparity
 
 
