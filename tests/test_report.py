@@ -679,6 +679,10 @@ def test_metrics_that_disagree_are_explained():
     printed = " ".join(repr(report).split())
     assert f"Findings and what to do next 1. Different directions. {finding}" in printed
     assert printed.count(finding.text) == 1
+    # Every line of text is indented, also those that a long sentence goes on in.
+    verdict = repr(report).partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    assert len(verdict) > 3
+    assert all(line.startswith("  ") and len(line) <= 96 for line in verdict[1:])
 
 
 def test_a_model_worse_than_chance_is_said(monkeypatch):
