@@ -15,7 +15,7 @@ from skbiasamp.render.document import Document
 from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, as_json, names_if_list
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._shown import Paged
-from skbiasamp.results.gate import Gate, gate_of
+from skbiasamp.results.gate import Gate, GateCheck, gate_of
 from skbiasamp.results.pair_tables import label_index
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
@@ -161,9 +161,28 @@ class AuditReport(Report[AuditResult]):
         return next(able, next(iter(ranked), None))
 
     @property
+    def limit(self) -> float | None:
+        """The smallest effect that matters, if one was declared."""
+        return self.context.get("limit")
+
+    @property
     def verdict(self) -> str:
-        """What the primary result says: verdict, value with interval, pair affected most."""
-        return "" if self.primary is None else self.results[self.primary].sentence
+        """What the primary result says: verdict, value with interval, pair affected most.
+
+        With a limit, it begins with whether the effect lies within.
+        """
+        if self.primary is None:
+            return ""
+        sentence = self.results[self.primary].sentence
+        check = self._compared
+        return sentence if check is None else f"{check.against(self.limit)} {sentence}"
+
+    @property
+    def _compared(self) -> GateCheck | None:
+        """The primary result, compared with the limit."""
+        if self.limit is None or self.primary is None:
+            return None
+        return self.gate(self.limit, on=self.primary).checks[0]
 
     @property
     def sentences(self) -> dict[str, str]:
