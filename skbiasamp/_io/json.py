@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from reprlib import Repr
@@ -58,10 +57,9 @@ class Wrong(Exception):
         return f"field {'.'.join(self.path)!r} holds {seen}" if self.path else f"it holds {seen}"
 
 
-@contextmanager
-def _inside(field: str) -> Iterator[None]:
+def _at(field: str, read: Callable[[Any], T], value: Any) -> T:
     try:
-        yield
+        return read(value)
     except Wrong as wrong:
         wrong.path.insert(0, field)
         raise
@@ -108,49 +106,52 @@ def understood(written_as: str, read: Callable[[Any], T], content: Any) -> T:
 
 # --------------------------------------------------------------------------- types
 
+Reader = Callable[[Any], Any]
 
-def read_value(kind: Any, value: Any) -> Any:
-    """Return what plain JSON means as a type: null is NaN as a number, a list may be a tuple."""
+
+@cache
+def reader(kind: Any) -> Reader:
+    """Return the function that reads plain JSON as a type: null is NaN, a list may be a tuple."""
     origin, of = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        found = read_value(of[0], value)
+        read = reader(of[0])
         for step in of[1:]:
-            found = step(found)
-        return found
+            read = partial(_then, read, step)
+        return read
     if origin in (Union, UnionType):
-        return None if value is None else read_value(of[0], value)
+        inner = reader(of[0])
+        return lambda value: None if value is None else inner(value)
     if origin in (list, tuple):
-        if not isinstance(value, list):
-            raise Wrong(value)
-        if origin is tuple and Ellipsis not in of and len(value) != len(of):
-            raise Wrong(value)
-        return origin(read_value(of[0], item) for item in value)
+        n = len(of) if origin is tuple and Ellipsis not in of else None
+        return partial(_read_list, origin, reader(of[0]), n)
     if origin in (dict, Mapping):
-        return read_fields(dict.fromkeys(_object(value), of[1]), value)
-    if kind is float:
-        return math.nan if value is None else _number(value)
-    if kind is Hashable:
-        return read_name(value)
+        return object_reader({}, rest=of[1])
     if kind in (str, bool):
-        return value if isinstance(value, kind) else _refuse(value)
-    if not is_dataclass(kind):
-        return value
-    stored = getattr(kind, "from_dict", None)
-    return stored(value) if stored else kind(**read_fields(types_of(kind), value))
+        return lambda value: value if isinstance(value, kind) else _refuse(value)
+    if is_dataclass(kind):
+        fields_of = object_reader(types_of(kind))
+        return getattr(kind, "from_dict", lambda value: kind(**fields_of(value)))  # type: ignore[operator]
+    return {float: _read_number, Hashable: read_name}.get(kind, lambda value: value)
+
+
+def _then(read: Reader, step: Reader, value: Any) -> Any:
+    return step(read(value))
 
 
 def _refuse(value: Any) -> Any:
     raise Wrong(value)
 
 
-def _number(value: Any) -> float:
+def _read_list(kind: Any, read: Reader, n: int | None, value: Any) -> Any:
+    if not isinstance(value, list) or len(value) != (len(value) if n is None else n):
+        raise Wrong(value)
+    return kind(map(read, value))
+
+
+def _read_number(value: Any) -> float:
+    if value is None:
+        return math.nan
     if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST:
-        return value
-    raise Wrong(value)
-
-
-def _object(value: Any) -> dict[str, Any]:
-    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return value
     raise Wrong(value)
 
@@ -164,7 +165,6 @@ def read_name(value: Any) -> Any:
     return NamedMissing(MISSING) if value == {TEXT_OF: MISSING} else _refuse(value)
 
 
-@cache
 def types_of(kind: Any) -> dict[str, Any]:
     """Return the types of a dataclass' fields; those with a default may lack."""
     types = get_type_hints(kind, include_extras=True)
@@ -176,73 +176,67 @@ def types_of(kind: Any) -> dict[str, Any]:
     }
 
 
-def read_fields(types: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """Return the fields of an object; others are left out: a later version may have them."""
-    value, found = _object(value), {}
-    for field, kind in types.items():
-        needed, kind = _needed(kind)
-        if needed or field in value:
-            with _inside(field):
-                held = value.get(field, _NOTHING)
-                found[field] = _refuse(held) if held is _NOTHING else read_value(kind, held)
-    return found
+def _compiled(types: Mapping[str, Any]) -> tuple[dict[str, Reader], list[str]]:
+    """Return the readers of fields, and the names of those that may not lack."""
+    given = {name: get_args(kind)[0] for name, kind in types.items() if _may_lack(kind)}
+    needed = [name for name in types if name not in given]
+    return {name: reader(given.get(name, kind)) for name, kind in types.items()}, needed
 
 
-def _needed(kind: Any) -> tuple[bool, Any]:
-    return (False, get_args(kind)[0]) if get_origin(kind) is NotRequired else (True, kind)
+def _may_lack(kind: Any) -> bool:
+    return get_origin(kind) is NotRequired
 
 
-def check_intervals(found: Mapping[Any, Any]) -> None:
-    """Raise unless intervals have their low end first."""
-    for field in found:
-        high = str(field).replace("low", "high")
-        if high != field and high in found:
-            low = np.atleast_1d(found[field])
-            above = low > found[high]
-            if above.any():
-                raise Wrong(low[above].tolist()[0], field)
+def object_reader(types: Mapping[str, Any], rest: Any = None) -> Reader:
+    """Return a function that reads an object, with further fields of the type `rest`.
 
-
-def object_reader(types: Mapping[str, Any], rest: Any = Any) -> Callable[[Any], dict[str, Any]]:
-    """Return a function that reads an object, which may have further fields."""
+    Without `rest` further fields are left out: a later version may have added them.
+    """
+    readers, needed = _compiled(types)
+    other = None if rest is None else reader(rest)
 
     def read(value: Any) -> dict[str, Any]:
-        every = dict.fromkeys(_object(value), rest) | types
-        found = read_fields(every, value)
-        return {field: found[field] for field in value}
+        found: dict[str, Any] = {}
+        content = _object(value)
+        for name in needed:
+            if name not in content:
+                raise Wrong(_NOTHING, name)
+        for name, held in content.items():
+            read_one = readers.get(name, other)
+            if read_one is not None:
+                found[name] = _at(name, read_one, held)
+        return found
 
     return read
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        return value
+    raise Wrong(value)
 
 
 # --------------------------------------------------------------------------- what values must be
 
 
-def limited(least: float, most: float = math.inf) -> Callable[[T], T]:
-    """Return a function that refuses numbers outside a range; NaN is none."""
-
-    def check(found: Any) -> Any:
-        numbers = np.asarray(found, dtype=float)
-        outside = (numbers < least) | (numbers > most)
-        return _refuse(numbers[outside].flat[0].item()) if outside.any() else found
-
-    return check
+def limited(least: float, most: float = math.inf) -> Reader:
+    """Return a function that refuses a number outside a range; NaN is none."""
+    return lambda found: _refuse(found) if found < least or found > most else found
 
 
-def whole(found: Any) -> Any:
-    """Refuse numbers that are not whole."""
-    numbers = np.asarray(found, dtype=float)
-    broken = numbers != np.rint(numbers)
-    return _refuse(numbers[broken].flat[0].item()) if broken.any() else found
+def known(found: float) -> float:
+    """Refuse a number that is not there."""
+    return _refuse(None) if math.isnan(found) else found
 
 
-def known(found: Any) -> Any:
-    """Refuse numbers that are not there."""
-    return _refuse(None) if np.isnan(np.asarray(found, dtype=float)).any() else found
+def whole(found: float) -> float:
+    """Refuse a number that is not whole."""
+    return found if found == int(found) else _refuse(found)
 
 
-def one_of(*options: str) -> Callable[[Any], Any]:
+def one_of(*options: str) -> Reader:
     """Return a function that refuses what is none of some texts."""
-    return lambda found: found if isinstance(found, str) and found in options else _refuse(found)
+    return lambda found: found if found in options else _refuse(found)
 
 
 def all_different(found: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -257,7 +251,7 @@ def nan_if_none(found: Any) -> Any:
 
 Known = Annotated[float, known]
 Share = Annotated[float, limited(0, 1)]
-Level = Annotated[float, limited(0, 1), known]
+Level = Annotated[float, known, limited(0, 1)]
 Count = Annotated[float, limited(0)]
 Whole = Annotated[float, known, whole]
 Names = Annotated[tuple[Hashable, ...], all_different]
@@ -268,11 +262,24 @@ Flag = Annotated[bool | None, nan_if_none]
 # --------------------------------------------------------------------------- arrays and tables
 
 
-def vector(value: Any) -> Array:
-    """Return a list of numbers as an array."""
-    if not isinstance(value, list) or None in value:
-        raise Wrong(value)
-    return _numbers(value).astype(float)
+def vector(least: float = -math.inf, most: float = math.inf, *, whole: bool = False) -> Reader:
+    """Return a function that reads a list of numbers as an array."""
+
+    def read(value: Any) -> Array:
+        if not isinstance(value, list):
+            raise Wrong(value)
+        if not set(map(type, value)) <= {int, float}:
+            value = [_refuse(one) if one is None else _read_number(one) for one in value]
+        try:
+            found = np.array(value, dtype=float)
+        except OverflowError as error:
+            raise Wrong(max(value, key=abs)) from error
+        inside = np.isfinite(found) & (found >= least) & (found <= most)
+        if whole:
+            inside &= found == np.rint(found)
+        return found if inside.all() else _refuse(found[~inside].tolist()[0])
+
+    return read
 
 
 def matrix(value: Any) -> Array:
@@ -283,28 +290,10 @@ def matrix(value: Any) -> Array:
     for row in value:
         if len(row) != width:
             raise Wrong(row)
-    return vector(list(chain.from_iterable(value))).reshape(len(value), width)
+    return vector()(list(chain.from_iterable(value))).reshape(len(value), width)
 
 
-def _numbers(values: list[Any]) -> Array:
-    """Return numbers as an array; null is NaN."""
-    if not set(map(type, values)) <= {int, float, type(None)}:
-        return np.array([read_value(float, one) for one in values])
-    try:
-        found = np.array(values, dtype=float)
-        exact = np.array(values) if set(map(type, values)) == {int} else found
-    except OverflowError as error:
-        raise Wrong(max(values, key=abs)) from error
-    wrong = np.flatnonzero(~np.isfinite(found))
-    if len(wrong) > values.count(None):
-        raise Wrong(next(values[i] for i in wrong if values[i] is not None))
-    return exact if exact.dtype == np.int64 else found
-
-
-_FRAME = {"index": list[Name], "columns": Names, "data": list[Any]}  # type: ignore[valid-type]
-
-
-def table_reader(types: Mapping[Any, Any], rest: Any = Name) -> Callable[[Any], pd.DataFrame]:
+def table_reader(types: Mapping[Any, Any], rest: Any = Name) -> Reader:
     """Return a function that reads a table: a list of objects, or an object of three lists.
 
     Parameters
@@ -312,49 +301,62 @@ def table_reader(types: Mapping[Any, Any], rest: Any = Name) -> Callable[[Any], 
     types : of the columns by name.
     rest : of any further column.
     """
+    readers, needed = _compiled(types)
+    other = reader(rest)
 
     def read(value: Any) -> pd.DataFrame:
-        index = None
-        if isinstance(value, dict):
-            parts = read_fields(_FRAME, value)
-            index, names, rows = (parts[part] for part in _FRAME)
-            if len(index) != len(rows):
-                raise Wrong(index, "index")
-            for row in rows:
-                if not isinstance(row, list) or len(row) != len(names):
-                    raise Wrong(row, "data")
-            index = pd.Index(index, tupleize_cols=False)
-        else:
-            read_value(list[Any], value)
-            names = tuple(_object(value[0])) if value else tuple(_always(types))
-            for row in value:
-                if _object(row).keys() != value[0].keys():
-                    raise Wrong(row)
-            rows = [[row[name] for name in names] for row in value]
-        for name in _always(types):
-            if rows and name not in names:
-                raise Wrong(_NOTHING, name)
-        columns = zip(*rows, strict=True) if rows else [()] * len(names)
-        found = {}
-        for name, cells in zip(names, columns, strict=True):
-            with _inside(str(name)):
-                found[name] = _column(_needed(types.get(name, rest))[1], list(cells))
-        check_intervals(found)
-        table = pd.DataFrame(dict(enumerate(found.values())), index)
-        return table.set_axis(pd.Index(names, tupleize_cols=False), axis="columns")
+        index, names, rows = _frame(value) if isinstance(value, dict) else _records(value, needed)
+        if not rows:
+            return pd.DataFrame(index=index, columns=_labels(names))
+        missing = [name for name in needed if name not in names]
+        if missing:
+            raise Wrong(_NOTHING, missing[0])
+        columns = {
+            name: _at(
+                str(name), partial(_read_list, list, readers.get(name, other), None), [*cells]
+            )
+            for name, cells in zip(names, zip(*rows, strict=True), strict=True)
+        }
+        check_intervals(columns)
+        rows = list(zip(*columns.values(), strict=True))
+        return pd.DataFrame(rows, index, _labels(names)).infer_objects()
 
     return read
 
 
-def _always(types: Mapping[Any, Any]) -> list[Any]:
-    return [name for name, kind in types.items() if _needed(kind)[0]]
+_frame_parts = object_reader({"index": list[Name], "columns": Names, "data": list[Any]})
 
 
-def _column(kind: Any, cells: list[Any]) -> Any:
-    base, *steps = get_args(kind) if get_origin(kind) is Annotated else (kind,)
-    if base is not float:
-        return [read_value(kind, cell) for cell in cells]
-    column = _numbers(cells)
-    for step in steps:
-        column = step(column)
-    return column
+def _frame(value: Any) -> tuple[Any, Any, Any]:
+    parts = _frame_parts(value)
+    index, names, rows = parts["index"], parts["columns"], parts["data"]
+    if len(index) != len(rows):
+        raise Wrong(index, "index")
+    for row in rows:
+        if not isinstance(row, list) or len(row) != len(names):
+            raise Wrong(row, "data")
+    return _labels(index), names, rows
+
+
+def _records(value: Any, needed: list[str]) -> tuple[Any, Any, Any]:
+    if not isinstance(value, list):
+        raise Wrong(value)
+    names = list(_object(value[0])) if value else needed
+    for row in value:
+        if _object(row).keys() != value[0].keys():
+            raise Wrong(row)
+    return None, names, [[row[name] for name in names] for row in value]
+
+
+def _labels(names: Collection[Any]) -> pd.Index[Any]:
+    return pd.Index(list(names), tupleize_cols=False)
+
+
+def check_intervals(columns: Mapping[Any, Any]) -> None:
+    """Raise unless intervals have their low end first, in every row of these columns."""
+    for name in columns:
+        high = str(name).replace("low", "high")
+        if high != name and high in columns:
+            for low_end, high_end in zip(columns[name], columns[high], strict=True):
+                if low_end > high_end:
+                    raise Wrong(low_end, name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from functools import partial
 from typing import Annotated, Any, NotRequired
 
 import numpy as np
@@ -20,10 +19,9 @@ from skbiasamp._io.json import (
     known,
     limited,
     matrix,
+    object_reader,
     one_of,
-    read_fields,
     vector,
-    whole,
 )
 from skbiasamp.counts.cells import SIDES, Cells, distinct, keys_of, naming_side, sides_of
 from skbiasamp.counts.clusters import Clusters
@@ -144,8 +142,8 @@ def _write_name(name: Hashable) -> Any:
     )
 
 
-_POSITIONS = Annotated[Any, vector, whole, limited(-1)]
-_COUNTS = Annotated[Any, vector, whole, limited(0)]
+_POSITIONS = Annotated[Any, vector(-1, whole=True)]
+_COUNTS = Annotated[Any, vector(0, whole=True)]
 _MATRIX = Annotated[Any, matrix]
 _SIDE = {
     "names": Names,
@@ -160,26 +158,28 @@ _MOMENTS = {
     "groups": Names,
     "signs": _MATRIX,
     "change": bool,
-    "squares": Annotated[Any, vector, limited(0)],
+    "squares": Annotated[Any, vector(0)],
     "crossed": NotRequired[_MATRIX | None],
 }
-_CLUSTERS = {"of": _COUNTS, "n": Annotated[Any, vector, whole, limited(1)]}
-_CELLS = {
-    "format": Annotated[str, one_of(FORMAT)],
-    "weight": Annotated[Any, vector, limited(0, 2.0**53)],
-    "sides": dict[str, Annotated[Any, partial(read_fields, _SIDE)]],
-    "n_dropped": Annotated[float, known, limited(0)],
-    "repeats": _COUNTS | None,
-    "summed": Annotated[str, one_of("scores", "weights", "tasks")] | None,
-    "moments": Annotated[Any, partial(read_fields, _MOMENTS)] | None,
-    "scores": NotRequired[bool],
-    "clusters": NotRequired[Annotated[Any, partial(read_fields, _CLUSTERS)] | None],
-}
+_CLUSTERS = {"of": _COUNTS, "n": Annotated[Any, vector(1, whole=True)]}
+_CELLS = object_reader(
+    {
+        "format": Annotated[str, one_of(FORMAT)],
+        "weight": Annotated[Any, vector(0, 2.0**53)],
+        "sides": dict[str, Annotated[Any, object_reader(_SIDE)]],
+        "n_dropped": Annotated[float, known, limited(0)],
+        "repeats": _COUNTS | None,
+        "summed": Annotated[str, one_of("scores", "weights", "tasks")] | None,
+        "moments": Annotated[Any, object_reader(_MOMENTS)] | None,
+        "scores": NotRequired[bool],
+        "clusters": NotRequired[Annotated[Any, object_reader(_CLUSTERS)] | None],
+    }
+)
 
 
 def read_cells(content: Any) -> dict[str, Any]:
     """Return what cells are made of; `moments` are there if tasks were summed."""
-    read = read_fields(_CELLS, content)
+    read = _CELLS(content)
     weight, sides, repeats = read["weight"], read["sides"], read["repeats"]
     moments, clusters = read["moments"], read.pop("clusters", None)
     in_tasks = read["summed"] == "tasks"

@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,8 +21,8 @@ from skbiasamp._io.json import (
     known,
     limited,
     load_json,
+    object_reader,
     one_of,
-    read_fields,
     understood,
 )
 from skbiasamp._io.writing import remove_leftovers, written
@@ -387,14 +386,16 @@ def _read_counts(content: Any) -> Contingency:
 _N_ROWS = Annotated[float, known, limited(0)]
 _ADDITION = {"sources": list[str], "rows": _N_ROWS, "version": str | None, "added": str}
 _SUPPRESSED = {"cells": Annotated[Whole, limited(0)], "rows": _N_ROWS}
-_PERIOD = {
-    "schema": Annotated[str, one_of(_FORMAT)],
-    "period": str,
-    "additions": list[Annotated[dict[str, Any], partial(read_fields, _ADDITION)]],
-    "suppressed": Annotated[dict[str, Any], partial(read_fields, _SUPPRESSED)],
-    "cells": Annotated[Any, _read_counts],
-}
+_PERIOD = object_reader(
+    {
+        "schema": Annotated[str, one_of(_FORMAT)],
+        "period": str,
+        "additions": list[Annotated[dict[str, Any], object_reader(_ADDITION)]],
+        "suppressed": Annotated[dict[str, Any], object_reader(_SUPPRESSED)],
+        "cells": Annotated[Any, _read_counts],
+    }
+)
 
 
 def _read_period(content: Any) -> dict[str, Any]:
-    return understood(_FORMAT, partial(read_fields, _PERIOD), content)
+    return understood(_FORMAT, _PERIOD, content)

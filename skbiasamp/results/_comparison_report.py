@@ -68,8 +68,17 @@ class ComparisonReport(Report[ComparisonResult]):
     """
 
     _schema = "skbiasamp.ComparisonReport/1"
-    _last = ("context", "reference", "primary", "verdicts", "notes")
-    _last += ("results", "accuracy", "rates", "data_files")
+    _last = (
+        "context",
+        "reference",
+        "primary",
+        "verdicts",
+        "notes",
+        "results",
+        "accuracy",
+        "rates",
+        "data_files",
+    )
     _always = ("accuracy", "rates", "context")
 
     results: dict[str, ComparisonResult]

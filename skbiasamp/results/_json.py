@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, NotRequired, Self
+from typing import Annotated, Any, ClassVar, NotRequired, Self, get_args
 
 import numpy as np
 import pandas as pd
@@ -16,12 +16,13 @@ from skbiasamp._io.json import (
     Count,
     Flag,
     Name,
+    Reader,
     Share,
     Wrong,
     check_intervals,
     load_json,
+    object_reader,
     one_of,
-    read_fields,
     types_of,
     understood,
 )
@@ -104,10 +105,10 @@ class Stored:
 
     @classmethod
     def _read(cls, content: Any) -> Self:
-        found = read_fields(_types(cls), content)
+        found = _reader(cls)(content)  # type: ignore[arg-type]  # a class is hashable
         if found.pop("schema") in cls._older:
             found |= cls._upgraded(found)
-        check_intervals(found)
+        check_intervals({name: [found[name]] for name in ("low", "high") if name in found})
         made = cls(**found)
         wrong = made._wrong_field()
         if wrong is not None:
@@ -125,11 +126,12 @@ class Stored:
 
 
 @cache
-def _types(kind: type[Stored]) -> dict[str, Any]:
-    """Return the types of what is written; a field that was added later may lack."""
+def _reader(kind: Any) -> Reader:
+    """Return the function that reads what is written; a field that was added later may lack."""
     types = types_of(kind)
-    types |= {name: types[name].__args__[0] for name in kind._always}
-    return {"schema": Annotated[str, one_of(kind._schema, *kind._older)], **types}
+    types |= {name: get_args(types[name])[0] for name in kind._always}
+    schema = Annotated[str, one_of(kind._schema, *kind._older)]
+    return object_reader({"schema": schema, **types})
 
 
 class OfMetric(Stored):
@@ -179,8 +181,14 @@ def records(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 # --------------------------------------------------------------------------- columns of tables
 
-_RATES = ("accuracy", "predicted_rate", "true_positive_rate", "false_positive_rate")
-_RATES += ("selection_rate", "base_rate")
+_RATES = (
+    "accuracy",
+    "predicted_rate",
+    "true_positive_rate",
+    "false_positive_rate",
+    "selection_rate",
+    "base_rate",
+)
 
 
 def _with_ends(*names: str) -> list[str]:

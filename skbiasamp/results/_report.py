@@ -17,22 +17,17 @@ from skbiasamp._utils.formatting import CANNOT, printable
 from skbiasamp.results._json import PAIR, RATES, Stored, may_lack
 from skbiasamp.results._result import AuditResult
 
-_TEXTS = may_lack(str, "rows", "date", "call")
-_TEXTS |= may_lack(str | None, "model_name", "data_name")
-_TEXTS |= may_lack(dict[str, str], "versions", "not_measured")
-Context = Annotated[
-    dict[str, Any],
-    object_reader(
-        _TEXTS
-        | may_lack(Count, "n_samples", "n_dropped")
-        | may_lack(Count | None, "n_train")
-        | may_lack(list[Name], "groups", "tasks", "group_columns")  # type: ignore[valid-type]
-    ),
-]
-DataFile = Annotated[
-    dict[str, Any],
-    object_reader({**dict.fromkeys(("rows_are", "path", "sha256", "format"), str), "rows": Count}),
-]
+_CONTEXT = {
+    **may_lack(str, "rows", "date", "call"),
+    **may_lack(str | None, "model_name", "data_name"),
+    **may_lack(dict[str, str], "versions", "not_measured"),
+    **may_lack(Count, "n_samples", "n_dropped"),
+    **may_lack(Count | None, "n_train"),
+    **may_lack(list[Name], "groups", "tasks", "group_columns"),
+}
+Context = Annotated[dict[str, Any], object_reader(_CONTEXT, rest=Any)]
+_FILE = {**dict.fromkeys(("rows_are", "path", "sha256", "format"), str), "rows": Count}
+DataFile = Annotated[dict[str, Any], object_reader(_FILE)]
 _RATES = table_reader(PAIR | RATES)
 _GROUPS = table_reader({"group": Name, "n": Count, "share": Share, **RATES})
 _SELECTED = {"by": str, "category": Name, "task": Name, "n": Count, "selected": Count, **RATES}
@@ -165,8 +160,17 @@ class AuditReport(Report[AuditResult]):
     """
 
     _schema = "skbiasamp.AuditReport/2"
-    _last = ("context", "data_files", "primary", "verdict", "results")
-    _last += ("groups", "rates", "selection", "findings")
+    _last = (
+        "context",
+        "data_files",
+        "primary",
+        "verdict",
+        "results",
+        "groups",
+        "rates",
+        "selection",
+        "findings",
+    )
     _always = ("groups", "rates", "findings", "context")
 
     results: dict[str, AuditResult]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from skbiasamp._io.json import (
     Share,
     nan_if_none,
     object_reader,
-    read_value,
+    reader,
     table_reader,
 )
 from skbiasamp._utils.formatting import (
@@ -49,9 +49,15 @@ _PAIRS |= may_lack(Count, "n") | {"amplification": float}
 _WORDS = {"source": str, "target": Name, "word": str, "weight": float}
 _WORDS |= {"share": Share, "share_others": Share}
 # Statistics that verdicts and sentences read.
-_NUMBERS = ("row_weighted", "signed_mean", "signed_mean_low", "signed_mean_high")
-_NUMBERS += ("association_labels", "association_predictions_high", "above_chance_low")
-_OR_NAN = partial(read_value, float)
+_NUMBERS = (
+    "row_weighted",
+    "signed_mean",
+    "signed_mean_low",
+    "signed_mean_high",
+    "association_labels",
+    "association_predictions_high",
+    "above_chance_low",
+)
 _STATISTICS = object_reader(may_lack(float, *_NUMBERS), rest=Annotated[Any, nan_if_none])
 
 # What a result says of the pair that is affected most.
@@ -193,7 +199,7 @@ class AuditResult(OfMetric):
     about: str = "the group"
     baseline: str = "equally accurate random labels"
     words: Annotated[pd.DataFrame, table_reader(_WORDS)] | None = None
-    estimate: Annotated[Any, _OR_NAN] = None  # the value
+    estimate: Annotated[Any, reader(float)] = None  # the value
     estimand: str = ""
     null: str = ""
 

@@ -60,8 +60,18 @@ class FeedbackResult(OfMetric):
     """
 
     _schema = "skbiasamp.FeedbackResult/1"
-    _last = ("metric", "direction", "verdict", "sentence", "table", "runs")
-    _last += ("human_share", "labels", "confidence_level", "params")
+    _last = (
+        "metric",
+        "direction",
+        "verdict",
+        "sentence",
+        "table",
+        "runs",
+        "human_share",
+        "labels",
+        "confidence_level",
+        "params",
+    )
 
     metric: str
     direction: str | None
