@@ -29,10 +29,15 @@ def read(name):
     return KINDS[name].from_json(FOLDER / f"{name}.json")
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_what_was_read_is_written_again(name):
-    again = json.loads(read(name).to_json())
-    assert again == json.loads((FOLDER / f"{name}.json").read_text())
+@pytest.mark.parametrize("name", [name for name in KINDS if name != "cells_tasks"])
+def test_what_was_read_is_written_again_byte_for_byte(name):
+    assert read(name).to_json() + "\n" == (FOLDER / f"{name}.json").read_text()
+
+
+def test_one_sum_of_squares_is_read_as_a_list_of_one():
+    content = json.loads((FOLDER / "cells_tasks.json").read_text())
+    expected = content | {"moments": [content["moments"]]}
+    assert json.loads(read("cells_tasks").to_json()) == expected
 
 
 def test_a_report_of_compas():

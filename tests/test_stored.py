@@ -129,9 +129,9 @@ def changed(content, path, value):
         (probabilities, [*PREDICTED, 2], [1.0], ".".join(PREDICTED), "[1.0]"),
         (indicators, ["sides", "task", "matrix", 0, 0], 7, "sides.task.matrix", "[7.0]"),
         (tasks, ["sides", "task", "matrix", 0, 0], 1e6, "sides.task.matrix", "[1000000.0]"),
-        (tasks, ["moments", "squares"], [1.0], "moments.squares", "[1.0]"),
-        (tasks, ["moments", "signs"], [[1.0]], "moments.signs", "[[1.0]]"),
-        (tasks, ["moments", "groups"], ["f", "x"], "moments.groups", "('f', 'x')"),
+        (tasks, ["moments", 0, "squares"], [1.0], "moments.squares", "[1.0]"),
+        (tasks, ["moments", 0, "signs"], [[1.0]], "moments.signs", "[[1.0]]"),
+        (tasks, ["moments", 0, "groups"], ["f", "x"], "moments.groups", "('f', 'x')"),
     ],
 )  # fmt: skip
 def test_a_wrong_field_of_a_contingency_is_named(kind, path, value, field, seen):

@@ -21,6 +21,7 @@ from skbiasamp._io.json import (
     matrix,
     object_reader,
     one_of,
+    reader,
     vector,
 )
 from skbiasamp.counts.cells import SIDES, Cells, distinct, keys_of, naming_side, sides_of
@@ -71,7 +72,7 @@ def write_table(cells: Cells) -> pd.DataFrame:
 # --------------------------------------------------------------------------- JSON
 
 
-def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
+def write_cells(cells: Cells, moments: tuple[Moments, ...] = ()) -> dict[str, Any]:
     """Return cells as what JSON can hold."""
     cells.require_single("JSON")
     sides = sides_of(cells)
@@ -86,15 +87,17 @@ def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
         "clusters": None
         if cells.clusters is None
         else {"of": cells.clusters.of.tolist(), "n": cells.clusters.n.tolist()},
-        "moments": None
-        if moments is None
-        else {
-            "groups": [_write_name(name) for name in moments.groups],
-            "signs": moments.signs.tolist(),
-            "change": moments.change,
-            "squares": moments.squares.tolist(),
-            "crossed": None if moments.crossed is None else moments.crossed.tolist(),
-        },
+        "moments": [_write_moments(one) for one in moments] or None,
+    }
+
+
+def _write_moments(moments: Moments) -> dict[str, Any]:
+    return {
+        "groups": [_write_name(name) for name in moments.groups],
+        "signs": moments.signs.tolist(),
+        "change": moments.change,
+        "squares": moments.squares.tolist(),
+        "crossed": None if moments.crossed is None else moments.crossed.tolist(),
     }
 
 
@@ -161,6 +164,14 @@ _MOMENTS = {
     "squares": Annotated[Any, vector(0)],
     "crossed": NotRequired[_MATRIX | None],
 }
+_read_moments = reader(list[Annotated[Any, object_reader(_MOMENTS)]])
+
+
+def _listed(moments: Any) -> Any:
+    """Return a list of moments; older files hold one."""
+    return [moments] if isinstance(moments, dict) else moments
+
+
 _CLUSTERS = {"of": _COUNTS, "n": Annotated[Any, vector(1, whole=True)]}
 _CELLS = object_reader(
     {
@@ -170,7 +181,7 @@ _CELLS = object_reader(
         "n_dropped": Annotated[float, known, limited(0)],
         "repeats": _COUNTS | None,
         "summed": Annotated[str, one_of("scores", "weights", "tasks")] | None,
-        "moments": Annotated[Any, object_reader(_MOMENTS)] | None,
+        "moments": Annotated[Any, _listed, _read_moments] | None,
         "scores": NotRequired[bool],
         "clusters": NotRequired[Annotated[Any, object_reader(_CLUSTERS)] | None],
     }
@@ -181,7 +192,7 @@ def read_cells(content: Any) -> dict[str, Any]:
     """Return what cells are made of; `moments` are there if tasks were summed."""
     read = _CELLS(content)
     weight, sides, repeats = read["weight"], read["sides"], read["repeats"]
-    moments, clusters = read["moments"], read.pop("clusters", None)
+    moments, clusters = read.pop("moments"), read.pop("clusters", None)
     in_tasks = read["summed"] == "tasks"
     _require(repeats is None or len(repeats) == len(weight), "repeats", repeats)
     most = np.full((len(weight), 1), 1 + _ROUNDING)
@@ -204,25 +215,24 @@ def read_cells(content: Any) -> dict[str, Any]:
         alike = side.one_label == labels.one_label or len(labels.names) > 2
         of_role = alike and not (side.one_label and role == "group")
         _require(of_role, f"sides.{name}.one_label", side.one_label)
-    squares = (SQUARE in sides) == (BOTH_SQUARE in sides)
+    both_squares = (SQUARE in sides) == (BOTH_SQUARE in sides)
     both = BOTH in sides or not (in_tasks and "task_pred" in sides)
-    _require(squares and both, "sides", [*sides])
+    _require(both_squares and both, "sides", [*sides])
     if clusters is not None:
         of, n = clusters["of"], clusters["n"]
         known_clusters = not in_tasks and len(of) == len(weight) and (of < len(n)).all()
         _require(known_clusters, "clusters.of", of.tolist())
         read["clusters"] = Clusters(of.astype(np.intp), n)
-    if moments is None:
-        del read["moments"]
-    else:
-        shape = len(sides["group"].names), len(sides["task"].names)
-        groups, crossed = moments["groups"], moments.get("crossed")
-        _require(in_tasks and groups == sides["group"].names, "moments.groups", groups)
-        _require(moments["squares"].shape == shape[:1], "moments.squares", moments["squares"])
-        _require(moments["signs"].shape == shape, "moments.signs", moments["signs"])
-        fits = crossed is None or crossed.shape == (2, shape[0])
+    groups, n_tasks = sides["group"].names, len(sides[naming["task"]].names)
+    for one in moments or ():
+        squares, signs, crossed = one["squares"], one["signs"], one.get("crossed")
+        _require(in_tasks and one["groups"] == groups, "moments.groups", one["groups"])
+        _require(len(squares) == len(groups), "moments.squares", squares)
+        _require(signs.shape == (len(groups), n_tasks), "moments.signs", signs)
+        fits = crossed is None or crossed.shape == (2, len(groups))
         _require(fits, "moments.crossed", crossed)
-        read["moments"] = Moments(**moments)
+    if moments:
+        read["moments"] = tuple(Moments(**one) for one in moments)
     del read["format"]
     return read
 
