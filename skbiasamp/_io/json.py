@@ -40,6 +40,11 @@ T = TypeVar("T")
 _NOTHING: Any = object()  # a field that is not there
 # The key of a name that is real, although missing values have it.
 TEXT_OF = "text"
+_INTERVALS = (
+    ("low", "high"),
+    ("low_simultaneous", "high_simultaneous"),
+    ("difference_low", "difference_high"),
+)
 _LARGEST = float(np.finfo(float).max)
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
@@ -169,10 +174,10 @@ def types_of(kind: Any) -> dict[str, Any]:
     """Return the types of a dataclass' fields; those with a default may lack."""
     types = get_type_hints(kind, include_extras=True)
     return {
-        one.name: types[one.name]
-        if one.default is one.default_factory is NO_DEFAULT
-        else NotRequired[types[one.name]]
-        for one in fields(kind)
+        field.name: types[field.name]
+        if field.default is field.default_factory is NO_DEFAULT
+        else NotRequired[types[field.name]]
+        for field in fields(kind)
     }
 
 
@@ -193,19 +198,18 @@ def object_reader(types: Mapping[str, Any], rest: Any = None) -> Reader:
     Without `rest` further fields are left out: a later version may have added them.
     """
     readers, needed = _compiled(types)
-    other = None if rest is None else reader(rest)
+    other = reader(rest)
 
     def read(value: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
         content = _object(value)
         for name in needed:
             if name not in content:
                 raise Wrong(_NOTHING, name)
-        for name, held in content.items():
-            read_one = readers.get(name, other)
-            if read_one is not None:
-                found[name] = _at(name, read_one, held)
-        return found
+        return {
+            name: _at(name, readers.get(name, other), item)
+            for name, item in content.items()
+            if name in readers or rest is not None
+        }
 
     return read
 
@@ -221,32 +225,32 @@ def _object(value: Any) -> dict[str, Any]:
 
 def limited(least: float, most: float = math.inf) -> Reader:
     """Return a function that refuses a number outside a range; NaN is none."""
-    return lambda found: _refuse(found) if found < least or found > most else found
+    return lambda number: _refuse(number) if number < least or number > most else number
 
 
-def known(found: float) -> float:
+def known(number: float) -> float:
     """Refuse a number that is not there."""
-    return _refuse(None) if math.isnan(found) else found
+    return _refuse(None) if math.isnan(number) else number
 
 
-def whole(found: float) -> float:
+def whole(number: float) -> float:
     """Refuse a number that is not whole."""
-    return found if found == int(found) else _refuse(found)
+    return number if number == int(number) else _refuse(number)
 
 
 def one_of(*options: str) -> Reader:
     """Return a function that refuses what is none of some texts."""
-    return lambda found: found if found in options else _refuse(found)
+    return lambda text: text if text in options else _refuse(text)
 
 
-def all_different(found: tuple[Any, ...]) -> tuple[Any, ...]:
+def all_different(names: tuple[Any, ...]) -> tuple[Any, ...]:
     """Refuse names of which two are equal."""
-    return found if len({*found}) == len(found) else _refuse([*found])
+    return names if len({*names}) == len(names) else _refuse([*names])
 
 
-def nan_if_none(found: Any) -> Any:
-    """Return what tables and statistics hold in place of what there is not."""
-    return math.nan if found is None else found
+def nan_if_none(value: Any) -> Any:
+    """Return NaN for a missing value, as tables and statistics have it."""
+    return math.nan if value is None else value
 
 
 Known = Annotated[float, known]
@@ -269,15 +273,15 @@ def vector(least: float = -math.inf, most: float = math.inf, *, whole: bool = Fa
         if not isinstance(value, list):
             raise Wrong(value)
         if not set(map(type, value)) <= {int, float}:
-            value = [_refuse(one) if one is None else _read_number(one) for one in value]
+            value = [_refuse(item) if item is None else _read_number(item) for item in value]
         try:
-            found = np.array(value, dtype=float)
+            array = np.array(value, dtype=float)
         except OverflowError as error:
             raise Wrong(max(value, key=abs)) from error
-        inside = np.isfinite(found) & (found >= least) & (found <= most)
+        inside = np.isfinite(array) & (array >= least) & (array <= most)
         if whole:
-            inside &= found == np.rint(found)
-        return found if inside.all() else _refuse(found[~inside].tolist()[0])
+            inside &= array == np.rint(array)
+        return array if inside.all() else _refuse(array[~inside].tolist()[0])
 
     return read
 
@@ -311,13 +315,11 @@ def table_reader(types: Mapping[Any, Any], rest: Any = Name) -> Reader:
         missing = [name for name in needed if name not in names]
         if missing:
             raise Wrong(_NOTHING, missing[0])
-        columns = {
-            name: _at(
-                str(name), partial(_read_list, list, readers.get(name, other), None), [*cells]
-            )
-            for name, cells in zip(names, zip(*rows, strict=True), strict=True)
-        }
-        check_intervals(columns)
+        columns = {}
+        for name, cells in zip(names, zip(*rows, strict=True), strict=True):
+            read_cells = partial(_read_list, list, readers.get(name, other), None)
+            columns[name] = _at(str(name), read_cells, [*cells])
+        check_intervals({name: columns[name] for name in names if name in readers})
         rows = list(zip(*columns.values(), strict=True))
         return pd.DataFrame(rows, index, _labels(names)).infer_objects()
 
@@ -354,9 +356,8 @@ def _labels(names: Collection[Any]) -> pd.Index[Any]:
 
 def check_intervals(columns: Mapping[Any, Any]) -> None:
     """Raise unless intervals have their low end first, in every row of these columns."""
-    for name in columns:
-        high = str(name).replace("low", "high")
-        if high != name and high in columns:
-            for low_end, high_end in zip(columns[name], columns[high], strict=True):
+    for low, high in _INTERVALS:
+        if low in columns and high in columns:
+            for low_end, high_end in zip(columns[low], columns[high], strict=True):
                 if low_end > high_end:
-                    raise Wrong(low_end, name)
+                    raise Wrong(low_end, low)

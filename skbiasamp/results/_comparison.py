@@ -307,8 +307,8 @@ class ComparisonResult(OfMetric):
         return self.table.copy()
 
     @staticmethod
-    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
-        table = found["table"]
+    def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
+        table = values["table"]
         if "signed_difference" not in table:
             return {"table": table.assign(estimate=table["value"])}
         # Intervals of a size had no direction; the differences that verdicts were about had one.

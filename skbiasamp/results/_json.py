@@ -47,7 +47,7 @@ class Stored:
         content : dict
         """
         own: Any = self
-        first = [one.name for one in fields(own) if one.name not in self._last]
+        first = [field.name for field in fields(own) if field.name not in self._last]
         values = {name: getattr(self, name) for name in (*first, *self._last)}
         return {"schema": self._schema, **{name: self._plain(values[name]) for name in values}}
 
@@ -105,18 +105,18 @@ class Stored:
 
     @classmethod
     def _read(cls, content: Any) -> Self:
-        found = _reader(cls)(content)  # type: ignore[arg-type]  # a class is hashable
-        if found.pop("schema") in cls._older:
-            found |= cls._upgraded(found)
-        check_intervals({name: [found[name]] for name in ("low", "high") if name in found})
-        made = cls(**found)
+        values = _reader(cls)(content)  # type: ignore[arg-type]  # a class is hashable
+        if values.pop("schema") in cls._older:
+            values |= cls._upgraded(values)
+        check_intervals({name: [values[name]] for name in ("low", "high") if name in values})
+        made = cls(**values)
         wrong = made._wrong_field()
         if wrong is not None:
             raise Wrong(content[wrong], wrong)
         return made
 
     @staticmethod
-    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
+    def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
         """Return the fields that have another meaning since an older schema."""
         raise NotImplementedError
 

@@ -478,11 +478,11 @@ class AuditResult(OfMetric):
         return frame
 
     @staticmethod
-    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
-        statistics = dict(found.get("statistics", {}))
-        changed = {"estimate": found["value"], "statistics": statistics}
-        if found.get("kind") == "size":  # its interval was that of the size
-            statistics |= {"value_low": found["low"], "value_high": found["high"]}
+    def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
+        statistics = dict(values.get("statistics", {}))
+        changed = {"estimate": values["value"], "statistics": statistics}
+        if values.get("kind") == "size":  # its interval was that of the size
+            statistics |= {"value_low": values["low"], "value_high": values["high"]}
             names = ("signed_mean", "signed_mean_low", "signed_mean_high")
             ends = (statistics.get(name, math.nan) for name in names)
             changed |= dict(zip(("estimate", "low", "high"), ends, strict=True))
