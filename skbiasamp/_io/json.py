@@ -201,14 +201,16 @@ def object_reader(types: Mapping[str, Any], rest: Any = None) -> Reader:
     other = reader(rest)
 
     def read(value: Any) -> dict[str, Any]:
-        content = _object(value)
-        for name in needed:
-            if name not in content:
+        content, values = _object(value), {}
+        for name in readers:  # in their order: the format comes first
+            if name in content:
+                values[name] = _at(name, readers[name], content[name])
+            elif name in needed:
                 raise Wrong(_NOTHING, name)
         return {
-            name: _at(name, readers.get(name, other), item)
+            name: values[name] if name in values else _at(name, other, item)
             for name, item in content.items()
-            if name in readers or rest is not None
+            if name in values or rest is not None
         }
 
     return read
