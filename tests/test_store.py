@@ -211,7 +211,10 @@ def test_a_store_is_watched_as_rows_are(store, how, text):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        (lambda text: '{"schema": "other"}', r"schema must be 'skbiasamp.Period/1'"),
+        (
+            lambda text: '{"schema": "other"}',
+            r"This is no skbiasamp.Period/1: field 'schema' holds 'other'",
+        ),
         (lambda text: text[:-20], "This is no JSON, or not all of it"),
         (lambda text: "", "This is no JSON, or not all of it"),
         (lambda text: text.replace('"weight": [', '"weight": [-1, '), "weight"),

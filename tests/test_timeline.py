@@ -423,7 +423,7 @@ def test_json_brings_back_the_same(changed, tmp_path):
     assert again.to_json() == timeline.to_json()
     assert again.sentence == timeline.sentence
     broken = path.read_text().replace('"2026-01"', "7", 1)
-    with pytest.raises(ValueError, match=r"must be text; got 7"):
+    with pytest.raises(ValueError, match=r"Timeline/1: field '.*period.*' holds 7"):
         skbiasamp.Timeline.from_json(broken)
 
 

@@ -66,7 +66,7 @@ from skbiasamp.results._content import (
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._report import REPORT_SCHEMA, AuditReport, Finding
+from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_document import TOGETHER, hold_together, selection_tables
 
@@ -197,7 +197,7 @@ def audit_document(report: AuditReport) -> Document:
                 ],
                 "limits",
             ),
-            record(context, REPORT_SCHEMA, report.data_files, settings),
+            record(context, report._schema, report.data_files, settings),
             _glossary(results, numbered, context),
         ],
     )
