@@ -52,17 +52,15 @@ from skbiasamp.render.document import (
 from skbiasamp.results._content import (
     LIMITS,
     Cells,
-    about,
     count,
+    document_of,
     ends,
-    facts,
     interval_mark,
     naming_of_pairs,
     record,
     short,
     shown,
     verdict_cell,
-    versions,
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
@@ -163,42 +161,37 @@ def audit_document(report: AuditReport) -> Document:
         for name, result in results.items()
         for what, held in _settings(result)
     ]
-    return Document(
-        title=" of ".join(filter(None, ("Bias amplification audit", context.get("model_name")))),
-        about=about(context),
-        facts=facts(context),
-        metric=metric_name(report.primary or ""),
-        version=context.get("versions", {}).get("skbiasamp", ""),
-        made=(
-            f"Made {context.get('date', '')} by {context.get('call', '')}",
-            f"Versions: {versions(context)}.",
+    sections = [
+        Section("Verdict", _opening(report, rates, context, numbered), "verdict", leading=True),
+        Section(
+            "Findings and what to do next",
+            [Bullets(urgent, numbered=True)],
+            "findings",
+            leading=True,
         ),
+        Section("", [_summary(results), _sentences(report)], only="short"),
+        *_questions(results, numbered, context),
+        _errors(report, rates, context),
+        Section(
+            LIMITS,
+            [
+                Bullets([text for text in texts if text not in urgent]),
+                _not_measured(results, context),
+            ],
+            "limits",
+        ),
+        record(context, report._schema, report.data_files, settings),
+        _glossary(results, numbered, context),
+    ]
+    return document_of(
+        context,
+        "Bias amplification audit",
+        sections,
+        metric=metric_name(report.primary or ""),
         results=[
             (name, f"{metric_name(name)}: {one.verdict}", one.value)
             for name, one in results.items()
             if not math.isnan(one.value)
-        ],
-        sections=[
-            Section("Verdict", _opening(report, rates, context, numbered), "verdict", leading=True),
-            Section(
-                "Findings and what to do next",
-                [Bullets(urgent, numbered=True)],
-                "findings",
-                leading=True,
-            ),
-            Section("", [_summary(results), _sentences(report)], only="short"),
-            *_questions(results, numbered, context),
-            _errors(report, rates, context),
-            Section(
-                LIMITS,
-                [
-                    Bullets([text for text in texts if text not in urgent]),
-                    _not_measured(results, context),
-                ],
-                "limits",
-            ),
-            record(context, report._schema, report.data_files, settings),
-            _glossary(results, numbered, context),
         ],
     )
 

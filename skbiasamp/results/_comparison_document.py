@@ -37,8 +37,8 @@ from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import (
     LIMITS,
     Cells,
-    about,
     count,
+    document_of,
     ends,
     facts,
     interval_mark,
@@ -47,7 +47,6 @@ from skbiasamp.results._content import (
     short,
     shown,
     verdict_cell,
-    versions,
 )
 from skbiasamp.results._json import as_json, records
 
@@ -104,13 +103,11 @@ def comparison_document(report: ComparisonReport) -> Document:
         quiet=True,
     )
     accuracy = None if context.get("data_kind") == "texts" else _accuracy(report, context)
-    return Document(
-        title=f"Bias amplification: {several} compared with {reference}",
-        about=about(context),
+    return document_of(
+        context,
+        f"Bias amplification: {several} compared with {reference}",
         facts=known,
         metric=metric_name(report.primary),
-        version=context.get("versions", {}).get("skbiasamp", ""),
-        made=(f"Made {context.get('date', '')} with {versions(context)}.",),
         sections=[
             Section("Verdict", [*cards, metric], "verdict", leading=True),
             Section("", _summary(report), only="short"),

@@ -13,7 +13,7 @@ from skbiasamp._utils.formatting import (
     side_of_zero,
     task_of,
 )
-from skbiasamp.render.document import Cell, Code, Item, Section, Terms, Text
+from skbiasamp.render.document import Cell, Code, Document, Item, Section, Terms, Text
 
 Cells = dict[str, Callable[[Any], Cell]]  # by their headings
 
@@ -39,11 +39,6 @@ _SAYS = {
 # --------------------------------------------------------------------------- title and record
 
 
-def about(context: Mapping[str, Any]) -> str:
-    """Return the rows that a report is about, in a line."""
-    return ": ".join(filter(None, (context.get("data_name"), context.get("rows"))))
-
-
 def facts(context: Mapping[str, Any]) -> dict[str, str]:
     """Return what the title says of the rows."""
     if not context:
@@ -65,9 +60,20 @@ def facts(context: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in known.items() if text}
 
 
-def versions(context: Mapping[str, Any]) -> str:
-    """Return the versions of all packages in a line."""
-    return ", ".join(f"{name} {held}" for name, held in context.get("versions", {}).items())
+def document_of(
+    context: Mapping[str, Any], title: str, sections: Sequence[Section], **more: Any
+) -> Document:
+    """Return a document about the rows and the model of a context."""
+    versions = context.get("versions", {})
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    made = (
+        f"Made {context.get('date', '')} by {context.get('call', '')}",
+        f"Versions: {named}.",
+    )
+    known = {"facts": facts(context), "version": versions.get("skbiasamp", ""), "made": made}
+    about = ": ".join(filter(None, (context.get("data_name"), context.get("rows"))))
+    title = " of ".join(filter(None, (title, context.get("model_name"))))
+    return Document(title, sections, **{"about": about, **known, **more})
 
 
 def record(

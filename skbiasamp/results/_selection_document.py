@@ -10,13 +10,12 @@ from skbiasamp.render.axis import Axis
 from skbiasamp.render.document import Bullets, Cell, Document, Item, Section, Table, Text
 from skbiasamp.results._content import (
     Cells,
-    about,
     count,
+    document_of,
     facts,
     interval_mark,
     record,
     shown,
-    versions,
     with_interval,
 )
 from skbiasamp.results._json import as_json, records
@@ -125,14 +124,10 @@ def selection_document(rates: Any) -> Document:
         ]
         more = len(below) - _MOST_BELOW
         opening += [Text(f"{more} more are in the tables.", quiet=True)] if more > 0 else []
-    return Document(
-        title=" of ".join(
-            filter(None, ("Selection rates and impact ratios", context.get("model_name")))
-        ),
-        about=about(context),
+    return document_of(
+        context,
+        "Selection rates and impact ratios",
         facts={name: text for name, text in facts(context).items() if name != "Training labels"},
-        version=context.get("versions", {}).get("skbiasamp", ""),
-        made=(f"Made {context.get('date', '')} with {versions(context)}.",),
         sections=[
             Section("Below four fifths", opening, "verdict", leading=True),
             Section("Rates by category", [*tables, _TOGETHER], "tables"),

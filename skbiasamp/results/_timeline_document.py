@@ -33,6 +33,7 @@ from skbiasamp.results._content import (
     LIMITS,
     Cells,
     count,
+    document_of,
     ends,
     facts,
     interval_mark,
@@ -40,7 +41,6 @@ from skbiasamp.results._content import (
     record,
     short,
     shown,
-    versions,
 )
 from skbiasamp.results._json import as_json, records
 from skbiasamp.results.timeline import WATCHED, Timeline
@@ -86,14 +86,12 @@ def timeline_document(timeline: Timeline) -> Document:
     versions_began = Text(f"Versions of the model began in {begun}.") if changed else None
     notes = _noted(timeline.notes)
     settings = [(key, short(value)) for key, value in as_json(timeline.params).items()]
-    model = context.get("model_name")
-    return Document(
-        title="Bias amplification over time" + (f": {name_of(model)}" if model else ""),
+    return document_of(
+        context,
+        "Bias amplification over time",
         about=f"{periods[0]['period']} to {periods[-1]['period']}",
         facts={n: text for n, text in known.items() if text and n != "Training labels"},
         metric=metric,
-        version=context.get("versions", {}).get("skbiasamp", ""),
-        made=(f"Made {context.get('date', '')} with {versions(context)}.",),
         sections=[
             Section(
                 "Verdict",
