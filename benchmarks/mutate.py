@@ -167,7 +167,9 @@ def main():
     caught = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "project")
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".venv*", ".git", "_build"))
+        shutil.copytree(
+            ROOT, copy, ignore=shutil.ignore_patterns(".venv*", ".git", ".*_cache", "_build")
+        )
         for count, (path, operator, occurrence, around) in enumerate(sample, start=1):
             target, before = copy / path.relative_to(ROOT), path.read_text(encoding="utf-8")
             after = mutate_code(before, operator, occurrence)
