@@ -549,7 +549,7 @@ def test_nothing_after_the_reference_is_not_measured(steady):
 @pytest.mark.parametrize(
     ("change", "options", "text"),
     [
-        ({"day": "21/11/2026"}, {}, r"must hold dates that begin with year, month and day.*21/11"),
+        ({"day": "21/11/2026"}, {}, r"dates that begin with year, month and day.*21/11.*column 'day'"),
         ({"day": "2026-13-45"}, {}, r"must hold dates that begin with year"),
         ({"day": 20261121}, {}, r"time must hold dates or times"),
         ({"day": None}, {}, r"time must hold dates or times|no value in 12,000 rows"),
