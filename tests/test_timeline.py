@@ -233,6 +233,9 @@ def test_a_steady_model_raises_no_alarm(steady):
     assert timeline.first_alarm is timeline.onset is None
     assert timeline.causes == []
     assert "No alarm in 7 periods" in timeline.sentence
+    # What the reference shows with as many rows is, on average, what it shows.
+    watched = timeline.to_frame().query("role == 'watched'")
+    assert watched["expected"].to_numpy() == pytest.approx(timeline.reference["value"], abs=0.01)
 
 
 def test_a_change_of_one_group_is_found_and_named(changed):
@@ -549,7 +552,11 @@ def test_nothing_after_the_reference_is_not_measured(steady):
 @pytest.mark.parametrize(
     ("change", "options", "text"),
     [
-        ({"day": "21/11/2026"}, {}, r"must hold dates that begin with year, month and day.*21/11"),
+        (
+            {"day": "21/11/2026"},
+            {},
+            r"begin with year, month and day.*21/11.*column 'day'",
+        ),
         ({"day": "2026-13-45"}, {}, r"must hold dates that begin with year"),
         ({"day": 20261121}, {}, r"time must hold dates or times"),
         ({"day": None}, {}, r"time must hold dates or times|no value in 12,000 rows"),
