@@ -17,6 +17,7 @@ from skbiasamp.metrics.lic import LICAuditor, lic_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
+from skbiasamp.metrics.options import Option
 from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "MALSAuditor",
     "MultiAttributeAuditor",
     "NumericAuditor",
+    "Option",
     "Pairs",
     "PercentageAuditor",
     "Rates",

@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,10 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
 from skbiasamp.inference.intervals import FEW
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.metrics.base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
+from skbiasamp.metrics.base import BaseAuditor, as_frame
 from skbiasamp.metrics.comparing import compare_runs, comparison_result, result_of_runs
 from skbiasamp.metrics.inputs import rest_by_name
+from skbiasamp.metrics.options import Option
 from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import (
     MODEL_COLUMNS,
@@ -134,44 +135,12 @@ class CooccurrenceAuditor(BaseAuditor):
         "Group and task are as associated in the predictions as in the labels: this mean change "
         "is 0."
     )
-    reference: str
-    simultaneous: bool = False  # of a subclass that does not take it
-    _chosen: dict[str, Any] | None = None
-    _fewest: int = FEWEST_ROWS  # that a pair of the estimate rests on
-    _sampled: bool = True  # whether the training labels are a sample
-    _of_reference: bool = False  # whether signs are those of a reference that was learned
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "reference": [StrOptions({"train", "test"})],
-        "simultaneous": ["boolean"],
-        **COMMON_CONSTRAINTS,
-    }
-
-    def __init__(
-        self,
-        *,
-        groups: str = "intersection",
-        reference: str = "train",
-        missing: str = "error",
-        pos_label: Any = None,
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        simultaneous: bool = False,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.groups = groups
-        self.reference = reference
-        self.missing = missing
-        self.pos_label = pos_label
-        self.interval = interval
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.simultaneous = simultaneous
-        self.adjust = adjust
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _chosen = cast("dict[str, Any] | None", None)
+    _fewest = FEWEST_ROWS  # that a pair of the estimate rests on
+    _sampled = True  # whether the training labels are a sample
+    _of_reference = False  # whether signs are those of a reference that was learned
+    reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
+    simultaneous: bool = Option(False, "boolean", after="n_resamples")
 
     # ------------------------------------------------------------------ what a metric fills in
 

@@ -10,11 +10,10 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
 from skbiasamp._input.errors import InputError, speaking
@@ -26,6 +25,7 @@ from skbiasamp.counts import cells
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics.comparing import audited_runs, compared
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
+from skbiasamp.metrics.options import Option, WithOptions
 from skbiasamp.results import (
     AuditResult,
     ComparisonResult,
@@ -34,21 +34,8 @@ from skbiasamp.results import (
     reference_labels,
 )
 
-# Parameters that every auditor has, as scikit-learn checks them.
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
-    "groups": [StrOptions(set(GROUPS))],
-    "missing": [StrOptions(set(MISSING_POLICIES))],
-    "pos_label": [Hashable],
-    "interval": [StrOptions({"bootstrap", "analytic"}), None],
-    "adjust": [StrOptions({"holm", "fdr"}), None],
-    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-    "n_resamples": [Interval(Integral, 2, None, closed="left")],
-    "random_state": ["random_state", np.random.Generator],
-    "n_jobs": N_JOBS,
-}
 
-
-class BaseAuditor(ABC, BaseEstimator):
+class BaseAuditor(ABC, WithOptions):
     """What all auditors share: training labels in, audits out.
 
     A metric is a subclass that says what it is (`metric`, `kind`, `question`), which predictions
@@ -59,8 +46,7 @@ class BaseAuditor(ABC, BaseEstimator):
     # A metric declares how it is read; reports, pages and plots never compare its name.
     kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
     definition: ClassVar[str] = ""  # what it measures, for the glossary of a report
-    direction: str | None = None
-    _parameter_constraints: ClassVar[dict[str, Any]]
+    direction = cast("str | None", None)
     # What a pair compares: columns of a result's table, and their headings.
     columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
     baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
@@ -77,18 +63,17 @@ class BaseAuditor(ABC, BaseEstimator):
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
     # What labels and predictions are: "labels", "texts" or "numbers".
     reads: ClassVar[Literal["labels", "texts", "numbers"]] = "labels"
-    _worded: bool = True  # whether results have a sentence
+    _worded = True  # whether results have a sentence
 
-    groups: str
-    missing: str
-    pos_label: Any
-    interval: str | None
-    confidence_level: float
-    n_resamples: int
-    adjust: str | None
-    random_state: Any
-    n_jobs: int | None
-    contingency_: Contingency
+    groups: str = Option("intersection", StrOptions(set(GROUPS)))
+    missing: str = Option("error", StrOptions(set(MISSING_POLICIES)))
+    pos_label: Any = Option(None, Hashable)
+    interval: str | None = Option("bootstrap", StrOptions({"bootstrap", "analytic"}), None)
+    confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
+    n_resamples: int = Option(999, Interval(Integral, 2, None, closed="left"))
+    adjust: str | None = Option("holm", StrOptions({"holm", "fdr"}), None)
+    random_state: Any = Option(None, "random_state", np.random.Generator)
+    n_jobs: int | None = Option(None, *N_JOBS)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -66,7 +66,7 @@ def function_of(
             raise TypeError(f"{name}() {error}") from None
         chosen = {key: given.pop(key) for key in options if key in given}
         validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
-        made = auditor(**chosen, interval=None)
+        made: Any = auditor(**chosen, interval=None)
         if (rows := given.pop("validation", None)) is not None:
             made._choose_on(rows)
         fit_if_given(made, given.pop("y_train", None), given.pop("sensitive_train", None))
