@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._input.checks import Array, check_auditor
+from skbiasamp._input.checks import Array, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
@@ -340,7 +340,7 @@ class AuditedClassifier(SensitiveWrapper):
         auditor = DirectionalAuditor() if self.auditor is None else self.auditor
         named: dict[str, Any] = {}
         for one in auditor if isinstance(auditor, list) else [auditor]:
-            check_auditor(one)
+            require_auditor(one)
             name = one.metric if one.direction is None else f"{one.metric} {one.direction}"
             twins = sum(other.partition(" #")[0] == name for other in named)
             named[f"{name} #{twins + 1}" if twins else name] = one

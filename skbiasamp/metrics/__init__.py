@@ -11,6 +11,7 @@ from skbiasamp.metrics.differential_fairness import (
 from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
 from skbiasamp.metrics.disparity import BiasDisparityAuditor, bias_disparity
 from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
+from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.label import LabelAuditor, label_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
 from skbiasamp.metrics.lic import LICAuditor, lic_amplification
@@ -44,6 +45,7 @@ __all__ = [
     "differential_fairness_amplification",
     "directional_amplification",
     "dpa_amplification",
+    "function_of",
     "label_amplification",
     "leakage_amplification",
     "lic_amplification",

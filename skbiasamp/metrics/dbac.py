@@ -244,6 +244,5 @@ class DBACAuditor(TextAuditor):
 
 dbac_amplification = function_of(
     DBACAuditor,
-    "dbac_amplification",
     without=("sensitive_pred", "y_train", "sensitive_train"),
 )

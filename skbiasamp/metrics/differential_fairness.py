@@ -236,6 +236,5 @@ def _of(result: AuditResult, side: str) -> str:
 
 differential_fairness_amplification = function_of(
     DifferentialFairnessAuditor,
-    "differential_fairness_amplification",
     without=("sensitive_pred", "y_train", "sensitive_train"),
 )

@@ -248,4 +248,4 @@ def _overall(cells: Contingency, side: SideName) -> Array:
     return share[..., None, :] if side.startswith("task") else share[..., :, None]
 
 
-directional_amplification = function_of(DirectionalAuditor, "directional_amplification")
+directional_amplification = function_of(DirectionalAuditor)

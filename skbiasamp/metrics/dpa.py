@@ -131,4 +131,4 @@ class DPAAuditor(AttackAuditor):
         return [cls(direction) for direction in directions]
 
 
-dpa_amplification = function_of(DPAAuditor, "dpa_amplification")
+dpa_amplification = function_of(DPAAuditor)

@@ -285,9 +285,7 @@ class _DatasetLeakage(LeakageAuditor):
         return data
 
 
-leakage_amplification = function_of(
-    LeakageAuditor, "leakage_amplification", without=("sensitive_pred",)
-)
+leakage_amplification = function_of(LeakageAuditor, without=("sensitive_pred",))
 dataset_leakage = function_of(
     _DatasetLeakage,
     "dataset_leakage",

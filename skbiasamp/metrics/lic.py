@@ -117,6 +117,5 @@ class LICAuditor(TextAuditor):
 
 lic_amplification = function_of(
     LICAuditor,
-    "lic_amplification",
     without=("sensitive_pred", "y_train", "sensitive_train"),
 )

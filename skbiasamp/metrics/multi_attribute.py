@@ -271,4 +271,4 @@ def _variance(values: Array) -> Any:
         return np.nansum((values - center) ** 2, axis=axes) / n[..., 0, 0]
 
 
-multi_attribute_amplification = function_of(MultiAttributeAuditor, "multi_attribute_amplification")
+multi_attribute_amplification = function_of(MultiAttributeAuditor)

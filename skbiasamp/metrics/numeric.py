@@ -259,6 +259,4 @@ def _change_of_gap(rows: pd.DataFrame) -> str:
     return f" The difference between the groups {verb} from {old} to {new}." * (old != new)
 
 
-numeric_amplification = function_of(
-    NumericAuditor, "numeric_amplification", without=("sensitive_pred",)
-)
+numeric_amplification = function_of(NumericAuditor, without=("sensitive_pred",))

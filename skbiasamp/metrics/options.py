@@ -21,6 +21,9 @@ else:
     from sklearn.base import BaseEstimator as _Estimator
 
 
+_MORE = inspect.Parameter.VAR_KEYWORD
+
+
 @dataclass(frozen=True)
 class _Declared:
     default: Any
@@ -112,12 +115,12 @@ class WithOptions(_Estimator):
             _, *cls._written = inspect.signature(cls.__init__).parameters.values()
         else:
             cls.__init__ = _of_its_own(cls.__init__)  # type: ignore[method-assign]
-        if own or _takes_more(cls):
+        if own or cls._written is None or _variadic(cls._written):
             cls.__init__.__signature__ = _signature(cls)  # type: ignore[attr-defined]
 
 
 def _kept(cls: type, name: str) -> bool:
-    """Return whether a class leaves an option of its base open, or declares it anew."""
+    """Return whether a class leaves an option of its base open, or declares it again."""
     return isinstance(vars(cls).get(name, inspect.getattr_static(cls, name)), _Declared)
 
 
@@ -142,22 +145,22 @@ def _of_its_own(constructor: Any) -> Any:
     return __init__
 
 
-def _takes_more(cls: type[WithOptions]) -> bool:
-    """Return whether the constructor passes options on to that of the base."""
-    return cls._written is None or any(one.kind is one.VAR_KEYWORD for one in cls._written)
+def _variadic(written: list[inspect.Parameter]) -> set[Any]:
+    """Return which of `*args` and `**options` a constructor takes."""
+    return {one.kind for one in written} & {_MORE, inspect.Parameter.VAR_POSITIONAL}
 
 
 def _signature(cls: type[WithOptions]) -> inspect.Signature:
     """Return the signature: what a constructor names itself, and all other options."""
     kinds, written = inspect.Parameter, cls._written or []
-    if not _takes_more(cls) or any(one.kind is kinds.VAR_POSITIONAL for one in written):
+    if cls._written is not None and _variadic(written) != {_MORE}:
         raise TypeError(
             f"The constructor of {cls.__name__} must take all options by name. Declare your own in "
             f"the class, `power = Option(1)`, and write no constructor; or write "
             f"`def __init__(self, power=1, **options)`, with `super().__init__(**options)` and "
             f"`self.power = power`."
         )
-    named = [one for one in written if one.kind is not kinds.VAR_KEYWORD]
+    named = [one for one in written if one.kind is not _MORE]
     free = cls._written is None
     types: dict[str, Any] = {}
     for kind in reversed(cls.__mro__):

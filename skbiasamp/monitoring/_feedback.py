@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from skbiasamp._input.checks import Array, check_auditor
+from skbiasamp._input.checks import Array, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError
@@ -141,7 +141,7 @@ def feedback_audit(
     'stays bounded'
     """
     if auditor is not None:
-        check_auditor(auditor)
+        require_auditor(auditor)
     if labels == "sample" and not has_method(estimator, "predict_proba"):
         raise InputError(
             "{labels='sample'} needs a classifier with predict_proba; got {kind}. Use "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_auditor, check_count, check_option
+from skbiasamp._input.checks import check_count, check_option, require_auditor
 from skbiasamp._input.errors import InputError, InputTypeError, columns_named, quote, rows_of
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp._utils.random import generator
@@ -184,7 +184,7 @@ def check_watch(auditor: Any, alpha: Any, n_draws: Any, strict: Any) -> None:
     if n_draws is not None:
         check_count("n_draws", n_draws, 19)
     if auditor is not None:
-        check_auditor(auditor)
+        require_auditor(auditor)
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
 

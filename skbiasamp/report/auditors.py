@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from skbiasamp import metrics
-from skbiasamp._input.checks import check_auditor
+from skbiasamp._input.checks import require_auditor
 from skbiasamp._input.errors import InputError
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.base import BaseAuditor
@@ -47,7 +47,7 @@ def checked(auditors: Any) -> list[Any]:
     if not own:
         raise InputError("{auditors} is an empty list: pass one auditor or more, or None.")
     for one in own:
-        check_auditor(one, "auditors")
+        require_auditor(one, "auditors")
     return own
 
 
