@@ -247,15 +247,15 @@ class AuditedClassifier(SensitiveWrapper):
         for name, auditor in self.auditors_.items():
             with speaking(of_auditor(auditor)):
                 results[name] = auditor.audit(**labels)
-            if cannot_amplify(auditor, results[name].value):
-                audited = auditor._count_audited(**labels)
-                if auditor._sign(audited).any():
-                    warnings.warn(
-                        f"The model cannot amplify ({name}): {BALANCED} But groups and tasks are "
-                        f"associated in the audited labels. {SAMPLER_INSIDE}",
-                        UndefinedMetricWarning,
-                        stacklevel=2,
-                    )
+            if cannot_amplify(auditor, results[name].value) and auditor.is_associated(
+                auditor.count_audited(**labels)
+            ):
+                warnings.warn(
+                    f"The model cannot amplify ({name}): {BALANCED} But groups and tasks are "
+                    f"associated in the audited labels. {SAMPLER_INSIDE}",
+                    UndefinedMetricWarning,
+                    stacklevel=2,
+                )
         if isinstance(self.auditor, list):
             return AuditReport(results)
         return next(iter(results.values()))

@@ -203,6 +203,10 @@ class CooccurrenceAuditor(BaseAuditor):
         self._sampled = bool(reference_is_sample)
         return self
 
+    def is_associated(self, cells: Contingency) -> bool:
+        """Return whether any pair of group and task is associated in these labels."""
+        return bool(self._sign(cells).any())
+
     def _learn(self, cells: Contingency) -> Self:
         super()._learn(cells)
         self._signs = self._sign(cells)
@@ -232,8 +236,8 @@ class CooccurrenceAuditor(BaseAuditor):
         _warn_undefined(pairs)
         return train, fixed, pairs
 
-    def _learn_reference(self, reference: Contingency) -> Self:
-        held = super()._learn_reference(reference)
+    def _with_reference(self, reference: Contingency) -> Self:
+        held = super()._with_reference(reference)
         if not self._fitted or self.reference == "test":
             held.set_params(reference="train")
             held._of_reference = True
@@ -242,13 +246,13 @@ class CooccurrenceAuditor(BaseAuditor):
         held._fewest = 0  # all periods are about the same pairs
         return held
 
-    def _learn_signs(self, pooled: Contingency) -> Self:
+    def learn_signs(self, pooled: Contingency) -> Self:
         n = pooled.count("group")
         if not (self._of_reference and ((n > 0) & (n < pooled.total)).any()):
             return self  # rows of one group alone have no associations
         return copy.copy(self)._learn(pooled if pooled.has("task") else as_labels(pooled))
 
-    def _values(self, drawn: Contingency) -> tuple[Array, Array]:
+    def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
         train = self._signs_from(drawn)
         pairs = self._measure(train, drawn, **self._chosen_from(train, drawn))
         flat = pairs.amplification.reshape(len(drawn.weight), -1)
@@ -256,7 +260,7 @@ class CooccurrenceAuditor(BaseAuditor):
         flat = np.where(np.isnan(pairs.delta.reshape(flat.shape)), np.nan, flat)
         return np.broadcast_to(estimate(pairs, pairs.sign), len(flat)), flat
 
-    def _rows_of_pairs(self, cells: Contingency) -> Array:
+    def rows_of_pairs(self, cells: Contingency) -> Array:
         """Return how many rows each pair rests on."""
         train = self._signs_from(cells)
         rows = self._measure(train, cells, **self._chosen_from(train, cells)).n

@@ -164,7 +164,7 @@ class BaseAuditor(ABC, WithOptions):
         predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         with self._progress():
-            return self._value(self._count_audited(y_true, **predicted, **labels, **columns))
+            return self._value(self.count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
     @filling
@@ -199,7 +199,7 @@ class BaseAuditor(ABC, WithOptions):
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         labels["clusters"] = clusters
         with self._progress():
-            return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
+            return self._result(self.count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
     @filling
@@ -331,7 +331,7 @@ class BaseAuditor(ABC, WithOptions):
             cells.require("task")
             return cells
 
-    def _count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
+    def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
         """Return the audited rows as a contingency; `given` are labels and names of columns."""
         self._validate_params()
         self._check_fitted()
@@ -458,15 +458,49 @@ class BaseAuditor(ABC, WithOptions):
         """Return what a result says; a metric adds who is affected and by how much."""
         return conclusion(result)
 
-    def _learn_reference(self, reference: Contingency) -> Self:
-        """Return a copy that chooses nothing from audited rows, so that periods are comparable."""
+    # ------------------------------------------------------------------ what other packages call
+
+    @classmethod
+    def for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report of these rows runs unasked, with labels or without."""
+        auditors = cls._for_report(test, scores=scores)
+        return auditors if test.has("task") else [one for one in auditors if not one._why_labels()]
+
+    def count_models(self, y_true: Any, labels: dict[str, Any]) -> Contingency:
+        """Return rows with the predictions of several models, counted like the training labels."""
+        return self._count(y_true, labels, {}, like=self.contingency_)
+
+    def learn_reference(self, reference: Contingency, *, random_state: Any = None) -> Self:
+        """Return a copy that chooses nothing from audited rows, so that periods are comparable.
+
+        Its results have no sentence. `random_state` is that of an auditor that has none.
+        """
+        self._check_read(reference)
+        learned = self._with_reference(reference)
+        if learned.get_params(deep=False).get("random_state", random_state) is None:
+            learned.set_params(random_state=random_state)
+        learned._worded = False
+        learned._validate_params()
+        learned._check(reference)
+        return learned
+
+    def _with_reference(self, reference: Contingency) -> Self:
+        """Return a copy whose choices are made from the reference."""
         return copy.copy(self)
 
-    def _learn_signs(self, pooled: Contingency) -> Self:
+    def audit_counts(self, test: Contingency) -> AuditResult:
+        """Return the result of rows that were counted and checked before."""
+        return self._result(test)
+
+    def rows_of_pairs(self, cells: Contingency) -> Array:
+        """Return how many rows each pair of `values_of_draws` rests on."""
+        return np.empty(0)
+
+    def learn_signs(self, pooled: Contingency) -> Self:
         """Return a copy with the signs of pooled rows, if those of a reference were learned."""
         return self
 
-    def _values(self, drawn: Contingency) -> tuple[Array, Array]:
+    def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
         """Return the value of each draw, and what each pair adds to it (draws × pairs), if any."""
         values = [self._value(cells.drawn(drawn, i)) for i in range(len(drawn.weight))]
         return np.array(values), np.empty((len(values), 0))

@@ -204,7 +204,7 @@ def amplification_curve(
     fit_if_given(auditor, y_train, sensitive_train)
     with progress("thresholds"):
         with speaking(y_pred="y_score"):
-            test = auditor._count_audited(
+            test = auditor.count_audited(
                 y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
             )
         pairs = auditor._measured(test)[-1]

@@ -225,7 +225,7 @@ def _run(
     people, true = y[train], y[test]
     seen, unseen = take_rows(X, train), take_rows(X, test)
     first, audited = take_rows(groups, train), take_rows(groups, test)
-    learned = auditor._learn_reference(
+    learned = auditor.learn_reference(
         Contingency.from_labels(people, as_classes(people), sensitive_features=first)
     )
     held, found = people, []

@@ -304,19 +304,13 @@ def over(
             "There is nothing to audit: name the column of predictions ({prediction}) or of the "
             "predicted sensitive feature ({sensitive_prediction})."
         )
-    chosen[0]._check_read(first)
-    learned = chosen[0]._learn_reference(first)
-    if learned.get_params(deep=False).get("random_state", random_state) is None:
-        learned.set_params(random_state=random_state if random_state is not None else None)
-    learned._worded = False  # a period has no sentence of its own
-    learned._validate_params()
-    learned._check(first)
+    learned = chosen[0].learn_reference(first, random_state=random_state)
     rng = generator(random_state)
     if n_draws is None:
         n_draws = _OF_ATTACKERS if learned.kind == "attack" else _DRAWS
     with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say
-        whole = learned._result(first)
-        results = {name: learned._result(cells) for name, cells in parts.items()}
+        whole = learned.audit_counts(first)
+        results = {name: learned.audit_counts(cells) for name, cells in parts.items()}
         later = [name for name, role in roles.items() if role in (WATCHED, EMPTY)]
         later = later[next((i for i, one in enumerate(later) if roles[one] == WATCHED), 0) :]
         found = watched(

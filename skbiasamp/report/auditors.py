@@ -17,9 +17,7 @@ _KINDS = ("signed", "size", "attack")  # their order in a report
 
 def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
     """Return the auditors that the inputs allow: every metric says so itself."""
-    able = [one for metric in _classes() for one in metric._for_report(test, scores=scores)]
-    if not test.has("task"):
-        able = [one for one in able if not one._why_labels()]
+    able = [one for metric in _classes() for one in metric.for_report(test, scores=scores)]
     return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.rank))
 
 
