@@ -230,22 +230,23 @@ def gated(capsys, *arguments, code):
 
 @pytest.mark.parametrize(
     ("limit", "code"),
-    [("0", 1), ("low", 0), ("below", 1)],
-    ids=["above", "exactly at", "just above"],
+    [("0", 1), ("below", 1), ("low", 3), ("value", 3), ("high", 0)],
 )
 def test_a_gate_fails_if_the_whole_interval_of_a_difference_lies_above(folder, capsys, limit, code):
     value, low, high = compared(capsys, "test.csv", *NAMES, *MODELS)["directional A->T"].judged(
         "challenger"
     )
     assert 0 < low < value
-    limit = {"0": 0, "low": low, "below": np.nextafter(low, 0)}[limit]
+    numbers = {"0": 0, "low": low, "below": np.nextafter(low, 0), "value": value, "high": high}
+    limit = numbers[limit]
     out = gated(capsys, *MODELS, "--fail-above", repr(float(limit)), code=code)
     interval = f"95 % interval {low:+.4f} to {high:+.4f}, amplifies more"
     assert f"directional A->T, challenger: {value:+.4f}, {interval}" in out
     assert "leakage" not in out
-    failed = "FAILED: the interval of directional A->T, challenger lies above"
-    assert (failed in out) == bool(code)
-    assert ("Passed: no interval lies above" in out) == (not code)
+    failed = "Failed: the interval of directional A->T, challenger lies above"
+    assert (failed in out) == (code == 1)
+    assert ("Passed: every interval lies below" in out) == (code == 0)
+    assert ("Inconclusive: the interval of directional A->T, chall" in out) == (code == 3)
 
 
 def test_a_gate_lets_a_better_model_pass(folder, capsys):
@@ -257,7 +258,7 @@ def test_a_gate_lets_a_better_model_pass(folder, capsys):
 def test_one_of_several_models_fails_a_gate(folder, capsys):
     models = (*MODELS, "--prediction", "same=same")
     out = gated(capsys, *models, "--fail-above", "0.01", code=1)
-    assert "FAILED: the interval of directional A->T, challenger lies above 0.01." in out
+    assert "Failed: the interval of directional A->T, challenger lies above 0.01." in out
 
 
 def test_a_gate_checks_what_it_is_told_to(folder, capsys):
@@ -274,7 +275,7 @@ def test_an_interval_without_the_verdict_does_not_fail_a_gate(folder, capsys, mo
     monkeypatch.setattr(skbiasamp.ComparisonResult, "judged", lambda *_: (0.02, 0.01, 0.03))
     gated(capsys, *MODELS, "--fail-above", "0", code=1)
     monkeypatch.setattr(skbiasamp.ComparisonResult, "verdict", lambda *_: "no clear difference")
-    gated(capsys, *MODELS, "--fail-above", "0", code=0)
+    gated(capsys, *MODELS, "--fail-above", "0", code=3)
 
 
 def test_no_result_is_no_pass(folder, capsys, monkeypatch):
@@ -337,7 +338,7 @@ def test_no_result_is_no_pass(folder, capsys, monkeypatch):
         (["champion=old", "challenger=new", "--train", "gone.csv"], "there is no file gone.csv"),
         (
             ["champion=old", "challenger=new", "--fail-above", "0", "--on", "leakge"],
-            "--on: there is no result 'leakge': did you mean 'leakage'? This report has",
+            "--on must name a result of the report; got 'leakge': did you mean 'leakage'? It has",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

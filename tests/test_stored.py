@@ -124,9 +124,9 @@ def changed(content, path, value):
         (probabilities, ["sides", "task_pred", "matrix", 2], [1.0], r"matrix\[2\] must be a list"),
         (indicators, ["sides", "task", "matrix", 0, 0], 7, "sides.task.matrix .* 0 and 1; got 7"),
         (tasks, ["sides", "task", "matrix", 0, 0], 1e6, "must be lists of numbers from 0 to the w"),
-        (tasks, ["moments", "squares"], [1.0], "moments.squares must be a list of length 2"),
-        (tasks, ["moments", "signs"], [[1.0]], "moments.signs must be 2 lists of length 3"),
-        (tasks, ["moments", "groups"], ["f", "x"], "moments.groups must be those"),
+        (tasks, ["moments", 0, "squares"], [1.0], "moments.squares must be a list of length 2"),
+        (tasks, ["moments", 0, "signs"], [[1.0]], "moments.signs must be 2 lists of length 3"),
+        (tasks, ["moments", 0, "groups"], ["f", "x"], "moments.groups must be those"),
     ],
 )  # fmt: skip
 def test_a_wrong_field_of_a_contingency_is_named(kind, path, value, said):

@@ -27,7 +27,7 @@ from skbiasamp.cli._files import (
     label_columns,
     named_columns,
 )
-from skbiasamp.cli._gate import check
+from skbiasamp.cli._gate import check, wrong_options
 from skbiasamp.cli._parser import parser
 from skbiasamp.cli._rates import rates
 from skbiasamp.cli._terminal import (
@@ -82,12 +82,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         return options
     if options.numeric:
         options.auditor = [*(options.auditor or ()), *reading("numbers")]
-    if options.fail_above is None:
-        for option, given in (("--on", options.on), ("--allow-undefined", options.allow_undefined)):
-            if given:
-                command_line.error(
-                    f"{option} has no effect without --fail-above: pass --fail-above too"
-                )
+    if wrong := wrong_options(options):
+        command_line.error(wrong)
     needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
     if options.command == "audit" and options.train:
         needed = [one for one in needed if one != "target"]  # predictions alone will do
@@ -181,9 +177,7 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
         say_unread(texts.unread)
     for path in outputs.values():
         say(f"\nWritten: {path}")
-    if options.fail_above is None:
-        return 0
-    return check(report, options.fail_above, options.on, allow_undefined=options.allow_undefined)
+    return check(report, options)
 
 
 def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | None) -> AuditReport:

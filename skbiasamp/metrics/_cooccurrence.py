@@ -20,7 +20,7 @@ from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.inference.assess import assess, warn_uncertain
+from skbiasamp.inference.assess import assess, sign_of_estimate, warn_uncertain
 from skbiasamp.inference.differences import Difference, Measured, difference, measure_models
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
@@ -252,9 +252,13 @@ class CooccurrenceAuditor(BaseAuditor):
             return self  # rows of one group alone have no associations
         return copy.copy(self)._learn(pooled if pooled.has("task") else as_labels(pooled))
 
+    def pairs_of(self, test: Contingency) -> tuple[Contingency, Pairs]:
+        """Return the labels that give the signs, and the pairs of audited rows."""
+        train = self._signs_from(test)
+        return train, self._measure(train, test, **self._chosen_from(train, test))
+
     def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
-        train = self._signs_from(drawn)
-        pairs = self._measure(train, drawn, **self._chosen_from(train, drawn))
+        _, pairs = self.pairs_of(drawn)
         flat = pairs.amplification.reshape(len(drawn.weight), -1)
         # What has no sign adds nothing, whatever it does.
         flat = np.where(np.isnan(pairs.delta.reshape(flat.shape)), np.nan, flat)
@@ -262,8 +266,7 @@ class CooccurrenceAuditor(BaseAuditor):
 
     def rows_of_pairs(self, cells: Contingency) -> Array:
         """Return how many rows each pair rests on."""
-        train = self._signs_from(cells)
-        rows = self._measure(train, cells, **self._chosen_from(train, cells)).n
+        rows = self.pairs_of(cells)[1].n
         return np.where(np.isnan(rows), 0.0, rows).reshape(-1) * cells.rows_per_weight
 
     def _value(self, test: Contingency) -> float:
@@ -335,11 +338,13 @@ class CooccurrenceAuditor(BaseAuditor):
                 seen=self.interval,
             )
         signs = signs_of(pairs, train, test, fewest=self._fewest)
-        sign, found = signs.choices[0], {"estimate": float("nan")}
+        found = {"estimate": float("nan")}
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
         statistics: dict[str, Any] = {}
-        if self.interval is not None:
+        if self.interval is None:
+            sign = sign_of_estimate(test, train, pairs, signs, self.confidence_level)
+        else:
             sure = assess(
                 partial(self._measure, train, **fixed),
                 test,
@@ -374,7 +379,8 @@ class CooccurrenceAuditor(BaseAuditor):
             }
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
-            if np.isnan(found["low"]) and not np.isnan(pairs.value) and test.summed == "tasks":
+            summed = "tasks" in (test.summed, train.summed)
+            if np.isnan(found["low"]) and not np.isnan(pairs.value) and summed:
                 warn(_NO_INTERVAL, UncertaintyWarning)
         found["estimate"] = float(estimate(pairs, sign))
         summary = "signed_mean" if pairs.apart else "row_weighted"
@@ -388,6 +394,15 @@ class CooccurrenceAuditor(BaseAuditor):
             statistics=statistics,
             **found,
         )
+
+    def estimate_of(self, test: Contingency) -> float:
+        train, _, pairs = self._measured(test)
+        signs = signs_of(pairs, train, test, fewest=self._fewest)
+        if self.interval is not None and pairs.rates is None and len(signs.choices) > 1:
+            # Only resamples say which signs the estimate has.
+            return float(self._result(test).estimate)
+        sign = sign_of_estimate(test, train, pairs, signs, self.confidence_level)
+        return float(estimate(pairs, sign))
 
     def _check_interval(self, pairs: Pairs) -> None:
         """Raise if the metric has no intervals of this kind."""

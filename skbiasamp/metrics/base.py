@@ -23,6 +23,7 @@ from skbiasamp._utils.formatting import ASSOCIATION
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp.counts import cells
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.metrics.comparing import audited_runs, compared
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
 from skbiasamp.metrics.options import Option, WithOptions
@@ -63,7 +64,6 @@ class BaseAuditor(ABC, WithOptions):
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
     # What labels and predictions are: "labels", "texts" or "numbers".
     reads: ClassVar[Literal["labels", "texts", "numbers"]] = "labels"
-    _worded = True  # whether results have a sentence
 
     groups: str = Option("intersection", StrOptions(set(GROUPS)))
     missing: str = Option("error", StrOptions(set(MISSING_POLICIES)))
@@ -473,13 +473,12 @@ class BaseAuditor(ABC, WithOptions):
     def learn_reference(self, reference: Contingency, *, random_state: Any = None) -> Self:
         """Return a copy that chooses nothing from audited rows, so that periods are comparable.
 
-        Its results have no sentence. `random_state` is that of an auditor that has none.
+        `random_state` is that of an auditor that has none.
         """
         self._check_read(reference)
         learned = self._with_reference(reference)
         if learned.get_params(deep=False).get("random_state", random_state) is None:
             learned.set_params(random_state=random_state)
-        learned._worded = False
         learned._validate_params()
         learned._check(reference)
         return learned
@@ -491,6 +490,11 @@ class BaseAuditor(ABC, WithOptions):
     def audit_counts(self, test: Contingency) -> AuditResult:
         """Return the result of rows that were counted and checked before."""
         return self._result(test)
+
+    def estimate_of(self, test: Contingency) -> float:
+        """Return the estimate of audited rows, which is that of `audit`."""
+        quick = copy.copy(self).set_params(interval=None)
+        return float(quick._result(test).estimate)
 
     def rows_of_pairs(self, cells: Contingency) -> Array:
         """Return how many rows each pair of `values_of_draws` rests on."""
@@ -544,6 +548,16 @@ class BaseAuditor(ABC, WithOptions):
 
     def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
         """Return a result with what the metric says about itself, and what it says."""
+        known = {
+            "labels": reference_labels(result),
+            "about": self.about,
+            "baseline": self.baseline,
+        }
+        few = result.statistics.get("n_small_pairs", 0)
+        left_out = f" Pairs with fewer than {FEWEST_ROWS} rows are left out." * bool(few)
+        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
+        # A metric that does not say what its associations are is tested as it stands.
+        own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
         result = replace(
             result,
             kind=self.kind,
@@ -565,21 +579,11 @@ class BaseAuditor(ABC, WithOptions):
             about=self.about,
             baseline=self.baseline,
             group_columns=tuple(columns or ()),
-        )
-        known = {
-            "labels": reference_labels(result),
-            "about": self.about,
-            "baseline": self.baseline,
-        }
-        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
-        # A metric that does not say what its associations are is tested as it stands.
-        own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
-        result = replace(
-            result,
-            estimand=own.estimand.format(**known) + runs,
+            estimand=own.estimand.format(**known) + left_out + runs,
             null=own.null.format(**known),
         )
-        return replace(result, sentence=self._sentence(result)) if self._worded else result
+        # A copy: parameters that are set later are not those of this result.
+        return result._write_later(copy.copy(self)._sentence)
 
 
 @cache

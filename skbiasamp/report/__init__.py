@@ -13,7 +13,6 @@ from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import count_labels, opened_rows, read_train
-from skbiasamp.metrics.signs import association_sign
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report._selection import selection_rates, selection_table
@@ -228,11 +227,11 @@ def count_rows(
 ) -> Contingency:
     """Return the audited rows, counted; `joint` as in `Contingency.from_frame`."""
 
-    def counted(signs: Contingency | None) -> Contingency:
-        # If tasks are summed by themselves, their mean has an interval once its signs are known.
-        moments = None if signs is None else (association_sign(signs), True)
-        engine = {"joint": joint, "moments": moments}
-        return count_labels(rows, labels, columns, like=signs, engine=engine, **how)
+    def squares(sums: Contingency) -> Any:
+        """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
+        auditors = (one for one in allowed(sums) if "moments" in one._asked(train))
+        asked = [readied(one, train, None)._asked(train)["moments"](sums) for one in auditors]
+        return [scores for every in asked for scores in every]
 
-    test = counted(train)
-    return counted(test) if columns and train is None and test.summed == "tasks" else test
+    engine = {"joint": joint, "moments": squares}
+    return count_labels(rows, labels, columns, like=train, engine=engine, **how)

@@ -18,10 +18,12 @@ from skbiasamp._input.checks import (
     check_option,
     check_threshold,
 )
+from skbiasamp._input.classes import are_probabilities, positive_class
 from skbiasamp._input.coding import read_weight
 from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._utils.docstrings import filling
-from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.cells import naming_side
+from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.metrics.inputs import count_labels, opened_rows
 from skbiasamp.report._groups import ERRORS, TaskRows, impact_ratios, rows_by_task, share_columns
@@ -235,7 +237,10 @@ def selection_rates(
         check_frame_columns(named, (y_true, sensitive_features, sample_weight, clusters))
         given, columns = _read(y_pred, columns), {}
     if scored:
-        given["y_pred"] = _selected(given["y_pred"], given["sample_weight"], threshold)
+        above = _selected(given["y_pred"], given["sample_weight"], threshold)
+        with speaking(y_true="y_pred"):
+            chosen = 1 if pos_label is None else positive_class(pos_label, (0, 1))[1]
+        given["y_pred"] = (above == chosen).astype(int)
     first, rest = given.pop("y_pred"), given
     if labels:
         first, rest["y_pred"] = (first, None) if columns else (rest.pop("y_true"), first)
@@ -247,6 +252,10 @@ def selection_rates(
             columns["target"] = columns.pop("prediction")
         with speaking(y_true="y_pred", target="prediction"):
             test = count_labels(first, rest, columns, **how)
+        side = naming_side(test)
+        if side.floats and not is_contingency(first) and {0, 1}.issuperset(side.names):
+            name = "y_pred" if prediction is None else "prediction"
+            are_probabilities(side.names, None, side.pos_label, name)  # raises if they may be
     if test.models:
         text = "{y_pred} must hold the predictions of one model; got those of {models}."
         raise InputError(text, models=quote(test.models))

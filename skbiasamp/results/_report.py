@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from skbiasamp._io.writing import written
 from skbiasamp._utils.formatting import CANNOT, printable
 from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, as_json, names_if_list
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results.gate import Gate, gate_of
 from skbiasamp.results.pair_tables import label_index
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
@@ -64,6 +65,33 @@ class Report(Stored, Mapping[str, R]):
 
     def __len__(self) -> int:
         return len(self.results)
+
+    def gate(
+        self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False
+    ) -> Gate:
+        """Compare the report with the smallest effect that matters.
+
+        Use it to decide whether a model may be released. A model that reverses the association
+        fails at every limit. A report of several models compares their differences.
+
+        Parameters
+        ----------
+        limit : float
+            In the unit of the metric: 0.02 is two percentage points of directional amplification.
+        on : str or list of str, default=None
+            What is checked: a metric ("leakage"), a result ("DPA A->T"), "all", or "worst" (of an
+            audit, the worst pair of group and task). None: the first metric of the report.
+        one_sided : bool, default=False
+            False: what the model adds or takes must lie within ±limit. True: only what it adds is
+            limited.
+
+        Returns
+        -------
+        gate : Gate
+            It is true if all intervals lie within the limit. Its `outcome` is "passed", "failed",
+            "inconclusive" or "not measured".
+        """
+        return gate_of(self.results, limit, on=on, one_sided=one_sided)
 
     def to_html(self, path: Any = None) -> str:
         """Return one self-contained page, and write it to a file if one is named.

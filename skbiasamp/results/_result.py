@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -50,6 +50,17 @@ _OLDER = "skbiasamp.AuditResult/2"
 
 # What a result says of the pair that is affected most.
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
+
+
+class _Sentence:
+    """The field `sentence`, if it is to be written when it is read: most are never read."""
+
+    def __get__(self, result: Any, owner: type) -> str:
+        if result is None:
+            return ""  # the default of the field
+        text: str = result.__dict__.pop("_write")(result)
+        result.__dict__["sentence"] = text
+        return text
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,7 +180,7 @@ class AuditResult(OfMetric):
     kind: str = "signed"
     question: str = ""
     definition: str = ""
-    sentence: str = ""
+    sentence: str = _Sentence()  # type: ignore[assignment]
     rank: int = 9
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
@@ -193,6 +204,15 @@ class AuditResult(OfMetric):
 
     def __float__(self) -> float:
         return float(self.value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"sentence": self.sentence, **self.__dict__}  # in this order: reading it writes it
+
+    def _write_later(self, write: Callable[[AuditResult], str]) -> Self:
+        """Let `write` write the sentence when it is read."""
+        del self.__dict__["sentence"]
+        self.__dict__["_write"] = write
+        return self
 
     @cached_property
     def verdict(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -53,15 +53,11 @@ def label_index(names: Names) -> pd.Index[Any]:
 
 def pair_names(groups: Names, tasks: Names) -> dict[str, Any]:
     """Return group and task of every pair, one row a pair."""
-
-    def repeated(names: tuple[Hashable, ...], positions: Array) -> Any:
-        column = np.empty(len(names), dtype=object)
-        for i, name in enumerate(names):  # tuples stay names and become no axis
-            column[i] = name
-        return pd.Series(column, dtype=object).infer_objects().array.take(positions)
-
     rows, cols = np.indices((len(groups), len(tasks))).reshape(2, -1)
-    return {"group": repeated(groups, rows), "task": repeated(tasks, cols)}
+    return {
+        "group": label_index(groups).array.take(rows),
+        "task": label_index(tasks).array.take(cols),
+    }
 
 
 def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
