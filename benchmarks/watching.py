@@ -140,8 +140,7 @@ def at_once(first, later, n_draws, rng):
     """Apply the rule to many watches: counts are watches × groups × labels × predictions."""
     whole = all_cells(first[0])
     auditors = [
-        DirectionalAuditor()._learn_reference(with_weight(whole, one.ravel() * 1.0))
-        for one in first
+        DirectionalAuditor().learn_reference(with_weight(whole, one.ravel() * 1.0)) for one in first
     ]
     sign = np.array([one.y_at_.to_numpy()[:, 0] for one in auditors])
     # Auditors that learned the same signs measure alike.
@@ -156,7 +155,7 @@ def at_once(first, later, n_draws, rng):
         values = np.empty((*every.shape[:2], 1 + n_groups))
         for auditor, own in chosen:
             weight = every[:, own].reshape(-1, whole.n_cells) * 1.0
-            value, pairs = auditor._values(with_weight(whole, weight))
+            value, pairs = auditor.values_of_draws(with_weight(whole, weight))
             measured = np.column_stack([value, pairs])
             values[:, own] = measured.reshape(len(every), len(own), -1)
         scores[:, :, day] = normal_scores(values[1:], values[0])
@@ -206,7 +205,7 @@ def check(days=15, n_draws=4_999):
         found, whole = at_once(first, later, n_draws, rng), all_cells(p)
         for i in range(2):
             cells = [with_weight(whole, one[i].ravel() * 1.0) for one in (first, *later)]
-            auditor = DirectionalAuditor()._learn_reference(cells[0])
+            auditor = DirectionalAuditor().learn_reference(cells[0])
             alone = against_all_before(auditor, cells[0], cells[1:], n_draws=n_draws, rng=rng)
             # Ranks among other draws differ a little.
             np.testing.assert_allclose(found.scores[i], alone.scores, atol=0.4, equal_nan=True)

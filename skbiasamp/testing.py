@@ -1,19 +1,27 @@
-"""Assertions about bias amplification, for tests of models."""
+"""Assertions about bias amplification, for tests of models and of metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+import json
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from skbiasamp._input.checks import check_option, is_one
 from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
 from skbiasamp._utils.formatting import INCONCLUSIVE
+from skbiasamp.counts.contingency import Contingency
+from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.results import AuditReport, AuditResult
 from skbiasamp.results.gate import FAILED, UNDEFINED, Limit, gate_of, pair_checks
 
-__all__ = ["assert_amplification"]
+__all__ = ["assert_amplification", "check_auditor"]
 
 _SHOWN = ["group", "task", "n", "base", "observed", "amplification", "low", "high"]
 _MOST = 5
@@ -157,3 +165,231 @@ def _listed(pairs: pd.DataFrame, side: int) -> str:
     rest = f"\n(and {len(pairs) - _MOST} more pairs)" if len(pairs) > _MOST else ""
     columns = [name for name in _SHOWN if name in shown and shown[name].notna().any()]
     return shown[columns].to_string(index=False, float_format="{:.4f}".format) + rest
+
+
+def check_auditor(auditor: BaseAuditor) -> None:
+    """Assert that an auditor keeps what every auditor promises, whatever it measures.
+
+    It is run on 300 generated rows: labels, numbers or texts, as the auditor ``reads``. Use it
+    to test a metric of your own.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    auditor : auditor
+        An instance; it stays as it is. Its intervals are computed with few resamples.
+
+    Raises
+    ------
+    AssertionError
+        A promise is broken; the message names it.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> from skbiasamp.testing import check_auditor
+    >>> check_auditor(DirectionalAuditor("T->A"))
+    """
+    __tracebackhide__ = True
+    for promise, check in _PROMISES.items():
+        try:
+            check(_Checked.of(auditor))
+        except Exception as error:
+            text = str(error) or type(error).__name__
+            raise AssertionError(
+                f"{type(auditor).__name__} breaks a promise: {promise}. {text}"
+            ) from error
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """An auditor under test, and rows that it can read: y, predicted, sex and group predicted."""
+
+    auditor: Any
+    rows: pd.DataFrame
+
+    @classmethod
+    def of(cls, auditor: Any) -> _Checked:
+        rng = np.random.default_rng(0)
+        n = 300
+        rows = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "y": rng.integers(0, 2, n)})
+        wrong, unknown = rng.random((2, n)) < 0.2
+        rows["p"] = np.where(wrong, rows["sex"] == "m", rows["y"]).astype(int)
+        rows["sex_p"] = np.where(unknown, "f", rows["sex"])
+        if auditor.reads == "texts":
+            texts = {0: "a man paints a small house", 1: "a woman cooks some soup"}
+            rows = rows.replace({"y": texts, "p": texts})
+        if auditor.reads == "numbers":
+            rows = rows.assign(**{name: rows[name] + 0.25 * wrong for name in ("y", "p")})
+        quick = {"n_resamples": 19, "random_state": 0, "n_draws": 2, "cv": 2}
+        known = auditor.get_params(deep=False)
+        options = {name: value for name, value in quick.items() if known.get(name) is not None}
+        options |= {"random_state": 0} if "random_state" in known else {}
+        return cls(clone(auditor).set_params(**options), rows)
+
+    def fitted(self, rows: pd.DataFrame | None = None, auditor: Any = None, **more: Any) -> Any:
+        """Return an auditor, a new one if none is given, that learned the labels of rows."""
+        rows = self.rows if rows is None else rows
+        auditor = clone(self.auditor) if auditor is None else auditor
+        return auditor.fit(rows["y"], sensitive_features=rows["sex"], **more)
+
+    def labels(self, rows: pd.DataFrame) -> dict[str, Any]:
+        """Return labels and predictions, as `score` and `audit` take them."""
+        named = {"y_true": rows["y"], "y_pred": rows["p"], "sensitive_features": rows["sex"]}
+        predicted = getattr(self.auditor, "direction", None) == "T->A"
+        if predicted and self.auditor.reads == "labels":
+            named["sensitive_pred"] = rows["sex_p"]
+        return named
+
+    def score(self, auditor: Any, rows: pd.DataFrame | None = None, **more: Any) -> float:
+        return float(auditor.score(**self.labels(self.rows if rows is None else rows), **more))
+
+    def audit(self, auditor: Any, rows: pd.DataFrame | None = None) -> AuditResult:
+        result: AuditResult = auditor.audit(**self.labels(self.rows if rows is None else rows))
+        return result
+
+
+_PROMISES: dict[str, Callable[[_Checked], None]] = {}
+
+
+def _promise(text: str) -> Callable[[Callable[[_Checked], None]], Callable[[_Checked], None]]:
+    """Register the check of a promise."""
+
+    def registered(check: Callable[[_Checked], None]) -> Callable[[_Checked], None]:
+        _PROMISES[text] = check
+        return check
+
+    return registered
+
+
+def _same(value: Any, expected: Any, *, what: str, within: float = 0.0) -> None:
+    """Assert that two numbers, or lists of numbers, are the same."""
+    equal = np.allclose(value, expected, rtol=within, atol=within, equal_nan=True)
+    assert equal, f"{what}: {value} in place of {expected}."
+
+
+@_promise("the constructor stores each parameter as it came, and a clone has the same parameters")
+def _check_parameters(checked: _Checked) -> None:
+    kind = type(checked.auditor)
+    marks = {name: f"<{name}>" for name in inspect.signature(kind).parameters}
+    for auditor in (kind(**marks), clone(kind(**marks))):
+        stored = auditor.get_params(deep=False)
+        changed = [name for name in marks.keys() | stored if stored.get(name) != marks.get(name)]
+        assert not changed, f"Changed or lost: {quote(sorted(changed))}."
+
+
+@_promise("it says what it measures and how it is read")
+def _check_declaration(checked: _Checked) -> None:
+    auditor = checked.auditor
+    assert auditor.metric and isinstance(auditor.metric, str), "`metric` must be its name."
+    assert str(auditor.kind) in ("signed", "size", "attack"), f"`kind` is {auditor.kind!r}."
+    assert auditor.question in ("", auditor.question.rstrip("?") + "?"), "`question` asks nothing."
+    result = checked.audit(checked.fitted())
+    assert result.metric == auditor.metric, f"The result is of {result.metric!r}."
+    assert result.sentence.endswith("."), f"The sentence is {result.sentence!r}."
+
+
+@_promise("fit and audit leave the parameters alone, and fit returns the auditor")
+def _check_calls(checked: _Checked) -> None:
+    auditor = clone(checked.auditor)
+    before = repr(auditor.get_params(deep=False))
+    assert checked.fitted(auditor=auditor) is auditor, "`fit` returns something else."
+    checked.audit(auditor)
+    assert repr(auditor.get_params(deep=False)) == before, "Parameters have changed."
+
+
+@_promise("score is the value of audit")
+def _check_value(checked: _Checked) -> None:
+    auditor = checked.fitted()
+    _same(checked.score(auditor), checked.audit(auditor).value, what="score")
+
+
+@_promise("a pickled copy and a clone that is fitted again measure the same")
+def _check_copies(checked: _Checked) -> None:
+    auditor = checked.fitted()
+    value = checked.score(auditor)
+    _same(checked.score(pickle.loads(pickle.dumps(auditor))), value, what="pickled")
+    _same(checked.score(checked.fitted(auditor=clone(auditor))), value, what="cloned")
+
+
+@_promise("the order of rows changes nothing")
+def _check_order(checked: _Checked) -> None:
+    shuffled = checked.rows.sample(frac=1, random_state=1)
+    value, expected = (
+        (result.value, result.estimate, result.low, result.high, result.p_value)
+        for result in (
+            checked.audit(checked.fitted(rows), rows) for rows in (shuffled, checked.rows)
+        )
+    )
+    _same(value, expected, what="value, estimate, low, high, p_value", within=1e-12)
+
+
+@_promise("a whole weight counts as so many rows")
+def _check_weights(checked: _Checked) -> None:
+    weight = np.random.default_rng(1).integers(1, 4, len(checked.rows))
+    repeated = checked.rows.loc[checked.rows.index.repeat(weight)]
+    value = checked.score(checked.fitted(sample_weight=weight), sample_weight=weight)
+    expected = checked.score(checked.fitted(repeated), repeated)
+    _same(value, expected, what="weighted", within=1e-6)
+
+
+@_promise("training labels in chunks add up to the whole")
+def _check_streams(checked: _Checked) -> None:
+    auditor = clone(checked.auditor)
+    for chunk in (checked.rows[:100], checked.rows[100:]):
+        auditor.partial_fit(chunk["y"], sensitive_features=chunk["sex"])
+    _same(checked.score(auditor), checked.score(checked.fitted()), what="chunks", within=1e-12)
+
+
+@_promise("counts of chunks add up to the whole")
+def _check_counts(checked: _Checked) -> None:
+    if checked.auditor.reads != "labels":
+        return
+    halves = [checked.labels(rows) for rows in (checked.rows[:100], checked.rows[100:])]
+    counts = [Contingency.from_labels(**half) for half in halves]
+    auditor = checked.fitted()
+    _same(auditor.score(counts[0] + counts[1]), checked.score(auditor), what="sum", within=1e-12)
+
+
+@_promise("a result is the same after JSON")
+def _check_json(checked: _Checked) -> None:
+    result = checked.audit(checked.fitted())
+    again = AuditResult.from_json(json.dumps(json.loads(result.to_json())))
+    numbers = [(r.value, r.estimate, r.low, r.high, r.p_value) for r in (again, result)]
+    _same(*numbers, what="value, estimate, low, high, p_value")
+    assert repr(again) == repr(result), f"It reads {again!r} in place of {result!r}."
+
+
+@_promise("bad input raises an error")
+def _check_bad_input(checked: _Checked) -> None:
+    for what, labels in _bad_labels(checked):
+        try:
+            value = checked.fitted().score(**labels)
+        except (ValueError, TypeError):
+            continue
+        raise AssertionError(f"{what} have the value {value}.")
+
+
+def _bad_labels(checked: _Checked) -> Iterator[tuple[str, dict[str, Any]]]:
+    labels = checked.labels(checked.rows)
+    yield "Labels of fewer rows", labels | {"y_true": labels["y_true"][:-1]}
+    yield "Missing labels", labels | {"y_true": [None, *labels["y_true"][1:]]}
+    yield "Missing predictions", labels | {"y_pred": [None, *labels["y_pred"][1:]]}
+    yield "Rows without predictions", labels | {"y_pred": None, "sensitive_pred": None}
+
+
+@_promise("a model that is always right amplifies nothing")
+def _check_a_perfect_model(checked: _Checked) -> None:
+    right = checked.rows.assign(p=checked.rows["y"], sex_p=checked.rows["sex"])
+    _same(checked.score(checked.fitted(), right), 0.0, what="value", within=1e-12)
+
+
+@_promise("a frame is read as arrays are")
+def _check_frames(checked: _Checked) -> None:
+    columns = {"target": "y", "prediction": "p", "sensitive": "sex"}
+    if "sensitive_pred" in checked.labels(checked.rows):
+        columns["sensitive_prediction"] = "sex_p"
+    auditor = clone(checked.auditor).fit(checked.rows, target="y", sensitive="sex")
+    value = auditor.score(checked.rows, **columns)
+    _same(value, checked.score(checked.fitted()), what="frame")

@@ -126,6 +126,51 @@ def test_the_gate_sees_a_private_import(tmp_path, statement, private):
     assert bool(list(private_imports(file, "results"))) == private
 
 
+def private_names(tree):
+    """Yield the private names that classes and functions of a module define."""
+    for node in ast.walk(tree):
+        names = [getattr(node, "name", "")]
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            parts = [part for target in targets for part in ast.walk(target)]
+            names = [getattr(part, "attr", getattr(part, "id", "")) for part in parts]
+        yield from (name for name in names if re.match("_(?!_)", name or ""))
+
+
+def private_uses(package):
+    """Return where a package uses a private attribute of an object of another, by package."""
+    trees = {path: ast.parse(path.read_text()) for path in sorted(package.rglob("*.py"))}
+    homes, uses = defaultdict(set), defaultdict(list)
+    for path, tree in trees.items():
+        for name in private_names(tree):
+            homes[name].add(path.relative_to(package).parts[0])
+    for path, tree in trees.items():
+        home = path.relative_to(package).parts[0]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and homes[node.attr] - {home} == homes[node.attr]:
+                own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+                inherited = isinstance(node.value, ast.Call)  # super()
+                if homes[node.attr] and not own and not inherited and node.attr != "_replace":
+                    uses[home].append(f"{path.name}:{node.lineno} {ast.unparse(node)}")
+    return dict(uses)
+
+
+# A list that may only shrink: what is left calls methods of results, or of wrapped estimators.
+PRIVATE_USES = {"cli": 5, "metrics": 6, "model_selection": 5, "report": 2}
+
+
+def test_packages_use_ever_fewer_private_attributes_of_others():
+    for home, uses in private_uses(PACKAGE).items():
+        assert len(uses) <= PRIVATE_USES.get(home, 0), uses
+
+
+def test_the_gate_sees_a_private_use(tmp_path):
+    for home, text in (("results", "class A:\n    def _a(self): ..."), ("cli", "held._a()")):
+        (tmp_path / home).mkdir()
+        (tmp_path / home / "module.py").write_text(text)
+    assert private_uses(tmp_path) == {"cli": ["module.py:1 held._a"]}
+
+
 def names_of_modules(package):
     """Yield the functions and classes that a package's modules have for others."""
     for path in sorted(package.rglob("*.py")):

@@ -430,6 +430,7 @@ def test_no_result_is_no_pass(folder, capsys, monkeypatch):
 
 
 OWN = """
+from skbiasamp.metrics import Option
 from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.results import AuditResult
 import pandas as pd
@@ -450,6 +451,12 @@ class Share(BaseAuditor):
 class Needy(Share):
     def __init__(self, needed):
         self.needed = needed
+
+class Scaled(Share):
+    scale = Option(1)
+
+    def _value(self, test):
+        return self.scale * super()._value(test)
 """
 
 
@@ -466,9 +473,25 @@ def test_a_metric_of_ones_own_is_run_by_its_name(folder, capsys, test):
     assert "share: no confidence interval" in out
 
 
+def test_a_metric_of_ones_own_takes_parameters(folder, capsys, test):
+    (folder / "own_metric.py").write_text(OWN)
+    chosen = ("--auditor", "own_metric:Scaled(scale=-2)")
+    chosen += ("--auditor", "skbiasamp:DirectionalAuditor(interval=None, ties='negative')")
+    report = audited(capsys, "test.csv", *NAMES, *chosen)
+    expected = -2 * (test["predicted"] - test["hired"]).mean()
+    assert report["share"].value == pytest.approx(expected)
+    assert report["share"].params["scale"] == -2
+    assert {"ties", "interval"} <= {*report["directional A->T"].settings}
+
+
 @pytest.mark.parametrize(
     ("named", "reason"),
     [
+        ("own_metric:Scaled(scale=print(1))", "scale must be a number, a text in quotes or None"),
+        ("own_metric:Scaled(2)", "parameters go by name, such as Class(power=2)"),
+        ("own_metric:Scaled(**{'scale': 2})", "parameters go by name"),
+        ("own_metric:Scaled(scal=2)", "unexpected keyword argument 'scal': did you mean 'scale'?"),
+        ("own_metric:Scaled(scale=2", "was never closed"),
         ("gone_metric:Share", "No module named 'gone_metric'"),
         ("own_metric:Gone", "has no attribute 'Gone'"),
         ("own_metric", "got 'own_metric'"),

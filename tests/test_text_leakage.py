@@ -96,7 +96,7 @@ def test_lic_is_what_scikit_learn_gives_on_the_same_folds(world):
     auditor = LICAuditor(
         attacker=attacker, n_draws=1, interval=None, masker=None, equalize=None, random_state=3
     )
-    test = auditor._count_audited(texts, texts, sensitive_features=group)
+    test = auditor.count_audited(texts, texts, sensitive_features=group)
     done = auditor._run(test, np.random.default_rng(rng.integers(9)))
     cells, folds = done.pair.cells, done.trained.folds[0].argmax(axis=0)
     held = done.pair.model.texts[done.pair.model.input_codes]
@@ -187,7 +187,7 @@ def test_lic_m_is_near_the_published_value(model, published):
 
 def test_a_holdout_trains_one_attacker_a_draw(world):
     paper = LICAuditor(cv=10, holdout=True, n_draws=3, interval=None, random_state=0)
-    done = paper._run(paper._count_audited(**world), np.random.default_rng(0))
+    done = paper._run(paper.count_audited(**world), np.random.default_rng(0))
     assert done.trained.folds.shape[:2] == (3, 1)
     share = done.trained.folds.sum() / 3 / 600
     assert share == pytest.approx(0.1, abs=0.03)

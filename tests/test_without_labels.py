@@ -383,7 +383,7 @@ def test_scores_of_periods_without_a_change_have_the_mean_0(labelled):
 
     for _ in range(40):
         reference, first = drawn(), drawn()
-        learned = DirectionalAuditor(base="test" if labelled else "train")._learn_reference(
+        learned = DirectionalAuditor(base="test" if labelled else "train").learn_reference(
             reference
         )
         scores.append(scored(learned, reference, first, 59, rng)[0])

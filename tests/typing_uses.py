@@ -23,14 +23,26 @@ from skbiasamp import (
     cross_audit,
 )
 from skbiasamp.inference import required_rows
-from skbiasamp.metrics import directional_amplification
-from skbiasamp.testing import assert_amplification
+from skbiasamp.metrics import Option, directional_amplification, function_of
+from skbiasamp.testing import assert_amplification, check_auditor
+
+
+class OwnAuditor(DirectionalAuditor):
+    power: int = Option(1)
 
 
 def labels(y: np.ndarray, predicted: np.ndarray, sex: pd.Series) -> None:
     auditor = DirectionalAuditor("A->T", n_resamples=99, random_state=0)
     fitted = auditor.fit(y, sensitive_features=sex)
     assert_type(fitted, DirectionalAuditor)
+    own = OwnAuditor("T->A", power=2, interval=None, groups="marginal")
+    assert_type(own.power, int)
+    assert_type(own.ties, str)
+    OwnAuditor(pover=2)  # type: ignore[call-arg]
+    OwnAuditor(power="2")  # type: ignore[arg-type]
+    DirectionalAuditor(tie="zero")  # type: ignore[call-arg]
+    check_auditor(own)
+    assert_type(function_of(OwnAuditor)(y, predicted, sensitive_features=sex), float)
     result = fitted.audit(y, predicted, sensitive_features=sex)
     assert_type(result, AuditResult)
     assert_type(result.value, float)

@@ -58,7 +58,7 @@ def check_instance(value: object, methods: Iterable[str], expected: str) -> None
         raise InputTypeError(text, expected=expected, shown=shown, lacking=lacking[0])
 
 
-def check_auditor(value: object, name: str = "auditor") -> None:
+def require_auditor(value: object, name: str = "auditor") -> None:
     """Raise if something is no auditor."""
     check_instance(value, ("audit",), f"{name} must be an auditor, such as DirectionalAuditor()")
 

@@ -183,7 +183,17 @@ def documented(auditor: type) -> str:
         return text
     own = parameters_of(section.replace("%(shared)s", ""))
     names = [*inspect.signature(auditor).parameters, *own]
-    return text.replace(section, described(names, own, kind=getattr(auditor, "kind", "")))
+    known = entries_of(*auditor.__bases__) | own
+    return text.replace(section, described(names, known, kind=getattr(auditor, "kind", "")))
+
+
+def entries_of(*auditors: type) -> dict[str, str]:
+    """Return what auditors and their bases say of parameters; an auditor overrides its bases."""
+    found: dict[str, str] = {}
+    for auditor in auditors:
+        for base in reversed(auditor.__mro__):
+            found |= parameters_of(sections_of(base.__doc__ or "").get("Parameters", ""))
+    return found
 
 
 def described(names: Iterable[str], own: Mapping[str, str], *, kind: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import codecs
 import importlib
 import io
@@ -95,7 +96,7 @@ generated rows, which have no labels, beside the rows that they imitate:
 
 with a metric of your own, the class Mine in mine.py:
   skbiasamp audit test.csv --target hired --prediction predicted \\
-      --sensitive sex --auditor mine:Mine
+      --sensitive sex --auditor 'mine:Mine(power=2)'
 
 captions or answers of a language model, beside those of people: objects.json
 holds words for each label, {"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}
@@ -165,20 +166,38 @@ def _encoding(text: str) -> str:
 
 
 def _auditor(text: str) -> BaseAuditor:
-    """Return the auditor that --auditor names, with its default parameters."""
-    module, _, name = text.partition(":")
+    """Return the auditor that --auditor names: MODULE:CLASS, or MODULE:CLASS(power=2)."""
+    module, _, call = text.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")  # a module beside the data, as with `python -m`
     try:
+        name, options = _name_and_options(call)
         metric = getattr(importlib.import_module(module), name)
         if not issubclass(metric, BaseAuditor):
             raise TypeError("it is no subclass of BaseAuditor")
-        return metric()
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        return metric(**options)
+    except (ImportError, AttributeError, SyntaxError, TypeError, ValueError) as error:
         raise argparse.ArgumentTypeError(
-            f"must name the class of an auditor that needs no parameters, as package.module:Class; "
-            f"got {text!r}: {error}"
+            f"must name the class of an auditor, as package.module:Class or "
+            f"'package.module:Class(adjust=\"fdr\")'; got {text!r}: {error}"
         ) from error
+
+
+def _name_and_options(call: str) -> tuple[str, dict[str, Any]]:
+    """Return the name of a class and its parameters, which are literals: nothing is run."""
+    match ast.parse(call, mode="eval").body:
+        case ast.Name(name):
+            return name, {}
+        case ast.Call(ast.Name(name), [], keywords) if all(one.arg for one in keywords):
+            return name, {str(one.arg): _literal(one) for one in keywords}
+    raise ValueError("parameters go by name, such as Class(power=2)")
+
+
+def _literal(keyword: ast.keyword) -> Any:
+    try:
+        return ast.literal_eval(keyword.value)
+    except ValueError:
+        raise ValueError(f"{keyword.arg} must be a number, a text in quotes or None") from None
 
 
 def _model(text: str) -> tuple[str, list[str]]:
@@ -374,7 +393,8 @@ def _add_options(
         type=_auditor,
         action="append",
         metavar="MODULE:CLASS",
-        help="run this metric instead of those that the columns allow; repeat for several",
+        help="run this metric instead of those that the columns allow; repeat for several. Its "
+        "parameters may follow: 'MODULE:CLASS(adjust=\"fdr\")'",
     )
     add(
         "--numeric",

@@ -19,7 +19,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._input.checks import Array, check_auditor
+from skbiasamp._input.checks import Array, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, of_auditor, speaking
@@ -247,15 +247,15 @@ class AuditedClassifier(SensitiveWrapper):
         for name, auditor in self.auditors_.items():
             with speaking(of_auditor(auditor)):
                 results[name] = auditor.audit(**labels)
-            if cannot_amplify(auditor, results[name].value):
-                audited = auditor._count_audited(**labels)
-                if auditor._sign(audited).any():
-                    warnings.warn(
-                        f"The model cannot amplify ({name}): {BALANCED} But groups and tasks are "
-                        f"associated in the audited labels. {SAMPLER_INSIDE}",
-                        UndefinedMetricWarning,
-                        stacklevel=2,
-                    )
+            if cannot_amplify(auditor, results[name].value) and auditor.is_associated(
+                auditor.count_audited(**labels)
+            ):
+                warnings.warn(
+                    f"The model cannot amplify ({name}): {BALANCED} But groups and tasks are "
+                    f"associated in the audited labels. {SAMPLER_INSIDE}",
+                    UndefinedMetricWarning,
+                    stacklevel=2,
+                )
         if isinstance(self.auditor, list):
             return AuditReport(results)
         return next(iter(results.values()))
@@ -340,7 +340,7 @@ class AuditedClassifier(SensitiveWrapper):
         auditor = DirectionalAuditor() if self.auditor is None else self.auditor
         named: dict[str, Any] = {}
         for one in auditor if isinstance(auditor, list) else [auditor]:
-            check_auditor(one)
+            require_auditor(one)
             name = one.metric if one.direction is None else f"{one.metric} {one.direction}"
             twins = sum(other.partition(" #")[0] == name for other in named)
             named[f"{name} #{twins + 1}" if twins else name] = one

@@ -11,12 +11,14 @@ from skbiasamp.metrics.differential_fairness import (
 from skbiasamp.metrics.directional import DirectionalAuditor, directional_amplification
 from skbiasamp.metrics.disparity import BiasDisparityAuditor, bias_disparity
 from skbiasamp.metrics.dpa import DPAAuditor, dpa_amplification
+from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.label import LabelAuditor, label_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
 from skbiasamp.metrics.lic import LICAuditor, lic_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
 from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
+from skbiasamp.metrics.options import Option
 from skbiasamp.metrics.percentage import PercentageAuditor, percentage_amplification
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "MALSAuditor",
     "MultiAttributeAuditor",
     "NumericAuditor",
+    "Option",
     "Pairs",
     "PercentageAuditor",
     "Rates",
@@ -42,6 +45,7 @@ __all__ = [
     "differential_fairness_amplification",
     "directional_amplification",
     "dpa_amplification",
+    "function_of",
     "label_amplification",
     "leakage_amplification",
     "lic_amplification",

@@ -41,10 +41,12 @@ from skbiasamp.inference.runs import (
     shared_rows,
     shared_rows_of_difference,
 )
-from skbiasamp.metrics.base import COMMON_CONSTRAINTS, BaseAuditor
+from skbiasamp.metrics.base import BaseAuditor
 from skbiasamp.metrics.comparing import comparison_result, mean_of_results
+from skbiasamp.metrics.options import Option
 from skbiasamp.results import MODEL_COLUMNS, AuditResult, ComparisonResult, conclusion, label_index
 
+_ESTIMATOR = HasMethods(["fit", "predict"])
 # Names of sides in sentences.
 _SIDES = {
     "group": "group",
@@ -114,59 +116,19 @@ class AttackAuditor(BaseAuditor):
         "reject it, also if group and task are as associated as in the labels."
     )
     # Replication and leakage set these; other metrics need not know them.
-    balanced: bool = False
-    fold: bool = False
-    holdout: bool = False
+    balanced, fold, holdout = False, False, False
     _scores = True
     columns: ClassVar[dict[str, str]] = {
         "quality_data": "From equally accurate random labels",
         "quality_model": "From the model",
     }
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "attacker": [StrOptions({"auto", "exact", "mlp"}), HasMethods(["fit", "predict"])],
-        "quality": [StrOptions(set(QUALITIES)), callable],
-        "equalize": [StrOptions({"f1", "accuracy"}), None],
-        "cv": [Interval(Integral, 2, None, closed="left"), None],
-        "n_draws": [Interval(Integral, 1, None, closed="left")],
-        "verbose": ["verbose"],
-        **COMMON_CONSTRAINTS,
-        "interval": [StrOptions({"bootstrap"}), None],
-    }
-
-    def __init__(
-        self,
-        *,
-        attacker: Any = "auto",
-        quality: Any = "balanced_accuracy",
-        equalize: str | None = "accuracy",
-        cv: int | None = 5,
-        n_draws: int = 10,
-        groups: str = "intersection",
-        missing: str = "error",
-        pos_label: Any = None,
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.attacker = attacker
-        self.quality = quality
-        self.equalize = equalize
-        self.cv = cv
-        self.n_draws = n_draws
-        self.groups = groups
-        self.missing = missing
-        self.pos_label = pos_label
-        self.interval = interval
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.adjust = adjust
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    attacker: Any = Option("auto", StrOptions({"auto", "exact", "mlp"}), _ESTIMATOR)
+    quality: Any = Option("balanced_accuracy", StrOptions(set(QUALITIES)), callable)
+    equalize: str | None = Option("accuracy", StrOptions({"f1", "accuracy"}), None)
+    cv: int | None = Option(5, Interval(Integral, 2, None, closed="left"), None)
+    n_draws: int = Option(10, Interval(Integral, 1, None, closed="left"))
+    interval: str | None = Option("bootstrap", StrOptions({"bootstrap"}), None)
+    verbose: int = Option(0, "verbose", after="n_jobs")
 
     # ------------------------------------------------------------------ what a metric fills in
 

@@ -6,7 +6,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -26,9 +26,10 @@ from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
 from skbiasamp.inference.intervals import FEW
 from skbiasamp.inference.pairs import Pairs
-from skbiasamp.metrics.base import COMMON_CONSTRAINTS, BaseAuditor, as_frame
+from skbiasamp.metrics.base import BaseAuditor, as_frame
 from skbiasamp.metrics.comparing import compare_runs, comparison_result, result_of_runs
 from skbiasamp.metrics.inputs import rest_by_name
+from skbiasamp.metrics.options import Option
 from skbiasamp.metrics.signs import association_sign
 from skbiasamp.results import (
     MODEL_COLUMNS,
@@ -134,44 +135,12 @@ class CooccurrenceAuditor(BaseAuditor):
         "Group and task are as associated in the predictions as in the labels: this mean change "
         "is 0."
     )
-    reference: str
-    simultaneous: bool = False  # of a subclass that does not take it
-    _chosen: dict[str, Any] | None = None
-    _fewest: int = FEWEST_ROWS  # that a pair of the estimate rests on
-    _sampled: bool = True  # whether the training labels are a sample
-    _of_reference: bool = False  # whether signs are those of a reference that was learned
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "reference": [StrOptions({"train", "test"})],
-        "simultaneous": ["boolean"],
-        **COMMON_CONSTRAINTS,
-    }
-
-    def __init__(
-        self,
-        *,
-        groups: str = "intersection",
-        reference: str = "train",
-        missing: str = "error",
-        pos_label: Any = None,
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        simultaneous: bool = False,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.groups = groups
-        self.reference = reference
-        self.missing = missing
-        self.pos_label = pos_label
-        self.interval = interval
-        self.confidence_level = confidence_level
-        self.n_resamples = n_resamples
-        self.simultaneous = simultaneous
-        self.adjust = adjust
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _chosen = cast("dict[str, Any] | None", None)
+    _fewest = FEWEST_ROWS  # that a pair of the estimate rests on
+    _sampled = True  # whether the training labels are a sample
+    _of_reference = False  # whether signs are those of a reference that was learned
+    reference: str = Option("train", StrOptions({"train", "test"}), after="groups")
+    simultaneous: bool = Option(False, "boolean", after="n_resamples")
 
     # ------------------------------------------------------------------ what a metric fills in
 
@@ -234,6 +203,10 @@ class CooccurrenceAuditor(BaseAuditor):
         self._sampled = bool(reference_is_sample)
         return self
 
+    def is_associated(self, cells: Contingency) -> bool:
+        """Return whether any pair of group and task is associated in these labels."""
+        return bool(self._sign(cells).any())
+
     def _learn(self, cells: Contingency) -> Self:
         super()._learn(cells)
         self._signs = self._sign(cells)
@@ -263,8 +236,8 @@ class CooccurrenceAuditor(BaseAuditor):
         _warn_undefined(pairs)
         return train, fixed, pairs
 
-    def _learn_reference(self, reference: Contingency) -> Self:
-        held = super()._learn_reference(reference)
+    def _with_reference(self, reference: Contingency) -> Self:
+        held = super()._with_reference(reference)
         if not self._fitted or self.reference == "test":
             held.set_params(reference="train")
             held._of_reference = True
@@ -273,24 +246,27 @@ class CooccurrenceAuditor(BaseAuditor):
         held._fewest = 0  # all periods are about the same pairs
         return held
 
-    def _learn_signs(self, pooled: Contingency) -> Self:
+    def learn_signs(self, pooled: Contingency) -> Self:
         n = pooled.count("group")
         if not (self._of_reference and ((n > 0) & (n < pooled.total)).any()):
             return self  # rows of one group alone have no associations
         return copy.copy(self)._learn(pooled if pooled.has("task") else as_labels(pooled))
 
-    def _values(self, drawn: Contingency) -> tuple[Array, Array]:
-        train = self._signs_from(drawn)
-        pairs = self._measure(train, drawn, **self._chosen_from(train, drawn))
+    def pairs_of(self, test: Contingency) -> tuple[Contingency, Pairs]:
+        """Return the labels that give the signs, and the pairs of audited rows."""
+        train = self._signs_from(test)
+        return train, self._measure(train, test, **self._chosen_from(train, test))
+
+    def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
+        _, pairs = self.pairs_of(drawn)
         flat = pairs.amplification.reshape(len(drawn.weight), -1)
         # What has no sign adds nothing, whatever it does.
         flat = np.where(np.isnan(pairs.delta.reshape(flat.shape)), np.nan, flat)
         return np.broadcast_to(estimate(pairs, pairs.sign), len(flat)), flat
 
-    def _rows_of_pairs(self, cells: Contingency) -> Array:
+    def rows_of_pairs(self, cells: Contingency) -> Array:
         """Return how many rows each pair rests on."""
-        train = self._signs_from(cells)
-        rows = self._measure(train, cells, **self._chosen_from(train, cells)).n
+        rows = self.pairs_of(cells)[1].n
         return np.where(np.isnan(rows), 0.0, rows).reshape(-1) * cells.rows_per_weight
 
     def _value(self, test: Contingency) -> float:
@@ -419,13 +395,12 @@ class CooccurrenceAuditor(BaseAuditor):
             **found,
         )
 
-    def _estimate(self, test: Contingency) -> float:
+    def estimate_of(self, test: Contingency) -> float:
         train, _, pairs = self._measured(test)
         signs = signs_of(pairs, train, test, fewest=self._fewest)
         if self.interval is not None and pairs.rates is None and len(signs.choices) > 1:
-            return float(
-                self._result(test).estimate
-            )  # only resamples say which signs the estimate has
+            # Only resamples say which signs the estimate has.
+            return float(self._result(test).estimate)
         sign = sign_of_estimate(test, train, pairs, signs, self.confidence_level)
         return float(estimate(pairs, sign))
 

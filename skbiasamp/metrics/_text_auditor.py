@@ -30,6 +30,7 @@ from skbiasamp.attackers.text_inputs import (
 from skbiasamp.counts.cells import side_of
 from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.metrics._attack_auditor import AttackAuditor
+from skbiasamp.metrics.options import Option
 from skbiasamp.results import AuditResult, conclusion
 from skbiasamp.text import WordMasker
 
@@ -73,23 +74,20 @@ class TextAuditor(AttackAuditor):
 
     reads = "texts"
     baseline = "the human texts"
-    balanced: bool
-    cv: int
     columns: ClassVar[dict[str, str]] = {
         "quality_data": "From human texts",
         "quality_model": "From model texts",
     }
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **AttackAuditor._parameter_constraints,
-        "attacker": [StrOptions({"auto"}), HasMethods(["fit", "predict"])],
-        "quality": [StrOptions(set(QUALITIES) - {"inverse_rmse"}), callable],
-        "equalize": [StrOptions({"vocabulary"}), None],
-        "masker": [StrOptions({"gender"}), HasMethods(["fit", "transform"]), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "holdout": ["boolean"],
-        "balanced": ["boolean"],
-    }
-    masker: Any
+    pos_label = None
+    attacker: Any = Option("auto", StrOptions({"auto"}), HasMethods(["fit", "predict"]))
+    quality: Any = Option("confidence", StrOptions(set(QUALITIES) - {"inverse_rmse"}), callable)
+    equalize: str | None = Option("vocabulary", StrOptions({"vocabulary"}), None)
+    masker: Any = Option(
+        "gender", StrOptions({"gender"}), HasMethods(["fit", "transform"]), None, after="equalize"
+    )
+    balanced: bool = Option(True, "boolean", after="masker")
+    cv: int = Option(5, Interval(Integral, 2, None, closed="left"))
+    holdout: bool = Option(False, "boolean", after="cv")
 
     @property
     def _guessed(self) -> str:

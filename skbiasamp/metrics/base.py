@@ -10,11 +10,10 @@ from contextlib import AbstractContextManager
 from dataclasses import fields, replace
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator
 
 from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, MOST_GROUPS, Array, require_groups
 from skbiasamp._input.errors import InputError, speaking
@@ -27,6 +26,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.metrics.comparing import audited_runs, compared
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
+from skbiasamp.metrics.options import Option, WithOptions
 from skbiasamp.results import (
     AuditResult,
     ComparisonResult,
@@ -35,21 +35,8 @@ from skbiasamp.results import (
     reference_labels,
 )
 
-# Parameters that every auditor has, as scikit-learn checks them.
-COMMON_CONSTRAINTS: dict[str, list[Any]] = {
-    "groups": [StrOptions(set(GROUPS))],
-    "missing": [StrOptions(set(MISSING_POLICIES))],
-    "pos_label": [Hashable],
-    "interval": [StrOptions({"bootstrap", "analytic"}), None],
-    "adjust": [StrOptions({"holm", "fdr"}), None],
-    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-    "n_resamples": [Interval(Integral, 2, None, closed="left")],
-    "random_state": ["random_state", np.random.Generator],
-    "n_jobs": N_JOBS,
-}
 
-
-class BaseAuditor(ABC, BaseEstimator):
+class BaseAuditor(ABC, WithOptions):
     """What all auditors share: training labels in, audits out.
 
     A metric is a subclass that says what it is (`metric`, `kind`, `question`), which predictions
@@ -60,8 +47,7 @@ class BaseAuditor(ABC, BaseEstimator):
     # A metric declares how it is read; reports, pages and plots never compare its name.
     kind: ClassVar[str] = "signed"  # "signed", "size" or "attack"
     definition: ClassVar[str] = ""  # what it measures, for the glossary of a report
-    direction: str | None = None
-    _parameter_constraints: ClassVar[dict[str, Any]]
+    direction = cast("str | None", None)
     # What a pair compares: columns of a result's table, and their headings.
     columns: ClassVar[Mapping[str, str]] = {"base": "Labels", "observed": "Predictions"}
     baseline: ClassVar[str] = "equally accurate random labels"  # what attackers are compared with
@@ -78,18 +64,16 @@ class BaseAuditor(ABC, BaseEstimator):
     _scores: ClassVar[bool] = False  # whether labels may be numbers, and predictions any scores
     # What labels and predictions are: "labels", "texts" or "numbers".
     reads: ClassVar[Literal["labels", "texts", "numbers"]] = "labels"
-    _worded: bool = True  # whether results have a sentence
 
-    groups: str
-    missing: str
-    pos_label: Any
-    interval: str | None
-    confidence_level: float
-    n_resamples: int
-    adjust: str | None
-    random_state: Any
-    n_jobs: int | None
-    contingency_: Contingency
+    groups: str = Option("intersection", StrOptions(set(GROUPS)))
+    missing: str = Option("error", StrOptions(set(MISSING_POLICIES)))
+    pos_label: Any = Option(None, Hashable)
+    interval: str | None = Option("bootstrap", StrOptions({"bootstrap", "analytic"}), None)
+    confidence_level: float = Option(0.95, Interval(Real, 0, 1, closed="neither"))
+    n_resamples: int = Option(999, Interval(Integral, 2, None, closed="left"))
+    adjust: str | None = Option("holm", StrOptions({"holm", "fdr"}), None)
+    random_state: Any = Option(None, "random_state", np.random.Generator)
+    n_jobs: int | None = Option(None, *N_JOBS)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -180,7 +164,7 @@ class BaseAuditor(ABC, BaseEstimator):
         predicted = {"y_pred": y_pred, "sensitive_pred": sensitive_pred}
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         with self._progress():
-            return self._value(self._count_audited(y_true, **predicted, **labels, **columns))
+            return self._value(self.count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
     @filling
@@ -215,7 +199,7 @@ class BaseAuditor(ABC, BaseEstimator):
         labels = {"sensitive_features": sensitive_features, "sample_weight": sample_weight}
         labels["clusters"] = clusters
         with self._progress():
-            return self._result(self._count_audited(y_true, **predicted, **labels, **columns))
+            return self._result(self.count_audited(y_true, **predicted, **labels, **columns))
 
     @rest_by_name
     @filling
@@ -347,7 +331,7 @@ class BaseAuditor(ABC, BaseEstimator):
             cells.require("task")
             return cells
 
-    def _count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
+    def count_audited(self, y_true: Any, y_pred: Any = None, **given: Any) -> Contingency:
         """Return the audited rows as a contingency; `given` are labels and names of columns."""
         self._validate_params()
         self._check_fitted()
@@ -474,15 +458,53 @@ class BaseAuditor(ABC, BaseEstimator):
         """Return what a result says; a metric adds who is affected and by how much."""
         return conclusion(result)
 
-    def _learn_reference(self, reference: Contingency) -> Self:
-        """Return a copy that chooses nothing from audited rows, so that periods are comparable."""
+    # ------------------------------------------------------------------ what other packages call
+
+    @classmethod
+    def for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
+        """Return the auditors that a report of these rows runs unasked, with labels or without."""
+        auditors = cls._for_report(test, scores=scores)
+        return auditors if test.has("task") else [one for one in auditors if not one._why_labels()]
+
+    def count_models(self, y_true: Any, labels: dict[str, Any]) -> Contingency:
+        """Return rows with the predictions of several models, counted like the training labels."""
+        return self._count(y_true, labels, {}, like=self.contingency_)
+
+    def learn_reference(self, reference: Contingency, *, random_state: Any = None) -> Self:
+        """Return a copy that chooses nothing from audited rows, so that periods are comparable.
+
+        `random_state` is that of an auditor that has none.
+        """
+        self._check_read(reference)
+        learned = self._with_reference(reference)
+        if learned.get_params(deep=False).get("random_state", random_state) is None:
+            learned.set_params(random_state=random_state)
+        learned._validate_params()
+        learned._check(reference)
+        return learned
+
+    def _with_reference(self, reference: Contingency) -> Self:
+        """Return a copy whose choices are made from the reference."""
         return copy.copy(self)
 
-    def _learn_signs(self, pooled: Contingency) -> Self:
+    def audit_counts(self, test: Contingency) -> AuditResult:
+        """Return the result of rows that were counted and checked before."""
+        return self._result(test)
+
+    def estimate_of(self, test: Contingency) -> float:
+        """Return the estimate of audited rows, which is that of `audit`."""
+        quick = copy.copy(self).set_params(interval=None)
+        return float(quick._result(test).estimate)
+
+    def rows_of_pairs(self, cells: Contingency) -> Array:
+        """Return how many rows each pair of `values_of_draws` rests on."""
+        return np.empty(0)
+
+    def learn_signs(self, pooled: Contingency) -> Self:
         """Return a copy with the signs of pooled rows, if those of a reference were learned."""
         return self
 
-    def _values(self, drawn: Contingency) -> tuple[Array, Array]:
+    def values_of_draws(self, drawn: Contingency) -> tuple[Array, Array]:
         """Return the value of each draw, and what each pair adds to it (draws × pairs), if any."""
         values = [self._value(cells.drawn(drawn, i)) for i in range(len(drawn.weight))]
         return np.array(values), np.empty((len(values), 0))
@@ -494,11 +516,6 @@ class BaseAuditor(ABC, BaseEstimator):
     @abstractmethod
     def _result(self, test: Contingency) -> AuditResult:
         """Return the result of audited rows."""
-
-    def _estimate(self, test: Contingency) -> float:
-        """Return the estimate of audited rows, which is that of `audit`."""
-        quick = copy.copy(self).set_params(interval=None)
-        return float(quick._result(test).estimate)
 
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         """Compare the models of ordered cells with one of them."""
@@ -555,7 +572,7 @@ class BaseAuditor(ABC, BaseEstimator):
         declared = {name: getattr(self, name) for name in _DECLARED}
         result = replace(result, **declared | of_result)
         # A copy: parameters that are set later are not those of this result.
-        return result._write_later(copy.copy(self)._sentence) if self._worded else result
+        return result._write_later(copy.copy(self)._sentence)
 
 
 # Fields of a result that a metric declares: those with a default that an auditor has too.

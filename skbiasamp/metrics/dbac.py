@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, cast
 
 import numpy as np
 from sklearn.base import clone
@@ -24,6 +24,7 @@ from skbiasamp.counts.several_models import of_model
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics._text_auditor import SIDES, TextAuditor
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.options import Option, PositionalOption
 from skbiasamp.results import ComparisonResult, label_index
 from skbiasamp.text import WordListLabeler, WordMasker
 from skbiasamp.text.labeler import words_and_patterns
@@ -131,61 +132,11 @@ class DBACAuditor(TextAuditor):
         "of people. The value is the difference of both qualities divided by their sum."
     )
     rank = 3
-    direction: str
-    _compared: Array | None = None  # the tasks that all compared models name
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "direction": [StrOptions(set(DIRECTIONS))],
-        "tasks": [dict, None],
-        **TextAuditor._parameter_constraints,
-        "normalize": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        direction: str = "T->A",
-        *,
-        tasks: Any = None,
-        attacker: Any = "auto",
-        quality: Any = "confidence",
-        equalize: str | None = "vocabulary",
-        masker: Any = "gender",
-        normalize: bool = True,
-        balanced: bool = True,
-        cv: int = 5,
-        holdout: bool = False,
-        n_draws: int = 5,
-        groups: str = "intersection",
-        missing: str = "error",
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            attacker=attacker,
-            quality=quality,
-            equalize=equalize,
-            cv=cv,
-            n_draws=n_draws,
-            groups=groups,
-            missing=missing,
-            interval=interval,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            adjust=adjust,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.direction = direction
-        self.tasks = tasks
-        self.masker = masker
-        self.normalize = normalize
-        self.balanced = balanced
-        self.holdout = holdout
+    direction: str = PositionalOption(StrOptions(set(DIRECTIONS)), default="T->A", kw_only=False)
+    tasks: Any = Option(None, dict, None)
+    normalize: bool = Option(True, "boolean", after="masker")
+    n_draws: int = Option(5)
+    _compared = cast("Array | None", None)  # the tasks that all compared models name
 
     @property
     def question(self) -> str:
@@ -293,6 +244,5 @@ class DBACAuditor(TextAuditor):
 
 dbac_amplification = function_of(
     DBACAuditor,
-    "dbac_amplification",
     without=("sensitive_pred", "y_train", "sensitive_train"),
 )

@@ -17,6 +17,7 @@ from skbiasamp.counts.contingency import Contingency, SideName
 from skbiasamp.inference.pairs import Pairs, largest
 from skbiasamp.metrics._cooccurrence import CooccurrenceAuditor
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.options import PositionalOption
 from skbiasamp.results import AuditResult, conclusion
 from skbiasamp.results.pair_tables import row_of
 
@@ -106,41 +107,9 @@ class DifferentialFairnessAuditor(CooccurrenceAuditor):
     pair_of = ("pair of groups", "outcome")
     amplified = "the largest ratio between two groups' rates in its labels"
     columns: ClassVar = {"base": "Log ratio, labels", "observed": "Log ratio, predictions"}
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "concentration": [Interval(Real, 0, None, closed="left")],
-        **CooccurrenceAuditor._parameter_constraints,
-    }
-
-    def __init__(
-        self,
-        concentration: float = 1.0,
-        *,
-        groups: str = "intersection",
-        reference: str = "train",
-        missing: str = "error",
-        pos_label: Any = None,
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        simultaneous: bool = False,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            groups=groups,
-            reference=reference,
-            missing=missing,
-            pos_label=pos_label,
-            interval=interval,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            simultaneous=simultaneous,
-            adjust=adjust,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.concentration = concentration
+    concentration: float = PositionalOption(
+        Interval(Real, 0, None, closed="left"), default=1.0, kw_only=False
+    )
 
     @property
     def percent(self) -> bool:
@@ -267,6 +236,5 @@ def _of(result: AuditResult, side: str) -> str:
 
 differential_fairness_amplification = function_of(
     DifferentialFairnessAuditor,
-    "differential_fairness_amplification",
     without=("sensitive_pred", "y_train", "sensitive_train"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
+from skbiasamp.metrics.options import Option, PositionalOption
 from skbiasamp.metrics.signs import association_sign, compare_counts, settled
 from skbiasamp.results import AuditResult, conclusion
 
@@ -106,50 +107,10 @@ class DirectionalAuditor(CooccurrenceAuditor):
         " predictions. A change in the direction of the training correlation counts as "
         "positive. The value is the mean over all pairs."
     )
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "direction": [StrOptions(set(DIRECTIONS))],
-        "ties": [StrOptions(set(TIES))],
-        "base": [StrOptions(set(BASES)), pd.DataFrame],
-        "sign": [pd.DataFrame, None],
-        **CooccurrenceAuditor._parameter_constraints,
-    }
-
-    def __init__(
-        self,
-        direction: str = "A->T",
-        *,
-        ties: str = "zero",
-        base: str | pd.DataFrame = "test",
-        sign: pd.DataFrame | None = None,
-        groups: str = "intersection",
-        reference: str = "train",
-        missing: str = "error",
-        pos_label: Any = None,
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        simultaneous: bool = False,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            groups=groups,
-            reference=reference,
-            missing=missing,
-            pos_label=pos_label,
-            interval=interval,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            simultaneous=simultaneous,
-            adjust=adjust,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.direction = direction
-        self.ties = ties
-        self.base = base
-        self.sign = sign
+    direction: str = PositionalOption(StrOptions(set(DIRECTIONS)), default="A->T", kw_only=False)
+    ties: str = Option("zero", StrOptions(set(TIES)))
+    base: str | pd.DataFrame = Option("test", StrOptions(set(BASES)), pd.DataFrame)
+    sign: pd.DataFrame | None = Option(None, pd.DataFrame, None)
 
     @property
     def question(self) -> str:
@@ -299,4 +260,4 @@ def _overall(cells: Contingency, side: SideName) -> Array:
     return share[..., None, :] if side.startswith("task") else share[..., :, None]
 
 
-directional_amplification = function_of(DirectionalAuditor, "directional_amplification")
+directional_amplification = function_of(DirectionalAuditor)

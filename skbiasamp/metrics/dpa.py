@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import directions_of
+from skbiasamp.metrics.options import Option, PositionalOption
 
 
 class DPAAuditor(AttackAuditor):
@@ -97,53 +98,8 @@ class DPAAuditor(AttackAuditor):
         "value is the difference of both qualities divided by their sum."
     )
     rank = 4
-    direction: str
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "direction": [StrOptions(set(DIRECTIONS))],
-        **AttackAuditor._parameter_constraints,
-        "normalize": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        direction: str = "A->T",
-        *,
-        attacker: Any = "auto",
-        quality: Any = "balanced_accuracy",
-        equalize: str | None = "accuracy",
-        normalize: bool = True,
-        cv: int | None = 5,
-        n_draws: int = 10,
-        groups: str = "intersection",
-        missing: str = "error",
-        pos_label: Any = None,
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            attacker=attacker,
-            quality=quality,
-            equalize=equalize,
-            cv=cv,
-            n_draws=n_draws,
-            groups=groups,
-            missing=missing,
-            pos_label=pos_label,
-            interval=interval,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            adjust=adjust,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.direction = direction
-        self.normalize = normalize
+    direction: str = PositionalOption(StrOptions(set(DIRECTIONS)), default="A->T", kw_only=False)
+    normalize: bool = Option(True, "boolean", after="equalize")
 
     @property
     def question(self) -> str:
@@ -175,4 +131,4 @@ class DPAAuditor(AttackAuditor):
         return [cls(direction) for direction in directions]
 
 
-dpa_amplification = function_of(DPAAuditor, "dpa_amplification")
+dpa_amplification = function_of(DPAAuditor)

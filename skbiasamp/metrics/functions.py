@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from skbiasamp._input.checks import check_train
 from skbiasamp._input.errors import speaking
 from skbiasamp._utils.compat import validate_parameter_constraints
-from skbiasamp._utils.docstrings import described, parameters_of, sections_of
+from skbiasamp._utils.docstrings import described, entries_of, sections_of
 from skbiasamp.counts.contingency import is_contingency
 from skbiasamp.metrics.base import BaseAuditor
 
@@ -30,20 +31,58 @@ _LABELS = (
 
 def function_of(
     auditor: type[BaseAuditor],
-    name: str,
+    name: str | None = None,
     *,
-    without: tuple[str, ...] = (),
+    without: Sequence[str] = (),
     validation: bool = False,
 ) -> Callable[..., float]:
     """Return a metric as a function: its auditor without an interval, fitted and scored.
 
     The function takes those parameters of the auditor that say something about the value, and is
-    documented with the auditor's own text. `without` names what the metric does not use. With
-    `validation` it takes rows on which attackers choose their epoch.
+    documented with the auditor's own text.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    auditor : subclass of CooccurrenceAuditor or AttackAuditor
+        The metric.
+    name : str, default=None
+        Name of the function. None: made of the metric's, ``"own"`` gives ``own_amplification``.
+    without : sequence of str, default=()
+        Labels and options that the metric does not use: the function does not take them.
+    validation : bool, default=False
+        True lets the function take rows on which attackers choose their epoch.
+
+    Returns
+    -------
+    function : callable
+        Labels and options in, the value out.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from skbiasamp import DirectionalAuditor
+    >>> from skbiasamp.metrics import Option, function_of
+    >>> class ScaledAuditor(DirectionalAuditor):
+    ...     metric = "scaled"
+    ...     scale: float = Option(1.0)
+    ...
+    ...     def _measure(self, train, test, **fixed):
+    ...         pairs = super()._measure(train, test, **fixed)
+    ...         return replace(pairs, sign=self.scale * pairs.sign)
+    >>> scaled_amplification = function_of(ScaledAuditor)
+    >>> sex = ["f"] * 40 + ["m"] * 40
+    >>> cooking = [1] * 30 + [0] * 10 + [1] * 10 + [0] * 30
+    >>> predicted = [1] * 40 + [0] * 40
+    >>> scaled_amplification(cooking, predicted, sensitive_features=sex, scale=2)
+    0.5
     """
+    name = name or _name_of(auditor)
     idle = {*_OF_INTERVALS, *without} | (_OF_DRAWS if auditor.kind != "attack" else set())
     own = inspect.signature(auditor).parameters
     options = {key: one for key, one in own.items() if key not in idle}
+    without_interval: dict[str, Any] = {"interval": None} if "interval" in own else {}
     kinds = inspect.Parameter
     by_position, by_name = kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY
     signature = inspect.Signature(
@@ -66,7 +105,7 @@ def function_of(
             raise TypeError(f"{name}() {error}") from None
         chosen = {key: given.pop(key) for key in options if key in given}
         validate_parameter_constraints(auditor._parameter_constraints, chosen, caller_name=name)
-        made = auditor(**chosen, interval=None)
+        made: Any = auditor(**chosen, **without_interval)
         if (rows := given.pop("validation", None)) is not None:
             made._choose_on(rows)
         fit_if_given(made, given.pop("y_train", None), given.pop("sensitive_train", None))
@@ -77,6 +116,12 @@ def function_of(
     function.__signature__ = signature  # type: ignore[attr-defined]
     function.__doc__ = _function_doc(auditor, list(signature.parameters))
     return function
+
+
+def _name_of(auditor: type[BaseAuditor]) -> str:
+    """Return the name of a metric's function: differential_fairness_amplification."""
+    metric = auditor.metric.casefold().removesuffix(" amplification")
+    return "_".join(re.findall(r"\w+", metric)) + "_amplification"
 
 
 def fit_if_given(auditor: Any, y_train: Any, sensitive_train: Any) -> None:
@@ -94,8 +139,9 @@ def _function_doc(auditor: type[BaseAuditor], names: list[str]) -> str:
     """Return the docstring of a metric's function, made of its auditor's."""
     text = auditor.__doc__ or ""
     sections, name = sections_of(text), auditor.__name__
-    own = parameters_of(sections.pop("Parameters"))
-    parts = [text.partition("\n")[0].replace("Audit", "Compute", 1)]
+    own = entries_of(auditor)
+    first = text.partition("\n")[0].replace("Audit", "Compute", 1)
+    parts = [first or f"Compute {auditor.metric}."]
     if not name.startswith("_"):
         parts.append(f"This is the value of `{name}`, without confidence interval and tests.")
         sections["See Also"] = f"skbiasamp.{name} : The value with table, interval and tests."

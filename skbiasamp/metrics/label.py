@@ -180,6 +180,5 @@ def _without_groups(cells: C) -> C:
 
 label_amplification = function_of(
     LabelAuditor,
-    "label_amplification",
     without=("sensitive_features", "sensitive_pred", "sensitive_train", "groups", "missing"),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from skbiasamp.counts.draws import in_blocks
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import rest_by_name
+from skbiasamp.metrics.options import Option
 from skbiasamp.results import AuditResult
 
 _MANY_TASKS = 12  # above this, a report takes fewer draws
@@ -105,53 +106,10 @@ class LeakageAuditor(AttackAuditor):
     )
     question = "Do the predictions reveal the group better than equally accurate labels would?"
     rank = 1
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **AttackAuditor._parameter_constraints,
-        "equalize": [StrOptions({"auto", "f1", "accuracy"}), None],
-        "balanced": ["boolean"],
-        "fold": ["boolean"],
-    }
-
-    def __init__(
-        self,
-        *,
-        attacker: Any = "auto",
-        quality: Any = "accuracy",
-        equalize: str | None = "auto",
-        balanced: bool = True,
-        fold: bool = False,
-        cv: int | None = 5,
-        n_draws: int = 10,
-        groups: str = "intersection",
-        missing: str = "error",
-        pos_label: Any = None,
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            attacker=attacker,
-            quality=quality,
-            equalize=equalize,
-            cv=cv,
-            n_draws=n_draws,
-            groups=groups,
-            missing=missing,
-            pos_label=pos_label,
-            interval=interval,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            adjust=adjust,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.balanced = balanced
-        self.fold = fold
+    quality: Any = Option("accuracy")
+    equalize: str | None = Option("auto", StrOptions({"auto", "f1", "accuracy"}), None)
+    balanced: bool = Option(True, "boolean", after="equalize")
+    fold: bool = Option(False, "boolean", after="balanced")
 
     @rest_by_name
     @filling
@@ -292,7 +250,7 @@ class _DatasetLeakage(LeakageAuditor):
 
     metric = "dataset leakage"
     question = "Do the labels reveal the group?"
-    _chosen_on: tuple[Any, Any] | None = None
+    _chosen_on = cast("tuple[Any, Any] | None", None)
 
     def _choose_on(self, validation: Any) -> None:
         """Remember the rows on which attackers choose their epoch."""
@@ -329,9 +287,7 @@ class _DatasetLeakage(LeakageAuditor):
         return data
 
 
-leakage_amplification = function_of(
-    LeakageAuditor, "leakage_amplification", without=("sensitive_pred",)
-)
+leakage_amplification = function_of(LeakageAuditor, without=("sensitive_pred",))
 dataset_leakage = function_of(
     _DatasetLeakage,
     "dataset_leakage",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from skbiasamp._input.checks import Array
 from skbiasamp.metrics._text_auditor import TextAuditor
 from skbiasamp.metrics.functions import function_of
@@ -112,47 +110,6 @@ class LICAuditor(TextAuditor):
     question = "Do the model's texts reveal the group better than human texts do?"
     rank = 1
 
-    def __init__(
-        self,
-        *,
-        attacker: Any = "auto",
-        quality: Any = "confidence",
-        equalize: str | None = "vocabulary",
-        masker: Any = "gender",
-        balanced: bool = True,
-        cv: int = 5,
-        holdout: bool = False,
-        n_draws: int = 10,
-        groups: str = "intersection",
-        missing: str = "error",
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            attacker=attacker,
-            quality=quality,
-            equalize=equalize,
-            cv=cv,
-            n_draws=n_draws,
-            groups=groups,
-            missing=missing,
-            interval=interval,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            adjust=adjust,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.masker = masker
-        self.balanced = balanced
-        self.holdout = holdout
-
     def _amplification(self, data: Array, model: Array) -> Array:
         """Return LIC_M − LIC_D."""
         return model - data
@@ -160,6 +117,5 @@ class LICAuditor(TextAuditor):
 
 lic_amplification = function_of(
     LICAuditor,
-    "lic_amplification",
     without=("sensitive_pred", "y_train", "sensitive_train"),
 )

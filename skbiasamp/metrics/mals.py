@@ -141,4 +141,4 @@ class MALSAuditor(CooccurrenceAuditor):
         return conclusion(result, rates=True) + most_affected(result, base=self.reference)
 
 
-mals_amplification = function_of(MALSAuditor, "mals_amplification")
+mals_amplification = function_of(MALSAuditor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._sentences import most_affected
 from skbiasamp.metrics.functions import function_of
+from skbiasamp.metrics.options import Option, PositionalOption
 from skbiasamp.metrics.signs import association_sign, over_share, share_sign, sign_of_counts
 from skbiasamp.results import AuditResult, conclusion
 
@@ -121,56 +122,14 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
     kind = "size"
     question = "How much do predictions change the association between groups and sets of tasks?"
     rank = 6
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "direction": [StrOptions(set(DIRECTIONS)), None],
-        "combinations": [StrOptions({"observed", "all"})],
-        "min_size": [Interval(Integral, 1, None, closed="left")],
-        "max_size": [Interval(Integral, 1, None, closed="left"), None],
-        "min_count": [Interval(Real, 0, None, closed="neither")],
-        "base": [StrOptions(set(BASES))],
-        **CooccurrenceAuditor._parameter_constraints,
-    }
-
-    def __init__(
-        self,
-        direction: str | None = "A->T",
-        *,
-        combinations: str = "observed",
-        min_size: int = 1,
-        max_size: int | None = None,
-        min_count: float = 1,
-        base: str = "train",
-        groups: str = "intersection",
-        reference: str = "train",
-        missing: str = "error",
-        pos_label: Any = None,
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        simultaneous: bool = False,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            groups=groups,
-            reference=reference,
-            missing=missing,
-            pos_label=pos_label,
-            interval=interval,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            simultaneous=simultaneous,
-            adjust=adjust,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.direction = direction
-        self.combinations = combinations
-        self.min_size = min_size
-        self.max_size = max_size
-        self.min_count = min_count
-        self.base = base
+    direction: str | None = PositionalOption(
+        StrOptions(set(DIRECTIONS)), None, default="A->T", kw_only=False
+    )
+    combinations: str = Option("observed", StrOptions({"observed", "all"}))
+    min_size: int = Option(1, Interval(Integral, 1, None, closed="left"))
+    max_size: int | None = Option(None, Interval(Integral, 1, None, closed="left"), None)
+    min_count: float = Option(1, Interval(Real, 0, None, closed="neither"))
+    base: str = Option("train", StrOptions(set(BASES)))
 
     @classmethod
     def _for_report(cls, test: Contingency, *, scores: bool = False) -> list[Self]:
@@ -325,4 +284,4 @@ def _variance(values: Array) -> Any:
         return np.nansum((values - center) ** 2, axis=axes) / n[..., 0, 0]
 
 
-multi_attribute_amplification = function_of(MultiAttributeAuditor, "multi_attribute_amplification")
+multi_attribute_amplification = function_of(MultiAttributeAuditor)

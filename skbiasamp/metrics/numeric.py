@@ -140,39 +140,13 @@ class NumericAuditor(CooccurrenceAuditor):
     null = "Groups differ as much in the predictions as in the labels: this mean change is 0."
     percent = False
     unit = "standard deviations"
+    pos_label = None
     definition = (
         "Numeric amplification (an extension of BiasAmp→ by this package): how far the mean of a "
         "group moves from labels to predictions. A change in the direction of the difference from "
         "the mean of all training rows counts as positive. The value is the mean over all pairs, "
         "in standard deviations of the task in training; means have the unit of the task."
     )
-
-    def __init__(
-        self,
-        *,
-        groups: str = "intersection",
-        reference: str = "train",
-        missing: str = "error",
-        interval: str | None = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 999,
-        simultaneous: bool = False,
-        adjust: str | None = "holm",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(
-            groups=groups,
-            reference=reference,
-            missing=missing,
-            interval=interval,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            simultaneous=simultaneous,
-            adjust=adjust,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
 
     # ------------------------------------------------------------------ the formula
 
@@ -285,6 +259,4 @@ def _change_of_gap(rows: pd.DataFrame) -> str:
     return f" The difference between the groups {verb} from {old} to {new}." * (old != new)
 
 
-numeric_amplification = function_of(
-    NumericAuditor, "numeric_amplification", without=("sensitive_pred",)
-)
+numeric_amplification = function_of(NumericAuditor, without=("sensitive_pred",))

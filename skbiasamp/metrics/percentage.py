@@ -127,6 +127,4 @@ class PercentageAuditor(CooccurrenceAuditor):
         return text + most_affected(result, base="test")
 
 
-percentage_amplification = function_of(
-    PercentageAuditor, "percentage_amplification", without=("y_train", "sensitive_train")
-)
+percentage_amplification = function_of(PercentageAuditor, without=("y_train", "sensitive_train"))

@@ -15,7 +15,7 @@ from sklearn.metrics import f1_score, make_scorer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_random_state
 
-from skbiasamp._input.checks import check_auditor, is_one
+from skbiasamp._input.checks import is_one, require_auditor
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
 from skbiasamp._utils.compat import (
@@ -288,7 +288,7 @@ def _read_auditors(auditors: Any) -> list[Any]:
         return [DirectionalAuditor()]
     listed = auditors if isinstance(auditors, list) else [auditors]
     for one in listed:
-        check_auditor(one, "auditors")
+        require_auditor(one, "auditors")
         if one.direction == "T->A":
             raise InputError(
                 "{auditor} needs predictions of the sensitive feature, and mitigations do not "

@@ -380,7 +380,7 @@ def _result(name: str, auditor: Any, splits: list[Any], run: list[Repeat]) -> Cr
                 }
             )
         # Contingencies add: all held-out rows are the sum of those of the folds.
-        cells = sum(auditor._count_audited(**given) for _, given in held_out)
+        cells = sum(auditor.count_audited(**given) for _, given in held_out)
         pooled.append(of_each_row_once(auditor, cut).audit(cells))
     table = pd.DataFrame(rows)
     level = auditor.confidence_level

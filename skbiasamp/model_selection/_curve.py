@@ -220,7 +220,7 @@ def amplification_curve(
     fit_if_given(auditor, y_train, sensitive_train)
     with progress("thresholds"):
         with speaking(y_pred="y_score"):
-            test = auditor._count_audited(
+            test = auditor.count_audited(
                 y_true, ranks, sensitive_features=sensitive_features, sample_weight=sample_weight
             )
         pairs = auditor._measured(test)[-1]
@@ -288,8 +288,7 @@ def _estimates(
     estimates, errors, known = np.empty(n_levels + 1), np.empty(len(at)), None
     for i, (low, high) in enumerate(pairwise([*at.tolist(), n_levels + 1])):
         cells = with_sides(few, sides_of(few) | _tasks(few, labels > 0, passed > i))
-        train = auditor._signs_from(cells)
-        pairs = auditor._measure(train, cells)
+        train, pairs = auditor.pairs_of(cells)
         signs = signs_of(pairs, train, cells)
         sign = sign_of_estimate(cells, train, pairs, signs, auditor.confidence_level)
         slopes = gradient(pairs, sign)

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skbiasamp._input.checks import check_auditor, check_instance
+from skbiasamp._input.checks import check_instance, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.errors import InputError, InputTypeError, of_auditor, speaking
 from skbiasamp._utils.compat import HasMethods, StrOptions, has_method
@@ -103,7 +103,7 @@ def amplification_scorer(
     0.75 -0.25
     """
     if auditor is not None:
-        check_auditor(auditor)
+        require_auditor(auditor)
     return AmplificationScorer(
         auditor,
         sensitive=sensitive,
@@ -223,7 +223,7 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
     def _measured(self, auditor: Any, y_true: Any, y_pred: Any, **labels: Any) -> float:
         if self.what == "value":
             return float(auditor.score(y_true, y_pred, **labels))
-        estimate: float = auditor._estimate(auditor._count_audited(y_true, y_pred, **labels))
+        estimate: float = auditor.estimate_of(auditor.count_audited(y_true, y_pred, **labels))
         return estimate
 
     def _better_if_greater(self, value: float) -> float:

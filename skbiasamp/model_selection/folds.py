@@ -104,6 +104,6 @@ def pooled_comparison(
             given[f"{name}s"] = None if lacking else predicted
             given.pop(name, None)
         # Contingencies add, those of several models too.
-        cells += auditor._count(given.pop("y_true"), given, {}, like=auditor.contingency_)
+        cells += auditor.count_models(given.pop("y_true"), given)
     result: ComparisonResult = auditor.compare(cells, reference=reference)
     return result

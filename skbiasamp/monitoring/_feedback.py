@@ -10,7 +10,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from skbiasamp._input.checks import Array, check_auditor
+from skbiasamp._input.checks import Array, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._input.containers import check_lengths, to_native
 from skbiasamp._input.errors import InputError
@@ -141,7 +141,7 @@ def feedback_audit(
     'stays bounded'
     """
     if auditor is not None:
-        check_auditor(auditor)
+        require_auditor(auditor)
     if labels == "sample" and not has_method(estimator, "predict_proba"):
         raise InputError(
             "{labels='sample'} needs a classifier with predict_proba; got {kind}. Use "
@@ -225,7 +225,7 @@ def _run(
     people, true = y[train], y[test]
     seen, unseen = take_rows(X, train), take_rows(X, test)
     first, audited = take_rows(groups, train), take_rows(groups, test)
-    learned = auditor._learn_reference(
+    learned = auditor.learn_reference(
         Contingency.from_labels(people, as_classes(people), sensitive_features=first)
     )
     held, found = people, []

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, Names, check_auditor, check_count, check_option
+from skbiasamp._input.checks import Array, Names, check_count, check_option, require_auditor
 from skbiasamp._input.classes import positive_class, whole_classes
 from skbiasamp._input.errors import InputError, InputTypeError, columns_named, quote, rows_of
 from skbiasamp._utils.progress import interruptible, progress
@@ -185,7 +185,7 @@ def check_watch(auditor: Any, alpha: Any, n_draws: Any, strict: Any) -> None:
     if n_draws is not None:
         check_count("n_draws", n_draws, 19)
     if auditor is not None:
-        check_auditor(auditor)
+        require_auditor(auditor)
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise InputError("{alpha} must be a number between 0 and 1; got {seen!r}.", seen=alpha)
 
@@ -336,19 +336,13 @@ def over(
             "There is nothing to audit: name the column of predictions ({prediction}) or of the "
             "predicted sensitive feature ({sensitive_prediction})."
         )
-    chosen[0]._check_read(first)
-    learned = chosen[0]._learn_reference(first)
-    if learned.get_params(deep=False).get("random_state", random_state) is None:
-        learned.set_params(random_state=random_state if random_state is not None else None)
-    learned._worded = False  # a period has no sentence of its own
-    learned._validate_params()
-    learned._check(first)
+    learned = chosen[0].learn_reference(first, random_state=random_state)
     rng = generator(random_state)
     if n_draws is None:
         n_draws = _OF_ATTACKERS if learned.kind == "attack" else _DRAWS
     with progress("watch"), collected():  # which pairs rest on few rows the notes and the page say
-        whole = learned._result(first)
-        results = {name: learned._result(cells) for name, cells in parts.items()}
+        whole = learned.audit_counts(first)
+        results = {name: learned.audit_counts(cells) for name, cells in parts.items()}
         later = [name for name, role in roles.items() if role in (WATCHED, EMPTY)]
         later = later[next((i for i, one in enumerate(later) if roles[one] == WATCHED), 0) :]
         found = watched(

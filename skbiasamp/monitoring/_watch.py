@@ -62,7 +62,7 @@ def against_all_before(
     rng: np.random.Generator,
 ) -> Watched:
     """Compare each period with the reference and all periods before it: the rule."""
-    n_pairs = auditor._values(divided(reference, reference, 1, rng))[1].shape[1]
+    n_pairs = auditor.values_of_draws(divided(reference, reference, 1, rng))[1].shape[1]
     scores = np.full((1 + n_pairs, len(periods)), np.nan)
     rows = np.zeros_like(scores)
     before = reference
@@ -97,7 +97,7 @@ def scored(
     Signs are those of all these rows together, which no division changes. Those of the reference
     would share its noise, and rows that changed nothing would seem to have changed.
     """
-    auditor = auditor._learn_signs(merged([before, period]))
+    auditor = auditor.learn_signs(merged([before, period]))
     found = [
         _sequences(auditor, divided(before, period, size, rng))
         for size in chunks(n_draws, before.n_cells + period.n_cells)
@@ -106,7 +106,7 @@ def scored(
 
 
 def _sequences(auditor: Any, drawn: Contingency) -> Array:
-    value, pairs = auditor._values(drawn)
+    value, pairs = auditor.values_of_draws(drawn)
     return np.column_stack([value, pairs])
 
 
@@ -121,7 +121,7 @@ def rows_behind(auditor: Any, period: Contingency, n_pairs: int) -> Array:
     """Return how many rows the value and each pair rest on."""
     if not n_pairs:
         return np.array([period.rows.sum()])
-    n = auditor._rows_of_pairs(period)
+    n = auditor.rows_of_pairs(period)
     return np.concatenate([[period.rows.sum()], n])
 
 

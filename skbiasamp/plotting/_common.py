@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_auditor, check_instance, check_option
+from skbiasamp._input.checks import check_instance, check_option, require_auditor
 from skbiasamp._input.coding import as_classes
 from skbiasamp._utils.formatting import group_of
 from skbiasamp.inference.hypothesis_tests import significant
@@ -151,7 +151,7 @@ class PairsDisplay:
         """
         if auditor is None:
             auditor = DirectionalAuditor(reference="test")
-        check_auditor(auditor)
+        require_auditor(auditor)
         result = auditor.audit(
             y_true,
             y_pred,

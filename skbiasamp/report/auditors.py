@@ -7,7 +7,7 @@ import inspect
 from typing import Any
 
 from skbiasamp import metrics
-from skbiasamp._input.checks import check_auditor
+from skbiasamp._input.checks import require_auditor
 from skbiasamp._input.errors import InputError
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.base import BaseAuditor
@@ -17,9 +17,7 @@ _KINDS = ("signed", "size", "attack")  # their order in a report
 
 def allowed(test: Contingency, *, scores: bool = False) -> list[Any]:
     """Return the auditors that the inputs allow: every metric says so itself."""
-    able = [one for metric in _classes() for one in metric._for_report(test, scores=scores)]
-    if not test.has("task"):
-        able = [one for one in able if not one._why_labels()]
+    able = [one for metric in _classes() for one in metric.for_report(test, scores=scores)]
     return sorted(able, key=lambda one: (_KINDS.index(one.kind), one.rank))
 
 
@@ -47,7 +45,7 @@ def checked(auditors: Any) -> list[Any]:
     if not own:
         raise InputError("{auditors} is an empty list: pass one auditor or more, or None.")
     for one in own:
-        check_auditor(one, "auditors")
+        require_auditor(one, "auditors")
     return own
 
 

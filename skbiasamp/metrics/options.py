@@ -1,0 +1,179 @@
+"""Options of an auditor: declared once, in its class. The constructor follows from them."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, Self, dataclass_transform
+
+from skbiasamp._input.errors import meant
+
+if TYPE_CHECKING:  # scikit-learn has no types, and below a base of type Any no typo is found
+
+    class _Estimator:
+        _parameter_constraints: ClassVar[dict[str, Any]]
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def _validate_params(self) -> None: ...
+else:
+    from sklearn.base import BaseEstimator as _Estimator
+
+
+_MORE = inspect.Parameter.VAR_KEYWORD
+
+
+@dataclass(frozen=True)
+class _Declared:
+    default: Any
+    allowed: tuple[Any, ...]
+    after: str = ""
+    kw_only: bool = True
+
+    def __get__(self, auditor: Any, kind: Any = None) -> Any:
+        """Return the default of an auditor whose own constructor does not set the option."""
+        return self if auditor is None else self.default
+
+
+def Option(default: Any, *allowed: Any, after: str = "") -> Any:
+    """Declare an option of an auditor, in the body of its class.
+
+    The constructor takes it by name, and `get_params`, `set_params`, `clone` and the ``repr``
+    know it. The options of the base class stay. An attribute that is no `Option` fixes an
+    option of the base class: the constructor then no longer takes it.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    default : object
+        Value of an auditor that is given none.
+    *allowed : StrOptions, Interval, type, None or other constraint of scikit-learn
+        What the option may be, one of these; `fit` and `audit` check it. None given: what the
+        base class allows, or anything.
+    after : str, default=""
+        The option that this one follows in the signature. "": it comes before those of the base.
+
+    Returns
+    -------
+    option : object
+        What the class body assigns.
+
+    Examples
+    --------
+    >>> from skbiasamp import DirectionalAuditor
+    >>> from skbiasamp.metrics import Option
+    >>> class Mine(DirectionalAuditor):
+    ...     power: float = Option(1.0)
+    >>> Mine(power=2, interval=None)
+    Mine(interval=None, power=2)
+    """
+    return _Declared(default, allowed, after)
+
+
+# Type checkers read `default` and `kw_only` where the option is declared.
+def PositionalOption(*allowed: Any, default: Any, kw_only: bool) -> Any:
+    """Declare an option that may go by position too, before all others."""
+    return _Declared(default, allowed, kw_only=kw_only)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(PositionalOption,))
+class WithOptions(_Estimator):
+    """An estimator whose constructor takes the options that its class declares."""
+
+    _options: ClassVar[dict[str, _Declared]] = {}
+    _written: ClassVar[list[inspect.Parameter] | None] = None  # of a constructor of a user's own
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        known, name = self._options, type(self).__name__
+        by_position = [key for key, option in known.items() if not option.kw_only]
+        if len(args) > len(by_position):
+            raise TypeError(
+                f"{name} takes {' and '.join(by_position) or 'nothing'} by position and the rest "
+                f"by name; got {len(args)} arguments by position."
+            )
+        given = dict(zip(by_position, args, strict=False))
+        for key in options:
+            if key in given:
+                raise TypeError(f"{name}() got multiple values for argument {key!r}")
+            if key not in known:
+                near = meant(key, known)
+                raise TypeError(f"{name}() got an unexpected keyword argument {key!r}{near}")
+        vars(self).update({key: option.default for key, option in known.items()} | given | options)
+
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        own = {key: one for key, one in vars(cls).items() if isinstance(one, _Declared)}
+        constraints = {key: list(option.allowed) for key, option in own.items() if option.allowed}
+        explicit = vars(cls).get("_parameter_constraints", {})
+        inherited = super(cls, cls)._parameter_constraints
+        cls._parameter_constraints = inherited | constraints | explicit
+        cls._options = _in_order(own, {k: o for k, o in cls._options.items() if _kept(cls, k)})
+        if "__init__" in vars(cls):
+            _, *cls._written = inspect.signature(cls.__init__).parameters.values()
+        else:
+            cls.__init__ = _of_its_own(cls.__init__)  # type: ignore[method-assign]
+        if own or cls._written is None or _variadic(cls._written):
+            cls.__init__.__signature__ = _signature(cls)  # type: ignore[attr-defined]
+
+
+def _kept(cls: type, name: str) -> bool:
+    """Return whether a class leaves an option of its base open, or declares it again."""
+    return isinstance(vars(cls).get(name, inspect.getattr_static(cls, name)), _Declared)
+
+
+def _in_order(own: dict[str, _Declared], inherited: dict[str, _Declared]) -> dict[str, _Declared]:
+    """Return all options: a class's own first, unless they replace or follow another."""
+    new = [key for key in own if key not in inherited]
+    names = [key for key in new if not own[key].after] + list(inherited)
+    for key in new:
+        if own[key].after:
+            names.insert(names.index(own[key].after) + 1, key)
+    known = inherited | own
+    return {key: known[key] for key in sorted(names, key=lambda key: known[key].kw_only)}
+
+
+def _of_its_own(constructor: Any) -> Any:
+    """Return a constructor that does the same, and may have another signature."""
+
+    @wraps(constructor)
+    def __init__(self: Any, *args: Any, **options: Any) -> None:
+        constructor(self, *args, **options)
+
+    return __init__
+
+
+def _variadic(written: list[inspect.Parameter]) -> set[Any]:
+    """Return which of `*args` and `**options` a constructor takes."""
+    return {one.kind for one in written} & {_MORE, inspect.Parameter.VAR_POSITIONAL}
+
+
+def _signature(cls: type[WithOptions]) -> inspect.Signature:
+    """Return the signature: what a constructor names itself, and all other options."""
+    kinds, written = inspect.Parameter, cls._written or []
+    if cls._written is not None and _variadic(written) != {_MORE}:
+        raise TypeError(
+            f"The constructor of {cls.__name__} must take all options by name. Declare your own in "
+            f"the class, `power = Option(1)`, and write no constructor; or write "
+            f"`def __init__(self, power=1, **options)`, with `super().__init__(**options)` and "
+            f"`self.power = power`."
+        )
+    named = [one for one in written if one.kind is not _MORE]
+    free = cls._written is None
+    types: dict[str, Any] = {}
+    for kind in reversed(cls.__mro__):
+        types |= inspect.get_annotations(kind)
+    options = [
+        kinds(
+            key,
+            kinds.POSITIONAL_OR_KEYWORD if free and not option.kw_only else kinds.KEYWORD_ONLY,
+            default=option.default,
+            annotation=types.get(key, kinds.empty),
+        )
+        for key, option in cls._options.items()
+        if key not in {one.name for one in named}
+    ]
+    self = kinds("self", kinds.POSITIONAL_OR_KEYWORD)
+    return inspect.Signature([self, *named, *options])
