@@ -133,7 +133,6 @@ def own_of(of):
         return _drawn(of)
     return {
         "required_rows": {"effect": [0.1], "changed": [0.3]},
-        "feedback_audit": {"generations": [2], "n_runs": [2], "y": [HIRED], "cv": [2]},
         "assert_amplification": {"report": [made("AuditReport"), made("AuditResult")]},
         "MLPAttacker.preset": {"name": ["dpa", "leakage"]},
         "Contingency.from_labels": {"y_preds": [None], "sensitive_preds": [None]},
@@ -146,7 +145,7 @@ def _drawn(of):
     """Return what a Display draws."""
     result, curve, words = made("AuditResult"), made("AmplificationCurve"), made("words")
     mitigations, timeline = made("MitigationComparison"), made("Timeline")
-    feedback, comparison = made("FeedbackResult"), made("ComparisonResult")
+    comparison = made("ComparisonResult")
     kind = of.partition(".")[0]
     fitted = LogisticRegression().fit(X, HIRED)
     own = {
@@ -173,9 +172,6 @@ def _drawn(of):
             "table": [timeline.to_frame()],
             "timeline": [timeline],
             "reference": [None, 0.1],
-        },
-        "FeedbackDisplay": {
-            "results": [{"a": feedback} if "." in of else {"a": feedback.table}, feedback]
         },
         "WordsDisplay": {"words": [words.words], "result": [words]},
     }.get(kind, {"table": [result.table], "result": [result, words]})

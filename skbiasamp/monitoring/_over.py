@@ -307,7 +307,7 @@ def over(
     chosen[0]._check_read(first)
     learned = chosen[0]._learn_reference(first)
     if learned.get_params(deep=False).get("random_state", random_state) is None:
-        learned.set_params(random_state=random_state if random_state is not None else None)
+        learned.set_params(random_state=random_state)
     learned._worded = False  # a period has no sentence of its own
     learned._validate_params()
     learned._check(first)

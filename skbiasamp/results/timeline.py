@@ -312,7 +312,6 @@ class Timeline(OfMetric):
 
 _MOST = 3
 _SHOWN = ("period", "value", "low", "high", "n", "difference", "p_adjusted", "alarm")
-_SHOWN = ("period", "value", "low", "high", "n", "difference", "p_adjusted", "alarm")
 _FORMATS: dict[str, Any] = {
     "float_format": "{:.4f}".format,
     "formatters": {"p_adjusted": lambda value: "-" if math.isnan(value) else f"{value:.2g}"},
