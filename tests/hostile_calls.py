@@ -122,6 +122,12 @@ def own_of(of):
     if of.startswith("Word") and "Display" not in of:
         lists = {"a": ["woman", "bike"], "b": ["man"]}
         return {"X": TEXTS, "words": [None, ["woman"], lists], "labels": [lists]}
+    if of == "label_columns":
+        frame = pd.DataFrame({"human": PEOPLE_SAY, "model": MODEL_SAYS, "bike": 1, "woman": 0})
+        columns = {"target": [None, ["bike", "woman"]], "target_texts": [None, "human"]}
+        lists = {"bike": ["bike"], "woman": ["woman"]}
+        more = {"frame": [frame], "labels": [lists], "texts": ["model", ["model"], []]}
+        return columns | more
     if of.startswith(("audit_over", "Store.audit_over")):
         months = dict.fromkeys(["2026-01", "2026-02"], COUNTED)
         columns = {name: [column] for name, column in IN_MONTHS.items()}
