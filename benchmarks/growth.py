@@ -25,7 +25,13 @@ from engines import ONE, SHORT, audit_rows, forget_peak, opened, resident, write
 import numpy as np
 from parts import markdown
 
-from skbiasamp import Contingency, DirectionalAuditor
+from skbiasamp import (
+    Contingency,
+    DirectionalAuditor,
+    MultiAttributeAuditor,
+    NumericAuditor,
+    audit,
+)
 from skbiasamp.metrics import multi_attribute_amplification
 
 ROWS_OF_GROUPS = 200_000
@@ -77,7 +83,28 @@ CURVES = {
     "resamples": Series(
         "resamples", "draws", [10**2, 10**3, 10**4, 10**5], [100], 3, "1,000,000 rows, 16 cells"
     ),
+    "scores": Series(
+        "probabilities, all metrics", "rows", [10**4, 10**5, 10**6], [10**3], 2, "audit()"
+    ),
+    "weights": Series(
+        "fractional weights, all metrics", "rows", [10**4, 10**5, 10**6], [10**3], 2, "audit()"
+    ),
+    "numbers": Series(
+        "numbers", "rows", [10**4, 10**5, 10**6], [10**3], 2, "5 groups, NumericAuditor"
+    ),
+    "label sets": Series(
+        "rows of 30 tasks",
+        "rows",
+        [10**3, 10**4],
+        [10**2],
+        2,
+        "2 groups, MultiAttributeAuditor",
+    ),
 }
+
+# Rows that cannot be tallied: seconds and MB that the largest size may take.
+APART = ("scores", "weights", "numbers", "label sets")
+MOST_SECONDS, MOST_MEMORY = 10, 2_000
 
 DESCRIBED = """\
 Six panels, axes in powers of ten. Seconds over rows are flat, then a straight line, in
@@ -102,6 +129,8 @@ def work(name, size, path):
         frame = cells_of(rng, 1_000_000)
         auditor.set_params(n_resamples=size)
         return lambda: auditor.audit(frame)
+    if name in APART:
+        return apart(name, rng, size)
     if name == "sets":
         n_tasks = (size + 1).bit_length() - 1
         labels = rng.random((2 * size, n_tasks)) < 0.5
@@ -120,6 +149,28 @@ def work(name, size, path):
             x.ravel().astype(np.int8) for x in simulate(rng, size, np.array([0.3]))
         )
     return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
+
+
+def apart(name, rng, n):
+    """Return an audit of rows that are all different."""
+    groups = rng.integers(0, 5 if name == "numbers" else 2, n)
+    if name == "label sets":
+        seen = rng.normal(size=(n, 30)) + 0.3 * groups[:, None]
+        labels, predictions = seen > 1.3, seen + rng.normal(0, 0.5, seen.shape) > 1.3
+        auditor = MultiAttributeAuditor(reference="test", random_state=0)
+        return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
+    if name == "numbers":
+        labels = rng.normal(size=n) + 0.1 * groups
+        predictions = 0.7 * labels + 0.3 * rng.normal(size=n)
+        auditor = NumericAuditor(reference="test", random_state=0)
+        return lambda: auditor.audit(labels, predictions, sensitive_features=groups)
+    labels = (rng.random(n) < 0.3 + 0.1 * groups).astype(int)
+    how = {"sensitive_features": groups, "random_state": 0}
+    predictions = np.clip(0.2 + 0.5 * labels + rng.normal(0, 0.1, n), 0.001, 0.999)
+    if name == "weights":
+        predictions = (predictions > 0.5).astype(int)
+        how["sample_weight"] = rng.gamma(4, 0.25, n)
+    return lambda: audit(labels, predictions, **how)
 
 
 def cells_of(rng, n):
@@ -226,6 +277,11 @@ def judged(found):
             target, met = "0.9 to 1.1", "yes" if 0.9 <= slope <= 1.1 else "no"
         elif name == "interval":
             target, met = "0 (within 0.1)", "yes" if abs(slope) <= 0.1 else "no"
+        elif name in APART:
+            largest = points[-1][1]
+            within = median(largest) <= MOST_SECONDS and largest["peak"] <= MOST_MEMORY
+            target = f"{MOST_SECONDS} s and {MOST_MEMORY:,} MB for {shown(points[-1][0])} rows"
+            met = "yes" if within else "no"
         last = min(series.tail, len(points))
         fitted = f"{slope:.2f}, of the last {last}" if last > 1 else "of one size none"
         rows.append([f"time over {series.title}", series.note, fitted, target, met])
@@ -304,6 +360,8 @@ the memory before the first call, which includes the labels.
 
 - Rows: audits with 999 resamples and all tests, of labels in memory and of Parquet files. "The
   interval alone" starts from counted cells.
+- Probabilities, fractional weights, numbers and rows of 30 tasks cannot be tallied. The first two
+  are audited with all metrics of a report, leakage included.
 - Sets of tasks: all sets of 7, 10, 13, 17 and 20 tasks; each set occurs in some row.
 
 {points}

@@ -2,11 +2,13 @@
 Audit in continuous integration
 ===============================
 
-``skbiasamp audit`` reads files of predictions. With ``--fail-above`` it ends with exit code 1,
-which stops the build, if the whole confidence interval is above a limit.
+``skbiasamp audit`` reads files of predictions. With ``--limit`` it passes (exit code 0) only if the
+whole confidence interval lies within the limit. It fails (1) if the interval lies outside, and is
+inconclusive (3) otherwise.
 
 **Result:** the exit code depends on the confidence interval, not on the value alone. With 4,000
-rows the audit stops the build. With 400 rows of the same model it does not.
+rows the audit fails. With 400 rows of the same model it is inconclusive, and says how many rows
+would decide.
 """
 
 # %%
@@ -39,7 +41,7 @@ def gate(file):
     """Run the command line on a file and return how it ended."""
     command = ["-m", "skbiasamp", "audit", file.name, "--target", "hired"]
     command += ["--prediction", "predicted", "--sensitive", "group", "--seed", "0"]
-    command += ["--fail-above", str(LIMIT)]
+    command += ["--limit", str(LIMIT)]
     return subprocess.run(
         [sys.executable, *command], cwd=file.parent, capture_output=True, encoding="utf-8"
     )

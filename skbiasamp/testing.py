@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import sys
-from numbers import Real
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
-from skbiasamp._input.checks import is_one
-from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
-from skbiasamp._utils.formatting import AMPLIFIES, REVEALS_MORE
+from skbiasamp._input.checks import check_option, is_one
+from skbiasamp._input.errors import InputError, InputTypeError, quote, speaking
+from skbiasamp._utils.formatting import INCONCLUSIVE
 from skbiasamp.results import AuditReport, AuditResult
+from skbiasamp.results.gate import FAILED, UNDEFINED, Limit, gate_of, pair_checks
 
 __all__ = ["assert_amplification"]
 
@@ -23,15 +22,18 @@ _MOST = 5
 def assert_amplification(
     report: AuditReport | AuditResult,
     *,
-    below: float = 0.02,
+    below: float | None = None,
+    limit: float | None = None,
     on: str = "directional",
     group: Any = None,
     task: Any = None,
+    inconclusive: str = "fail",
 ) -> None:
-    r"""Assert that bias amplification does not lie above a limit.
+    r"""Assert that bias amplification lies within a limit.
 
-    The assertion fails only if the confidence interval lies above the limit. A model whose
-    amplification is uncertain passes.
+    The assertion holds only if the whole confidence interval lies within the limit, and never for
+    a model that reverses the association. If the interval lies on both sides of the limit, the
+    message says how many rows would decide.
 
     .. versionadded:: 0.1
 
@@ -39,22 +41,32 @@ def assert_amplification(
     ----------
     report : AuditReport or AuditResult
         What `skbiasamp.audit` or an auditor returned.
-    below : float, default=0.02
-        The limit, in the unit of the metric: 0.02 is two percentage points of directional
-        amplification.
+    below : float, default=None
+        The limit of what the model adds, in the unit of the metric: 0.02 is two percentage points
+        of directional amplification. None: 0.02, if there is no `limit` either.
+    limit : float, default=None
+        The same for both directions, in place of `below`: what the model adds or takes must lie
+        within ±limit.
     on : str, default="directional"
         The result that is checked, by its name ("directional A->T") or its metric ("directional":
         all its directions). It has no effect on an `AuditResult`.
     group, task : label, default=None
         Check the pairs of this group, of this task, or of both, in place of the metric's value. A
-        pair fails if its interval lies above the limit and its adjusted p-value is significant.
+        pair fails if its interval lies outside and its adjusted p-value is significant.
+    inconclusive : {"fail", "pass"}, default="fail"
+        What an interval means that lies on both sides of the limit.
 
     Raises
     ------
     AssertionError
-        An interval lies above the limit. The message lists the pairs that are responsible.
+        An interval does not lie within the limit. The message lists the pairs that are
+        responsible.
     InputError
         There is no interval to check: the result is undefined, or the auditor has no interval.
+
+    See Also
+    --------
+    skbiasamp.AuditReport.gate : The outcome as an object.
 
     Examples
     --------
@@ -70,7 +82,7 @@ def assert_amplification(
     ... except AssertionError as error:
     ...     first, *_, m, f = str(error).splitlines()
     ...     print(first, m, f, sep="\n")
-    directional A->T: +0.1125, 95 % interval +0.0925 to +0.1342, lies above 0.02.
+    directional A->T: +0.1125, 95 % interval +0.0925 to +0.1342, amplifies: failed
         m     1 400 0.5000    0.6250         0.1250 0.0945 0.1570
         f     1 400 0.2500    0.1500         0.1000 0.0721 0.1309
     """
@@ -82,55 +94,42 @@ def assert_amplification(
         )
     if not isinstance(on, str):
         raise InputTypeError("{on} must be the name of a result; got {seen!r}.", seen=on)
-    if not isinstance(below, Real) or not -sys.float_info.max <= below <= sys.float_info.max:
-        raise InputTypeError("{below} must be a finite number; got {seen!r}.", seen=below)
+    check_option("inconclusive", inconclusive, ("fail", "pass"))
+    if below is not None and limit is not None:
+        raise InputError("Pass either {below} or {limit}.")
+    one_sided = limit is None
+    size = (0.02 if below is None else below) if limit is None else limit
+    results: Mapping[str, AuditResult] = (
+        report if isinstance(report, AuditReport) else {report.name: report}
+    )
+    with speaking({"limit": "below" if one_sided else "limit"}):
+        gate = gate_of(results, size, on=on if results is report else None, one_sided=one_sided)
+        allowed = Limit.checked(size, one_sided)
     failed = []
-    for result in [report] if isinstance(report, AuditResult) else _chosen(report, on):
-        pairs = result.table
-        one_pair = group is not None or task is not None
-        if one_pair:
+    for whole in gate.checks:
+        result = results[whole.name]
+        pairs, checks = result.table, [whole]
+        if group is not None or task is not None:
             pairs = _selected(pairs, group, task)
-        if math.isnan(pairs["low"].max() if one_pair else result.low):
+            checks = list(pair_checks(result, pairs, allowed))
+        if all(check.outcome == UNDEFINED for check in checks):
             raise InputError(
                 "{report} has no confidence interval of {name} to check: {sentence} Audit more "
                 "rows, or give the auditor an interval.",
-                name=result.name,
-                sentence=result.sentence,
+                name=whole.name,
+                sentence=whole.sentence,
             )
-        level = result.confidence_level or 0.95
-        sure = pairs.get("p_adjusted", pairs["low"] * 0).fillna(1) < 1 - level
-        above = pairs[(pairs["low"] > below) & sure]
-        if one_pair and len(above):
-            failed.append(f"{result.name}: {len(above)} of {len(pairs)} pairs lie above {below:g}.")
-            failed.append(_listed(above))
-        found = result.verdict in (AMPLIFIES, REVEALS_MORE)
-        if not one_pair and found and result.low > below:
-            interval = f"{100 * level:g} % interval {result.low:+.4f} to {result.high:+.4f}"
-            failed.append(
-                f"{result.name}: {result.estimate:+.4f}, {interval}, lies above {below:g}."
-            )
-            failed.append(result.sentence)
-            failed.append(_listed(pairs[pairs["amplification"] > 0]))
+        wrong = [
+            check
+            for check in checks
+            if check.outcome == FAILED or (check.outcome, inconclusive) == (INCONCLUSIVE, "fail")
+        ]
+        if wrong:
+            side = -1 if wrong[0].estimate < 0 else 1
+            failed += [*map(str, wrong[:_MOST]), *dict.fromkeys(check.sentence for check in wrong)]
+            failed.append(_listed(pairs[pairs["amplification"] * side > 0], side))
     if failed:
         raise AssertionError("\n".join(filter(None, failed)))
-
-
-def _chosen(report: AuditReport, on: str) -> list[AuditResult]:
-    """Return the results with a name or a metric."""
-    key = on.casefold()
-    names = [
-        name
-        for name, one in report.items()
-        if key in (name.casefold(), one.name.casefold(), one.metric.casefold())
-    ]
-    if not names:
-        raise InputError(
-            "{on} must name a result of the report; got {seen!r}{meant} It has {names}.",
-            seen=on,
-            meant=meant(on, report),
-            names=quote(list(report)),
-        )
-    return [report[name] for name in names]
 
 
 def _selected(table: pd.DataFrame, group: Any, task: Any) -> pd.DataFrame:
@@ -150,11 +149,11 @@ def _selected(table: pd.DataFrame, group: Any, task: Any) -> pd.DataFrame:
     return table
 
 
-def _listed(pairs: pd.DataFrame) -> str:
-    """Return the pairs that amplify most, as text."""
+def _listed(pairs: pd.DataFrame, side: int) -> str:
+    """Return the pairs that change most in a direction, as text."""
     if pairs.empty:
         return ""
-    shown = pairs.sort_values("amplification", ascending=False, kind="stable").head(_MOST)
+    shown = pairs.sort_values("amplification", ascending=side < 0, kind="stable").head(_MOST)
     rest = f"\n(and {len(pairs) - _MOST} more pairs)" if len(pairs) > _MOST else ""
     columns = [name for name in _SHOWN if name in shown and shown[name].notna().any()]
     return shown[columns].to_string(index=False, float_format="{:.4f}".format) + rest

@@ -139,7 +139,13 @@ def own_of(of):
         return _drawn(of)
     return {
         "required_rows": {"effect": [0.1], "changed": [0.3]},
-        "assert_amplification": {"report": [made("AuditReport"), made("AuditResult")]},
+        "assert_amplification": {
+            "report": [made("AuditReport"), made("AuditResult")],
+            "below": [5.0],
+            "limit": [None],
+        },
+        "AuditReport.gate": {"limit": [0.02], "on": [None, "all"]},
+        "ComparisonReport.gate": {"limit": [0.02], "on": [None, "all"]},
         "MLPAttacker.preset": {"name": ["dpa", "leakage"]},
         "Contingency.from_labels": {"y_preds": [None], "sensitive_preds": [None]},
         "Contingency.with_positive": {"pos_label": [1, 0]},

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from by_hand import METRICS, audit, world
 from scipy import stats
 
 import skbiasamp
@@ -66,6 +67,61 @@ def test_pairs_of_few_changes_stay_as_wide_as_exact_bounds():
     assert (table[ENDS[0]] <= table["low"]).all()
 
 
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("reference", ["test", "train"])
+@pytest.mark.parametrize("name", METRICS)
+def test_intervals_of_all_pairs_contain_those_of_single_pairs(name, reference):
+    """Also where the end of a single pair is that of an exact test."""
+    auditor = METRICS[name](reference=reference, simultaneous=True, n_resamples=59, random_state=0)
+    for seed in range(25):
+        data = world(n=60 + 4 * seed, n_train=200, seed=seed)
+        table = audit(auditor, data).table
+        known = table[["low", *ENDS]].notna().all(axis=1)
+        assert known.any()
+        assert (table[ENDS[0]] <= table["low"])[known].all()
+        assert (table[ENDS[1]] >= table["high"])[known].all()
+
+
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+def test_intervals_of_all_pairs_count_the_error_of_training_rates():
+    group, labels, guesses = rows(2_000, 5)
+    train_group, train, _ = rows(500, 5, 1)
+    ends = []
+    for known in (False, True):
+        auditor = DirectionalAuditor(base="train", simultaneous=True, random_state=0)
+        auditor.fit(train, sensitive_features=train_group, reference_is_sample=not known)
+        table = auditor.audit(labels, guesses, sensitive_features=group).table
+        distances = [table["amplification"] - table[end] for end in ("low", ENDS[0])]
+        ends.append(np.array(distances) ** 2)
+    more = ends[0] - ends[1]
+    rates = pd.DataFrame(train).groupby(train_group).mean()
+    error = (
+        rates * (1 - rates) / pd.Series(train_group).value_counts().sort_index().to_numpy()[:, None]
+    )
+    np.testing.assert_allclose(more[0], stats.norm.isf(0.025) ** 2 * error.to_numpy().ravel())
+    times = np.sqrt(more[1] / error.to_numpy().ravel())
+    np.testing.assert_allclose(times, times[0])
+    assert stats.norm.isf(0.025) < times[0] < stats.norm.isf(0.025 / 10) * 1.1
+
+
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+@pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
+def test_the_interval_of_a_size_does_not_reach_below_0(interval):
+    auditor = MultiAttributeAuditor(
+        "A->T", combinations="all", max_size=1, interval=interval, n_resamples=59, random_state=0
+    )
+    lowest = []
+    for seed in range(20):
+        group, labels, guesses = rows(300, 2, seed)
+        auditor.fit(labels, sensitive_features=group)
+        result = auditor.audit(labels, guesses, sensitive_features=group)
+        lowest.append(result.statistics["value_low"])
+        assert lowest[-1] <= result.value <= result.statistics["value_high"]
+    assert min(lowest) >= 0
+    assert interval == "bootstrap" or 0 in lowest
+
+
 def test_the_worst_of_nothing_is_not_found():
     """Of 40 pairs without an effect, an ordinary interval is above 0 in most data sets."""
     found = {"ordinary": 0, "worst": 0}
@@ -92,6 +148,28 @@ def test_worst_names_the_pair_and_covers_the_largest():
     assert (worst["group"], worst["task"]) == ("f", 1)
     assert 0 < worst["low"] < worst["amplification"] < worst["high"]
     assert worst["n_above"] == 1
+
+
+def test_the_interval_of_the_worst_is_that_of_the_largest_of_all_pairs():
+    """Of two pairs that amplify, that of few rows is smaller and reaches further."""
+    n, hired = {"a": 2_000, "b": 2_000, "c": 40}, {"a": 0.3, "b": 0.6, "c": 0.7}
+    predicted = {"a": 0.3, "b": 0.8, "c": 0.875}
+    group = np.repeat(list(n), list(n.values()))
+    labels, guesses = (
+        np.concatenate([np.arange(n[one]) < round(share[one] * n[one]) for one in n]).astype(int)
+        for share in (hired, predicted)
+    )
+    auditor = DirectionalAuditor(reference="test", simultaneous=True, random_state=0)
+    result = auditor.audit(labels, guesses, sensitive_features=group)
+    table = result.table.set_index("group")
+    assert table.loc["c", ENDS[1]] > table.loc["b", ENDS[1]] + 0.05
+    assert table.loc["b", "amplification"] == pytest.approx(0.2)
+    assert table.loc["c", "amplification"] == pytest.approx(0.175)
+    worst = result.worst()
+    assert worst["group"] == "b"
+    assert worst["high"] == table.loc["c", ENDS[1]]
+    assert worst["low"] == table.loc["b", ENDS[0]]
+    assert worst["n_above"] == (table[ENDS[0]] > 0).sum()
 
 
 @pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
@@ -135,11 +213,14 @@ def test_reports_mark_pairs_and_the_gate_checks_the_worst(tmp_path, capsys):
     frame.to_csv(tmp_path / "rows.csv", index=False)
     call = ["audit", str(tmp_path / "rows.csv"), "--target", "hired", "--prediction", "guess"]
     call += ["--sensitive", "sex", "--on", "worst", "--fail-above"]
-    low = result.worst()["low"]
-    assert main([*call, f"{low - 0.01:.4f}"]) == 1
+    worst = result.worst()
+    assert main([*call, f"{worst['low'] - 0.01:.4f}"]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "worst pair of directional A->T (sex = f, 1)" in said
-    assert main([*call, f"{low + 0.01:.4f}"]) == 0
+    assert main([*call, f"{(worst['low'] + worst['high']) / 2:.4f}"]) == 3
+    assert main([*call, f"{worst['high'] + 0.01:.4f}"]) == 0
+    gate = report.gate(worst["high"] + 0.01, on="worst")
+    assert gate.outcome == "passed"
 
 
 # --------------------------------------------------------------------------- rows needed

@@ -340,6 +340,96 @@ def test_certain_scores_of_text_labels_are_scores():
     assert np.isfinite(auditor.score(y, CERTAIN, sensitive_features=SEX))
 
 
+# --------------------------------------------------------------------------- without labels
+
+
+@many(FLOATS)
+def test_floats_without_labels_are_refused_if_0_is_the_positive_class(hold):
+    for options in ({"pos_label": 0}, {"like": counted(pred=None, pos_label=0)}):
+        with pytest.raises(ValueError, match=rf"^y_pred {AMBIGUOUS}"):
+            counted(None, hold(CERTAIN), **options)
+    # If 1 is the positive class, both readings are the same.
+    whole = counted(None, np.array(CERTAIN, int))
+    assert counted(None, hold(CERTAIN)) == whole
+    assert counted(None, hold(CERTAIN), like=counted(pred=None)) == whole
+
+
+@many(FRAMES)
+def test_floats_of_frames_without_labels_are_refused_if_0_is_the_positive_class(hold):
+    named = {"prediction": "p", "sensitive": "a", "pos_label": 0}
+    with pytest.raises(ValueError, match=rf"^column 'p' \(prediction\) {AMBIGUOUS}"):
+        Contingency.from_frame(hold(frame_of()), **named)
+    with pytest.raises(ValueError, match=rf"^prediction {AMBIGUOUS}"):
+        skbiasamp.selection_rates(hold(frame_of()), **named)
+
+
+@pytest.mark.parametrize(("classes", "positive"), LABELS.values(), ids=LABELS)
+@many(FLOATS)
+def test_floats_without_labels_are_probabilities_of_other_classes(hold, classes, positive):
+    train = counted([classes[one] for one in HIRED], None)
+    cells = counted(None, hold(CERTAIN), like=train)
+    assert (cells.tasks, cells.soft("task_pred")) == ((positive,), True)
+    np.testing.assert_allclose(shares(cells), shares(counted()), atol=1e-12)
+    auditor = DirectionalAuditor(base="train", interval=None).fit(train)
+    value, nearly = (
+        auditor.score(None, hold(one), sensitive_features=SEX) for one in (CERTAIN, NEARLY)
+    )
+    assert value == pytest.approx(nearly, abs=2e-3)
+
+
+@pytest.mark.parametrize("train", [None, HIRED, np.array(["no", "yes"])[HIRED]])
+def test_days_without_labels_add_up_or_are_refused(train, tmp_path):
+    like = None if train is None else counted(train, None)
+    certain = counted(None, CERTAIN, like=like)
+    message = "which may be probabilities.*integers|probabilities belong to single rows"
+    with pytest.raises(ValueError, match=message):
+        Store(tmp_path / "store").add(certain, "2026-01")
+    if like is not None:
+        score = RNG.random(N)
+        whole = counted(None, [*score, *CERTAIN], SEX * 2, like=like)
+        scored = counted(None, score, like=like)
+        assert certain + scored == scored + certain == whole
+    integers = counted(None, np.array(CERTAIN, int))
+    Store(tmp_path / "store").add(integers, "2026-01")
+
+
+def test_the_fix_without_labels():
+    """P(class 0) that is 0.0 and 1.0, read as the class, gave the rates of the other class."""
+    no = 1 - np.array(CERTAIN)
+    with pytest.raises(ValueError, match=rf"{AMBIGUOUS}.*as classes too: \(p < 0\.5\)") as refusal:
+        skbiasamp.selection_rates(no, sensitive_features=SEX, pos_label=0)
+    fixed = eval(str(refusal.value).rpartition(": ")[2].rstrip("."), {"p": no})
+    rates = [
+        skbiasamp.selection_rates(given, sensitive_features=SEX, pos_label=0, **more).table
+        for given, more in ((fixed, {}), (no, {"threshold": 0.5}))
+    ]
+    expected = [1 - np.mean([c for c, s in zip(CERTAIN, SEX, strict=True) if s == g]) for g in "fm"]
+    for table in rates:
+        assert table["task"].tolist() == [0, 0]
+        assert table["selection_rate"].tolist() == pytest.approx(expected)
+    labelled = counted(np.array(CERTAIN), None, pos_label=0)  # labels are classes
+    assert skbiasamp.selection_rates(labelled).table["selection_rate"].tolist() == pytest.approx(
+        expected
+    )
+
+
+@pytest.mark.parametrize("how", [{"scores": True}, {"threshold": 0.4}])
+def test_the_class_of_high_scores_is_the_positive_one(how):
+    score = RNG.random(N)
+    tables = [
+        skbiasamp.selection_rates(score, sensitive_features=SEX, pos_label=positive, **how).table
+        for positive in (None, 0)
+    ]
+    assert [table["task"].iloc[0] for table in tables] == [1, 0]
+    assert len(set(map(tuple, (table["selection_rate"] for table in tables)))) == 1
+
+
+def test_numbers_that_are_no_probabilities_are_refused_without_labels():
+    for like in (None, counted(pred=None)):
+        with pytest.raises(ValueError, match=r"probabilities in \[0, 1\]; got 3\.5"):
+            counted(None, [3.5, *NEARLY[1:]], like=like)
+
+
 BITS = st.lists(st.integers(0, 1), min_size=8, max_size=8)
 PAIRS = [[0, 1], [False, True], [0.0, 1.0], ["no", "yes"], [1, 2], [-1, 1], [-1, 0], [0, 2]]
 
@@ -477,6 +567,58 @@ def test_periods_are_read_with_the_positive_class():
     np.testing.assert_allclose(timeline.periods["value"], expected, atol=1e-12)
     with pytest.raises(ValueError, match=AMBIGUOUS):
         skbiasamp.audit_over(rows.assign(p=[*CERTAIN, *CERTAIN]), **how)
+
+
+@pytest.mark.parametrize(("classes", "new"), [([0, 1], 2), (["no", "yes"], "maybe")])
+@pytest.mark.parametrize("positive", [None, 0, 1])
+@pytest.mark.parametrize("engine", ["pandas", "polars", "DuckDB"])
+def test_classes_that_only_later_periods_have_are_left_out(classes, new, positive, engine):
+    """One column of probabilities can be of two classes only, which are those of the reference."""
+    y = np.array(classes, dtype=object)[HIRED * 3]
+    rows = frame_of(y, RNG.random(3 * N), SEX * 3, m=np.repeat(["1", "2", "3"], N))
+    pos_label = None if positive is None else classes[positive]
+    how = {"time": "m", "every": None, "pos_label": pos_label, "n_draws": 19, **COLUMNS}
+    plain = DirectionalAuditor(interval=None)
+    other = rows.assign(y=rows["y"].mask((rows.index >= N) & (rows.index % 5 == 0), new))
+    other["y"] = other["y"].infer_objects()
+    kept = other[other["y"] != new]
+    kept = kept.assign(y=kept["y"].infer_objects())
+    timeline = skbiasamp.audit_over(FRAMES[engine](other), auditor=plain, **how)
+    expected = skbiasamp.audit_over(kept, auditor=plain, **how)
+    assert timeline.periods["value"].tolist() == pytest.approx(expected.periods["value"].tolist())
+    assert timeline.periods["n"].tolist() == [N, N * 4 / 5, N * 4 / 5]
+    notes = [note for note in timeline.notes if note["period"] == "2"]
+    text = f"{N / 5:.0f} rows of the class {new!r}, which the reference lacks, are left out."
+    assert notes == [{"period": "2", "text": text}]
+    with pytest.raises(ValueError, match=f"The period 2 has the class {new!r}"):
+        skbiasamp.audit_over(other, auditor=plain, strict=True, **how)
+    other_rows = counted(y[:N].tolist(), NEARLY, pos_label=pos_label)
+    alone = skbiasamp.audit_over(other, auditor=plain, reference=other_rows, **how)
+    assert alone.periods["n"].tolist() == timeline.periods["n"].tolist()
+
+
+def test_floats_that_are_classes_of_later_periods_are_left_out():
+    """Gaps make floats of whole numbers; a class that is predicted later is no probability."""
+    y, predicted = np.array(HIRED * 3), np.array(CERTAIN * 3)
+    y[N : N + 10] = predicted[N + 5 : N + 15] = 2
+    rows = frame_of(y, predicted, SEX * 3, m=np.repeat(["1", "2", "3"], N))
+    how = {"time": "m", "every": None, "pos_label": 1, "n_draws": 19, **COLUMNS}
+    plain = DirectionalAuditor(interval=None)
+    floats, whole = (
+        skbiasamp.audit_over(rows.astype({"p": kind}), auditor=plain, **how)
+        for kind in (float, int)
+    )
+    pd.testing.assert_frame_equal(floats.periods, whole.periods)
+    assert floats.periods["n"].tolist() == [N, N - 15, N]
+
+
+def test_a_period_of_other_classes_only_is_empty():
+    rows = frame_of(HIRED * 3, RNG.random(3 * N), SEX * 3, m=np.repeat(["1", "2", "3"], N))
+    rows.loc[rows["m"] == "2", "y"] = 2
+    how = {"time": "m", "every": None, "n_draws": 19, **COLUMNS}
+    timeline = skbiasamp.audit_over(rows, auditor=DirectionalAuditor(interval=None), **how)
+    assert timeline.periods["n"].tolist() == [N, 0, N]
+    assert f"{N} rows of the class 2" in timeline.notes[0]["text"]
 
 
 # --------------------------------------------------------------------------- one type a column

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+import skbiasamp
 from skbiasamp import (
     Contingency,
     DirectionalAuditor,
@@ -117,7 +118,8 @@ def assert_same_pairs(one, other, tolerance=0.0):
 
 
 def assert_same_estimates(found, expected):
-    """Estimate, interval and test are equal, and so are the parts of the value."""
+    """Estimate, interval, test and verdict are equal, and so are the parts of the value."""
+    assert found.verdict == expected.verdict
     for name in ("estimate", "low", "high", "p_value"):
         one, other = getattr(found, name), getattr(expected, name)
         assert one == pytest.approx(other, rel=1e-9, abs=1e-14), name
@@ -233,7 +235,6 @@ def test_second_moments_serve_every_base_and_sign(train, test, options, predicte
 def test_a_mean_whose_interval_is_not_known_has_none(train, test):
     for auditor in (
         DirectionalAuditor(n_resamples=99, random_state=0),
-        DirectionalAuditor(interval="analytic", reference="test", n_resamples=99),
         MALSAuditor(n_resamples=99, random_state=0),
     ):
         auditor.fit(lazy_polars(train), target=LABELS, sensitive="group")
@@ -251,6 +252,128 @@ def test_a_mean_whose_interval_is_not_known_has_none(train, test):
             )
         assert known.value == pytest.approx(found.value, rel=1e-12)
         assert np.isfinite([known.low, known.high]).all()
+
+
+SEVERAL = 14
+WORDS = [f"t{i}" for i in range(SEVERAL)]
+COLUMNS = {"target": WORDS, "prediction": [f"p{i}" for i in range(SEVERAL)], "sensitive": "group"}
+
+
+def associated(n, seed, gap, predicted, shares=(0.5, 0.3, 0.2)):
+    """Return tasks that two groups have more and less often, by `gap`, and predictions."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(list("abc")[: len(shares)], n, p=shares)
+    turn = (
+        np.where(np.arange(SEVERAL) % 3, 1, -1)
+        * np.select([group == "a", group == "b"], [1, -1])[:, None]
+    )
+    common = rng.random((n, 1))  # tasks depend on one another
+    labels, guesses = (
+        (0.5 * common + 0.5 * rng.random((n, SEVERAL))) < 0.4 + one * turn
+        for one in (gap, predicted)
+    )
+    frame = pd.DataFrame(labels.astype(np.int8), columns=WORDS)
+    frame[COLUMNS["prediction"]] = guesses.astype(np.int8)
+    scores = np.clip(0.8 * guesses + 0.2 * rng.random((n, SEVERAL)), 0, 1)
+    frame[[f"s{i}" for i in range(SEVERAL)]] = scores
+    return frame.assign(group=group)
+
+
+def assert_audits_agree(auditor, train, test, columns, verdict, engine):
+    """An engine's audit of a query is that of arrays and of a frame in memory."""
+    arrays, frames, queries = (clone(auditor) for _ in range(3))
+    given, of_train = test[columns["prediction"]].to_numpy(), {**columns}
+    del of_train["prediction"]
+    if auditor.reference == "train":
+        arrays.fit(train[WORDS], sensitive_features=train["group"])
+        frames.fit(train, **of_train)
+        queries.fit(engine(train), **of_train)
+    expected = arrays.audit(test[WORDS], given, sensitive_features=test["group"])
+    found = queries.audit(engine(test), **columns)
+    assert expected.verdict == verdict
+    reach = ["association_predictions_low", "association_predictions_high"]
+    for one in (frames.audit(test, **columns), found):
+        assert_same_estimates(one, expected)
+        names = ["n", "sign", "sign_used", "delta", "low", "high", "p_value"]
+        pairs = (result.table[names].to_numpy(float) for result in (one, expected))
+        np.testing.assert_allclose(*pairs, rtol=1e-9, atol=1e-14)
+        if verdict == "reverses":
+            ends = ([result.statistics[name] for name in reach] for result in (one, expected))
+            np.testing.assert_allclose(*ends, rtol=1e-9)
+    assert Contingency.from_frame(engine(test), **columns).summed == "tasks"
+
+
+@pytest.mark.parametrize("engine", [lazy_polars, duckdb])
+@pytest.mark.parametrize("predicted", ["p", "s"], ids=["labels", "probabilities"])
+@pytest.mark.parametrize("shares", [(0.6, 0.4), (0.5, 0.3, 0.2)], ids=["two", "three"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"reference": "test"},
+        {"base": "train"},
+        {
+            "base": pd.DataFrame(
+                0.4 + 0.1 * np.outer([1, -1, 0], np.where(np.arange(14) % 3, 1, -1)),
+                list("abc"),
+                WORDS,
+            )
+        },
+    ],
+    ids=["base", "untrained", "train", "own"],
+)
+def test_a_model_reverses_however_its_rows_are_read(engine, predicted, shares, options):
+    data = [associated(n, i, 0.1, -0.1, shares) for i, n in enumerate((2_000, 1_500))]
+    if "base" in options and not isinstance(options["base"], str):
+        options = {"base": options["base"].iloc[: len(shares)]}
+    columns = COLUMNS | {"prediction": [f"{predicted}{i}" for i in range(SEVERAL)]}
+    auditor = DirectionalAuditor(interval="analytic", **options)
+    assert_audits_agree(auditor, *data, columns, "reverses", engine)
+
+
+@pytest.mark.parametrize("options", [{}, {"reference": "test"}, {"base": "train"}])
+def test_groups_of_few_rows_leave_the_verdict_however_they_are_read(options):
+    train = associated(1_000, 0, 0.05, 0.0)
+    test = associated(2_000, 1, 0.05, 0.12, (0.6, 0.39, 0.01))
+    assert 0 < (test["group"] == "c").sum() < 30
+    auditor = DirectionalAuditor(interval="analytic", **options)
+    assert_audits_agree(auditor, train, test, COLUMNS, "amplifies", duckdb)
+    found = auditor.fit(train[WORDS], sensitive_features=train["group"]).audit(
+        duckdb(test), **COLUMNS
+    )
+    assert found.statistics["n_small_pairs"] == SEVERAL
+
+
+@pytest.mark.parametrize("engine", [lazy_polars, duckdb])
+def test_weak_training_correlations_count_their_error_however_they_are_read(engine):
+    """Signs that count part of the change are others than the published ones here."""
+    train, test = associated(300, 0, 0.02, 0.0), associated(1_000, 1, 0.02, 0.02)
+    auditor = DirectionalAuditor(base="train", interval="analytic")
+    assert_audits_agree(auditor, train, test, COLUMNS, "no clear effect", engine)
+    result = auditor.fit(engine(train), target=WORDS, sensitive="group").audit(
+        engine(test), **COLUMNS
+    )
+    assert (result.table["sign"] != result.table["sign_used"]).any()
+    # Sums of each task by itself do not say how errors of training rates add up.
+    known = Contingency.from_frame(engine(train), target=WORDS, sensitive="group")
+    assert known.summed == "tasks"
+    with pytest.warns(UncertaintyWarning, match="each task was counted by itself"):
+        short = auditor.fit(known).audit(test, **COLUMNS)
+    assert np.isnan([short.low, short.high, short.p_value]).all()
+    assert short.estimate == pytest.approx(result.estimate, rel=1e-9)
+
+
+@pytest.mark.parametrize("trained", [True, False])
+def test_reports_say_reverses_however_rows_are_read(trained):
+    train, test = associated(2_000, 0, 0.1, 0.1), associated(1_500, 1, 0.1, -0.1)
+    verdicts = []
+    for engine in (duckdb, lambda rows: rows):
+        given = {"y_train": engine(train)} if trained else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UncertaintyWarning)
+            report = skbiasamp.audit(engine(test), random_state=0, **given, **COLUMNS)
+        verdicts.append(report["directional A->T"].verdict)
+    assert verdicts == ["reverses", "reverses"]
 
 
 @pytest.mark.parametrize("predicted", ["p", "s"], ids=["labels", "probabilities"])

@@ -1226,28 +1226,56 @@ def test_options_of_a_curve_are_its_own():
             curve.at(threshold)
 
 
+@pytest.mark.filterwarnings("ignore::skbiasamp.inference.UncertaintyWarning")
+@pytest.mark.parametrize("trained", [True, False])
+@pytest.mark.parametrize("n_groups", [2, 3])
 @pytest.mark.parametrize("weight", [None, "whole", "fractional"])
-def test_a_curve_has_the_standard_error_of_the_auditor_at_every_threshold(weight):
+def test_a_curve_has_the_estimate_of_the_auditor_at_every_threshold(weight, n_groups, trained):
     rng = np.random.default_rng(0)
-    # Of two groups the estimate is the value, at the signs that were learned.
-    group = rng.choice(["a", "b"], 600)
-    y = pd.DataFrame({"x": rng.integers(0, 2, 600), "y": group == "a"}).astype(int)
+    group = rng.choice(list("abc")[:n_groups], 600)
+    often = (group == "a") ^ (rng.random(600) < 0.3)
+    y = pd.DataFrame({"x": rng.integers(0, 2, 600), "y": often}).astype(int)
     score = np.round(rng.random((600, 2)) + 0.4 * y.to_numpy(), 1)
     n = {None: None, "whole": rng.integers(1, 4, 600), "fractional": rng.random(600)}[weight]
     labels = {"sensitive_features": group, "sample_weight": n}
-    curve = amplification_curve(y, score, **labels, interval="analytic", confidence_level=0.9)
-    auditor = DirectionalAuditor(interval="analytic", confidence_level=0.9)
-    auditor.fit(y, sensitive_features=group, sample_weight=n)
+    given = {"interval": "analytic", "confidence_level": 0.9}
+    if trained:
+        given |= {"y_train": y, "sensitive_train": group}
+    curve = amplification_curve(y, score, **labels, **given)
+    auditor = DirectionalAuditor(interval="analytic", confidence_level=0.9, reference="test")
+    if trained:
+        auditor.set_params(reference="train").fit(y, sensitive_features=group)
     for threshold in (0.3, 0.5, 0.9):
         at = np.searchsorted(curve.thresholds, threshold)
         result = auditor.audit(y, (score > threshold).astype(int), **labels)
         assert curve.values[at] == pytest.approx(result.value)
+        assert curve.estimates[at] == pytest.approx(result.estimate, abs=1e-12)
         reach = stats.norm.isf(0.05) * result.statistics["standard_error"]
-        assert_allclose(
-            [curve.values[at] - curve.low[at], curve.high[at] - curve.values[at]], reach
-        )
-    assert list(curve.to_frame()) == ["threshold", "amplification", "low", "high"]
-    assert amplification_curve(y, score, **labels).low is None
+        ends = [result.estimate - reach, result.estimate + reach]
+        assert_allclose([curve.low[at], curve.high[at]], ends)
+    # Of two groups the estimate is the value, at the signs that were learned.
+    equal = np.allclose(curve.values, curve.estimates, atol=1e-12)
+    assert equal == (trained and n_groups == 2)
+    assert list(curve.to_frame()) == ["threshold", "amplification", "estimate", "low", "high"]
+    none = amplification_curve(y, score, **labels)
+    assert none.low is none.estimates is None
+    assert list(none.to_frame()) == ["threshold", "amplification"]
+
+
+def test_a_long_curve_has_the_estimates_of_signs_that_were_learned():
+    """Between the thresholds whose errors are computed too."""
+    rng = np.random.default_rng(1)
+    group, y = rng.choice(list("abc"), 500), rng.integers(0, 2, 500)
+    score = rng.random(500)
+    train = {"y_train": (group == "a").astype(int), "sensitive_train": group}
+    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic", **train)
+    auditor = DirectionalAuditor(interval="analytic")
+    auditor.fit(train["y_train"], sensitive_features=group)
+    for at in (100, 201, 333):
+        predicted = (score > curve.thresholds[at]).astype(int)
+        result = auditor.audit(y, predicted, sensitive_features=group)
+        assert curve.estimates[at] == pytest.approx(result.estimate, abs=1e-12)
+        assert_allclose(curve.high[at] - curve.low[at], result.high - result.low, rtol=0.02)
 
 
 # ------------------------------------------------------------------ value or estimate

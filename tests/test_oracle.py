@@ -1,8 +1,9 @@
 """Values frozen from the papers' own released code, checked in exact rational arithmetic.
 
-The cases are a file of their own (``cooccurrence_cases.json``), which says how to read it. Rows are
-``"A|T"`` in training and ``"A|T|Â|T̂"`` in the audited data, each a string of 0 and 1; without
-training rows the audited labels give the sign.
+All cases are a file of their own (``cooccurrence_cases.json``, in the folder SKBIASAMP_ORACLE), and
+some of them are in ``oracle.json`` here; both say how to read them. Rows are ``"A|T"`` in training
+and ``"A|T|Â|T̂"`` in the audited data, each a string of 0 and 1; without training rows the audited
+labels give the sign.
 """
 
 import json
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cut_oracle import EMBEDDED, cut
 from values_only import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
 from skbiasamp import Contingency
@@ -23,9 +25,9 @@ from skbiasamp.metrics import (
     multi_attribute_amplification,
 )
 
-PROJECT = Path(__file__).resolve().parents[1]
-FOLDER = Path(os.environ.get("SKBIASAMP_ORACLE", PROJECT.parent / "shared" / "oracle"))
-FILE = FOLDER / "cooccurrence_cases.json"
+FOLDER = os.environ.get("SKBIASAMP_ORACLE")
+FILE = Path(FOLDER, "cooccurrence_cases.json") if FOLDER else EMBEDDED
+CASES = json.loads(FILE.read_text())["cases"]
 TOLERANCE = 1e-9
 SIDES = ("group", "task", "group_pred", "task_pred")
 DIRECTIONS = ("A->T", "T->A")
@@ -33,14 +35,7 @@ DIRECTIONS = ("A->T", "T->A")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 
 
-def cases():
-    if FILE.exists():
-        return [pytest.param(one, id=one["id"]) for one in json.loads(FILE.read_text())["cases"]]
-    reason = f"{FILE.name} is not here: name the folder that has it in SKBIASAMP_ORACLE"
-    return [pytest.param(None, id="no-oracle", marks=pytest.mark.skip(reason=reason))]
-
-
-every_case = pytest.mark.parametrize("case", cases())
+every_case = pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
 
 
 def repeated(rows):
@@ -171,3 +166,8 @@ def test_multi_mals(case, min_size):
         assert agrees(result.statistics["variance"], expected["variance"])
     value = by_function(case, multi_attribute_amplification, **options)
     assert agrees(value, expected["mean"])
+
+
+@pytest.mark.skipif(not FOLDER, reason="SKBIASAMP_ORACLE does not name the folder of all cases")
+def test_the_embedded_cases_are_some_of_all():
+    assert json.loads(EMBEDDED.read_text())["cases"] == cut(CASES)

@@ -1,5 +1,6 @@
 """A metric of a user's own, in about fifteen lines, gets what the package's metrics have."""
 
+import copy
 import json
 import pickle
 import re
@@ -283,6 +284,10 @@ def test_pairs_of_few_rows_leave_the_estimate_and_are_a_part_of_the_value():
         own = result.table["amplification"][2] / 3
         assert result.statistics["small_pairs"] == pytest.approx(own, abs=1e-12)
         assert result.table["sign_used"].tolist() == [1, -1, 0]
+        assert result.estimand.endswith(
+            "the population that the audited rows are a sample of. Pairs with fewer than 30 rows "
+            "are left out."
+        )
     result = audited(UncentredAuditor(interval="analytic"), data)
     assert result.estimate + own == pytest.approx(result.value, abs=1e-12)
 
@@ -462,3 +467,38 @@ def test_displays_draw_it():
     assert_allclose(np.sort(drawn), np.sort(result.table["amplification"]), atol=1e-12)
     heatmap = AmplificationHeatmapDisplay.from_result(result).plot()
     assert heatmap.figure_ is heatmap.ax_.figure
+
+
+# --------------------------------------------------------------------------- the sentence
+
+
+class SlowlyWorded(OwnDirectionalAuditor):
+    """Counts its sentences, which depend on a parameter."""
+
+    n_asked = 0
+
+    def _sentence(self, result):
+        type(self).n_asked += 1
+        return f"{result.verdict} at {self.confidence_level}"
+
+
+@pytest.mark.parametrize(
+    "read",
+    {
+        "itself": lambda result: result,
+        "pickle": lambda result: pickle.loads(pickle.dumps(result)),
+        "deep copy": copy.deepcopy,
+        "replace": lambda result: replace(result, rank=7),
+        "JSON": lambda result: type(result).from_json(result.to_json()),
+    }.values(),
+)
+def test_a_sentence_is_written_once_and_only_if_it_is_read(read):
+    y, predicted, sex = [1, 0] * 40, [1, 0, 0, 0] * 20, ["f"] * 40 + ["m"] * 40
+    auditor = SlowlyWorded(interval=None, reference="test", confidence_level=0.9)
+    SlowlyWorded.n_asked = 0
+    result = auditor.audit(y, predicted, sensitive_features=sex)
+    assert (result.value, result.verdict, SlowlyWorded.n_asked) == (0.0, "cannot amplify", 0)
+    auditor.set_params(confidence_level=0.5)  # of later audits
+    found = read(result)
+    assert found.sentence == result.sentence == "cannot amplify at 0.9"
+    assert (found.sentence, SlowlyWorded.n_asked) == (result.sentence, 1)

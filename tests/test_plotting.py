@@ -635,6 +635,13 @@ def test_the_curve_has_its_interval_and_the_operating_point():
     drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
     curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
     assert_allclose(drawn.low, curve.low)
+    assert drawn.estimate_line_ is None  # estimate and value are equal
+    group[:60] = "x"  # of three groups they are not
+    drawn = AmplificationCurveDisplay.from_predictions(y, score, sensitive_features=group)
+    curve = amplification_curve(y, score, sensitive_features=group, interval="analytic")
+    assert_allclose(drawn.estimate_line_.get_ydata(), curve.estimates)
+    legend = [text.get_text() for text in drawn.ax_.get_legend().get_texts()]
+    assert legend[:2] == ["estimate", "confidence interval of the estimate"]
     none = AmplificationCurveDisplay.from_predictions(
         y, score, sensitive_features=group, interval=None
     )

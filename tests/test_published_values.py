@@ -7,12 +7,14 @@ Like Shopping", EMNLP 2017. A published count stands here as ``"A|T|Â|T̂": row
 string of 0 and 1, one a column.
 """
 
+import json
 import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from cut_oracle import COMPAS, EMBEDDED, compas_rows
 from values_only import DirectionalAuditor, MALSAuditor, MultiAttributeAuditor
 
 from skbiasamp import Contingency
@@ -242,27 +244,27 @@ def test_compas_counts_have_the_printed_margins(counts, table):
 
 
 def data_folder():
-    project = Path(__file__).resolve().parents[1]
-    return Path(os.environ.get("SKBIASAMP_DATA", project.parent / "shared" / "data"))
+    """Return the folder of the reference data."""
+    if "SKBIASAMP_DATA" not in os.environ:
+        pytest.skip("needs the reference data")
+    return Path(os.environ["SKBIASAMP_DATA"])
+
+
+def embedded_rows():
+    counts = pd.DataFrame(json.loads(EMBEDDED.read_text())["compas"], columns=[*COMPAS, "n"])
+    return counts.loc[counts.index.repeat(counts["n"]), COMPAS]
 
 
 @pytest.fixture(scope="module")
 def compas():
     """ProPublica's two-year file, its own row filter, and the two largest races."""
-    file = data_folder() / "compas-scores-two-years.csv"
-    if not file.exists():
-        pytest.skip(
-            f"{file.name} of github.com/propublica/compas-analysis is not here: name the folder "
-            "that has it in SKBIASAMP_DATA"
-        )
-    frame = pd.read_csv(file)
-    frame = frame[
-        frame["days_b_screening_arrest"].between(-30, 30)
-        & (frame["is_recid"] != -1)
-        & (frame["c_charge_degree"] != "O")
-        & (frame["score_text"] != "N/A")
-    ]
-    return frame[frame["race"].isin(["Caucasian", "African-American"])]
+    folder = os.environ.get("SKBIASAMP_DATA")
+    return compas_rows(Path(folder, "compas-scores-two-years.csv")) if folder else embedded_rows()
+
+
+@pytest.mark.skipif("SKBIASAMP_DATA" not in os.environ, reason="SKBIASAMP_DATA names no folder")
+def test_the_embedded_rows_are_those_of_the_file(compas):
+    assert embedded_rows().value_counts().to_dict() == compas.value_counts().to_dict()
 
 
 def test_the_compas_file_has_the_published_table(compas):

@@ -42,8 +42,9 @@ from skbiasamp import (
     LeakageAuditor,
     MALSAuditor,
     NumericAuditor,
+    amplification_scorer,
 )
-from skbiasamp.inference import assess
+from skbiasamp.inference.independent_signs import Signs
 from skbiasamp.inference.influence import association_moments
 
 pytestmark = [
@@ -585,6 +586,46 @@ def test_real_amplification_is_found_without_training_labels(n_groups, n_tasks, 
     assert found[1] <= 0.2 * n_data
 
 
+def test_the_majority_of_several_classes_is_chosen_independently_of_its_change():
+    """Eight classes are equally frequent: the one that is ahead by chance is predicted less."""
+    estimates, values, signs = [], [], set()
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 8, 500)
+        p = np.where(rng.random(500) < 0.4, rng.integers(0, 8, 500), y)
+        result = LabelAuditor(reference="test", interval="analytic").audit(y, p)
+        labels, predicted = np.eye(8)[y], np.eye(8)[p]
+        rate, change = labels.mean(axis=0), (predicted - labels).mean(axis=0)
+        joint = np.cov(labels.T, (predicted - labels).T)
+        # The part of each rate that no change explains, by least squares.
+        slopes, *_ = np.linalg.lstsq(joint[8:, 8:], joint[8:, :8], rcond=1e-10)
+        used = result.table["sign_used"].to_numpy()
+        ahead = np.sort(rate)[-2:] @ [-1, 1] > 4 * np.sqrt(2 / 8 / 500)
+        assert not ahead
+        if (rate == rate.max()).sum() == 1:
+            plain = [np.eye(8)[np.argmax(rate - change @ slopes)], np.eye(8)[np.argmax(rate)]]
+            assert any(np.array_equal(used, one) for one in plain)
+            signs.add((used == plain[0]).all())
+        assert result.estimate == pytest.approx(change @ used / used.sum(), abs=1e-12)
+        estimates.append(result.estimate)
+        values.append(result.value)
+    assert True in signs
+    error = np.std(values) / np.sqrt(60)
+    assert np.mean(values) < -4 * error
+    assert abs(np.mean(estimates)) < 2.5 * error
+
+
+def test_a_clear_majority_of_several_classes_keeps_its_sign():
+    y = np.repeat([0, 1, 2], [250, 150, 100])
+    p = np.where(np.arange(500) % 3 == 0, 2, y)
+    result = LabelAuditor(reference="test", interval="analytic").audit(y, p)
+    assert result.table["sign_used"].tolist() == result.table["sign"].tolist() == [1, 0, 0]
+    assert result.verdict == "reduces"
+    assert result.estimate == result.value < 0
+    trained = LabelAuditor(interval="analytic").fit(np.repeat([1, 0, 2], [10, 9, 8])).audit(y, p)
+    assert trained.table["sign_used"].tolist() == [0, 1, 0]  # other rows share no noise
+
+
 def reversing(z, times, changed, half=1000):
     """Return two groups whose labels differ by `z` standard errors, and a model that turns that.
 
@@ -628,11 +669,52 @@ def test_a_model_that_reverses_a_weak_association_does_not_amplify(z, interval, 
             if times * z >= 3.5:  # clearly the other way round
                 assert result.verdict in ("reverses", "no clear effect")
             with monkeypatch.context() as patch:  # signs that count the change, alone
-                patch.setattr(assess, "chosen", lambda every: 0)
+                patch.setattr(Signs, "choices", property(lambda own: [own.used]))
                 alone.append(auditor.audit(y, p, sensitive_features=group).verdict)
     assert "amplifies" not in verdicts
     assert "reverses" in verdicts
     assert "amplifies" in alone
+
+
+class Scored:
+    """A model whose predictions are column 1 of its rows; column 0 is the group."""
+
+    def fit(self, X, y):
+        """Learn nothing."""
+
+    def predict(self, X):
+        return X[:, 1]
+
+
+@pytest.mark.parametrize("metric", [DirectionalAuditor, BiasDisparityAuditor, MALSAuditor])
+def test_scores_are_the_estimates_of_audits_whatever_their_interval(metric):
+    """Weak associations that are reversed have the labels' own signs."""
+    own = 0
+    for z in (1.2, 1.9, 2.5, 3.5):
+        for times, changed in [(0.6, 100), (1, 300), (1.5, 300), (2, 500), (3, 800)]:
+            data = reversing(z, times, changed)
+            if data is None:
+                continue
+            group, y, p = data
+            X = np.column_stack([group == "a", p]).astype(int)
+            estimates = []
+            for interval in ("analytic", "bootstrap", None):
+                if metric is BiasDisparityAuditor and interval != "bootstrap":
+                    continue
+                how = {"interval": interval, "n_resamples": 59, "random_state": 0}
+                auditor = metric(reference="test", **how)
+                result = auditor.audit(y, p, sensitive_features=X[:, 0])
+                scorer = amplification_scorer(
+                    auditor, sensitive=0, objective="lowest", what="estimate"
+                )
+                assert -scorer(Scored(), X, y) == result.estimate
+                estimates.append(result.estimate)
+                compared = auditor.compare(y, {"a": p, "b": y}, sensitive_features=X[:, 0])
+                assert compared.table["estimate"][0] == pytest.approx(result.estimate, rel=1e-12)
+            assert len(set(estimates)) == 1
+            signs = result.table["sign_used"].to_numpy()
+            own += (signs == result.table["sign"]).all() and result.estimate < 0
+    assert own > 0
 
 
 @pytest.mark.parametrize("interval", ["analytic", "bootstrap"])
@@ -654,6 +736,40 @@ def test_a_model_that_reverses_a_strong_association_reverses(direction, interval
     low, high = (part[f"association_predictions_{end}"] for end in ("low", "high"))
     assert low < part["association_predictions"] < high < 0
     assert "reverses" in result.sentence
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_a_model_that_reverses_preferences_reverses_them(as_frame):
+    group, y, p = reversing(16, 1, 700)
+    auditor = BiasDisparityAuditor(n_resamples=999, random_state=0)
+    auditor.fit(y, sensitive_features=group)
+    rows = pd.DataFrame({"group": group, "y": y, "p": p})
+    if as_frame:
+        result = auditor.audit(rows, target="y", prediction="p", sensitive="group")
+    else:
+        result = auditor.audit(y, p, sensitive_features=group)
+    assert result.verdict == "reverses"
+    assert "reverses" in result.sentence
+
+    def of_predictions(rows):
+        of_groups = rows.groupby("group")[["y", "p"]].mean() / rows[["y", "p"]].mean()
+        return np.mean([1, -1] * (of_groups["p"] - 1) / of_groups["y"])
+
+    rng = np.random.default_rng(1)
+    draws = [of_predictions(rows.iloc[rng.integers(0, len(rows), len(rows))]) for _ in range(400)]
+    names = [f"association_predictions{end}" for end in ("", "_low", "_high")]
+    known = [result.statistics[name] for name in names]
+    assert known[0] == pytest.approx(of_predictions(rows), rel=1e-12)
+    error = np.std(draws)
+    assert_allclose(known[1:], stats.norm.interval(0.95, known[0], error), atol=0.25 * error)
+
+
+def test_a_model_that_only_weakens_preferences_reduces_them():
+    group, y, _ = reversing(16, 1, 700)
+    p = np.where(np.random.default_rng(0).random(len(y)) < 0.5, np.arange(len(y)) % 2, y)
+    auditor = BiasDisparityAuditor(n_resamples=199, random_state=0)
+    auditor.fit(y, sensitive_features=group)
+    assert auditor.audit(y, p, sensitive_features=group).verdict == "reduces"
 
 
 def test_the_association_of_predictions_has_the_interval_of_a_difference_of_two_rates():

@@ -145,7 +145,8 @@ def test_second_moments_are_stored_and_added():
         **TASKS,
     )
     stored = [Contingency.from_json(day.to_json()) for day in days]
-    np.testing.assert_array_equal(sum(stored).moments.squares, whole.moments.squares)
+    assert len(whole.moments) == 1
+    np.testing.assert_array_equal(sum(stored).moments[0].squares, whole.moments[0].squares)
     # Of other signs they are other numbers.
     other = Contingency.from_frame(
         duckdb(simulate(400, 4)),
@@ -154,7 +155,7 @@ def test_second_moments_are_stored_and_added():
         moments=(-np.ones((3, 7)), True),
         **TASKS,
     )
-    assert (stored[0] + other).moments is None
+    assert (stored[0] + other).moments == ()
 
 
 @every_kind

@@ -24,15 +24,37 @@ def report_of(predicted, **options):
     return skbiasamp.audit(HIRED, predicted, sensitive_features=SEX, auditors=auditors, **options)
 
 
-def test_it_fails_only_if_the_interval_lies_above():
+def test_it_holds_only_if_the_whole_interval_lies_below():
     report = report_of(MORE)
     result = report["directional A->T"]
-    assert result.low < result.value
-    assert_amplification(report, below=result.low)
-    assert_amplification(result, below=result.low)
-    for one in (report, result):
-        with pytest.raises(AssertionError, match="lies above"):
-            assert_amplification(one, below=result.low - 1e-9)
+    assert result.low < result.value < result.high
+    for audited in (report, result):
+        assert_amplification(audited, below=result.high)
+        with pytest.raises(AssertionError, match=r"amplifies: inconclusive\. About .* rows would"):
+            assert_amplification(audited, below=result.high - 1e-9)
+        assert_amplification(audited, below=result.low, inconclusive="pass")
+        with pytest.raises(AssertionError, match="amplifies: failed"):
+            assert_amplification(audited, below=result.low - 1e-9, inconclusive="pass")
+
+
+def test_a_limit_holds_in_both_directions():
+    less = report_of([1] * 140 + [0] * 260 + [1] * 160 + [0] * 240)
+    result = less["directional A->T"]
+    assert result.verdict == "reduces"
+    assert_amplification(less, below=0)
+    assert_amplification(less, limit=-result.low)
+    with pytest.raises(AssertionError, match=r"reduces: failed\n"):
+        assert_amplification(less, limit=0.02)
+    with pytest.raises(InputError, match="Pass either below or limit"):
+        assert_amplification(less, limit=0.02, below=0.02)
+
+
+def test_a_model_that_reverses_the_association_fails_at_every_limit():
+    reversing = report_of([1] * 400 + [0] * 400)
+    assert reversing["directional A->T"].verdict == "reverses"
+    for limits in ({"below": 0.02}, {"below": 0.99}, {"limit": 0.99}):
+        with pytest.raises(AssertionError, match="reverses: failed"):
+            assert_amplification(reversing, **limits)
 
 
 def test_the_message_lists_the_pairs_that_are_responsible():
@@ -47,15 +69,19 @@ def test_one_pair_is_checked_by_its_own_interval():
     report = report_of(MORE)
     table = report["directional A->T"].table.set_index("group")
     for group in "fm":
-        low = table.loc[group, "low"]
-        assert_amplification(report, group=group, below=low)
-        assert_amplification(report, group=group, task=1, below=low)
-        with pytest.raises(AssertionError, match="1 of 1 pairs lie above"):
+        low, high = table.loc[group, ["low", "high"]]
+        assert_amplification(report, group=group, below=high)
+        assert_amplification(report, group=group, task=1, below=high)
+        with pytest.raises(AssertionError, match=rf"A->T \({group}, 1\): .*: inconclusive"):
+            assert_amplification(report, group=group, below=low)
+        with pytest.raises(AssertionError, match=rf"A->T \({group}, 1\): .*: failed"):
             assert_amplification(report, group=group, below=low - 1e-9)
 
 
 def test_labels_themselves_pass_and_balanced_labels_too():
-    assert_amplification(report_of(HIRED), below=0)
+    assert_amplification(report_of(HIRED), below=0.02)
+    with pytest.raises(AssertionError, match="on the limit: no number of rows decides"):
+        assert_amplification(report_of(HIRED), below=0)
     balanced = skbiasamp.audit(
         [0, 1] * 400, MORE, sensitive_features=SEX, auditors=[DirectionalAuditor()]
     )
@@ -76,7 +102,8 @@ def test_of_models_without_an_effect_few_fail():
             rows = np.flatnonzero(sex == one)
             predicted[rows] = (rng.random(len(rows)) < y[rows].mean()).astype(int)
         try:
-            assert_amplification(auditor.audit(y, predicted, sensitive_features=sex), below=0)
+            result = auditor.audit(y, predicted, sensitive_features=sex)
+            assert_amplification(result, below=0, inconclusive="pass")
         except AssertionError:
             failed += 1
     assert failed <= 12
@@ -89,7 +116,9 @@ def test_of_models_without_an_effect_few_fail():
         ({"group": "x"}, r"group must be a group of the audit; got 'x'. It has 'f' and 'm'"),
         ({"task": 2}, r"task must be a task of the audit; got 2. It has 1"),
         ({"on": 5}, "on must be the name of a result; got 5"),
-        ({"below": float("nan")}, "below must be a finite number; got nan"),
+        ({"limit": -0.1}, "limit must be a number of 0 or more; got -0.1"),
+        ({"inconclusive": "maybe"}, "inconclusive must be one of 'fail', 'pass'. Got 'maybe'"),
+        ({"below": float("nan")}, "below must be a number of 0 or more; got nan"),
     ],
 )
 def test_what_is_not_there_is_named(options, message):

@@ -23,4 +23,4 @@ def test_the_model_does_not_amplify():
         sensitive_train=race,
         auditors=[skbiasamp.DirectionalAuditor(random_state=0)],
     )
-    assert_amplification(report, below=0.08)
+    assert_amplification(report, below=0.1)

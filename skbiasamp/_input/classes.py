@@ -159,14 +159,14 @@ def check_no_texts(values: Sequence[Any], n_rows: float, name: Name) -> None:
 
 
 def are_probabilities(
-    values: Sequence[Any], classes: Names, positive: Hashable, name: Name
+    values: Sequence[Any], classes: Names | None, positive: Hashable, name: Name
 ) -> bool:
     """Return whether a column of no other `values` than the floats 0.0 and 1.0 holds probabilities.
 
     They are probabilities if they are no classes. If they are, it must make no difference: 1 is
-    then the positive class, or 0 the other.
+    then the positive class, or 0 the other. Without labels (None), 0 and 1 are the classes.
     """
-    known = whole_classes(classes)
+    known = (0, 1) if classes is None else whole_classes(classes)
     constant = len(known) == 1 and kind_of_name(known[0]) == "numbers"
     if not constant and not set(values) <= set(known):
         return True
@@ -176,10 +176,13 @@ def are_probabilities(
     raise InputError(
         "{name} holds only the floats {seen}, which may be classes, or probabilities of the "
         "positive class, {positive!r}. Pass classes as integers (astype(int)), and probabilities "
-        "as two columns, one for each class (predict_proba).",
+        "{fix}.",
         name=name,
         seen=quote(sorted(map(float, values))),
         positive=positive,
+        fix="as classes too: (p < 0.5).astype(int)"
+        if classes is None
+        else "as two columns, one for each class (predict_proba)",
     )
 
 

@@ -190,6 +190,8 @@ class _Reader:
 
     def _countable(self, truth: str) -> bool:
         """Whether labels are numbers with more values than a binary label has."""
+        if self._key(truth) not in self.columns:
+            return False
         column = self.columns[self._key(truth)]
         at = np.subtract(column.raw, column.offset, dtype=np.intp)
         present = (column.values[i] for i in pd.unique(at))

@@ -206,18 +206,25 @@ class Sides:
                 "columns. Pass a prediction for each of them.",
                 n=len(known.names),
             )
-        if matrix is not None and trained is not None:
+        found = {name: one for name, one in labels.items() if name == "y_pred"}
+        if found and self.how.threshold is not None:
+            codes, decisions = found["y_pred"]
+            decided = self._decided(trained or (0, 1), known)
+            found["y_pred"] = codes, tuple(decided[one] for one in decisions)
+        soft = self._certain(found, trained, "y_pred", "y_pred")
+        matrix = soft if matrix is None else matrix
+        if matrix is not None:
+            assert trained is not None  # else floats are classes
             names, pos_label = self._positive(trained, known)
             matrix = self._class_matrix(matrix, names, "y_pred", "classes", pos_label)
-            return Side(names, Members(matrix), one_label=True, pos_label=pos_label)
-        codes, values = labels["y_pred"]
-        if self.how.threshold is not None:
-            decided = self._decided(trained or (0, 1), known)
-            values = tuple(decided[one] for one in values)
-        aligned, recoded = self._align({"y_pred": (codes, values)}, trained, "task")
+            floats = "y_pred" in self.coded.floats
+            members = Members(matrix)
+            return Side(names, members, one_label=True, pos_label=pos_label, floats=floats)
+        floats = self._of_floats("y_pred", found["y_pred"][1])
+        aligned, recoded = self._align(found, trained, "task")
         names, pos_label = self._positive(aligned, known)
         own = Codes(recode(recoded["y_pred"], aligned, names), len(names))
-        return Side(names, own, one_label=True, pos_label=pos_label)
+        return Side(names, own, one_label=True, pos_label=pos_label, floats=floats)
 
     def _decided(self, classes: Names, known: Side | None) -> dict[Hashable, Hashable]:
         """Return the class of scores below the threshold, and that of the others."""
@@ -272,10 +279,11 @@ class Sides:
         classes, positive = known or sort_names(found[label][1]), None
         if self.how.scores and len(classes) > 2:
             return None  # attackers know more classes by their numbers
-        if label == "y_true":
+        if name == "y_pred":
             classes, positive = self._positive(classes, self.how.like and self.how.like[1])
         codes, values = found[name]
-        if not are_probabilities(values, classes, positive, name):
+        own = label == name and known is None
+        if not are_probabilities(values, None if own else classes, positive, name):
             return None
         del found[name]
         return np.array(values, dtype=float)[codes, None]

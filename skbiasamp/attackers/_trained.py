@@ -17,7 +17,10 @@ from skbiasamp.attackers._fitting import TrainingTask, predictions_of
 from skbiasamp.attackers.attack import Attack
 from skbiasamp.attackers.attack_pair import AttackPair, Qualities, of_all_draws, other_folds
 from skbiasamp.attackers.qualities import OF_PROBABILITIES, TINY, confident, divide, inverse_spread
-from skbiasamp.attackers.resampling import resample, split
+from skbiasamp.attackers.resampling import draw_folds, split
+from skbiasamp.counts.blocks import BlockWeights
+from skbiasamp.counts.draws import divided_into_blocks, in_blocks
+from skbiasamp.counts.pair_sums import pair_sums
 
 # Numbers held at once for each cell by true and predicted class.
 _HELD = 1 << 26
@@ -94,15 +97,14 @@ def _tasks(
     n_rows = max(1, round(float(weight.sum()) * per_weight))
     if weight.shape[1] > 1:
         n_rows = round(n_rows * (1 - 1 / weight.shape[1]))
-    if not attack.n_classes:
-        train = weight if weight.shape[1] == 1 else weight.sum(axis=1, keepdims=True) - weight
-        target = _numbers(pair, source, rate, rng)
-        (judged,) = _validation_rows(attack)
+    how: Any = {"n_classes": attack.n_classes, "n_rows": n_rows, "rows_per_weight": per_weight}
+    by_cell = _by_cell(pair, source, weight, rate, rng)
+    if by_cell is not None:
+        target, train = by_cell
+        (how["validation"],) = _validation_rows(attack)
         return [
-            TrainingTask(
-                source.of_rows, target, held, inputs, 0, n_rows, int(seed), per_weight, None, judged
-            )
-            for held, seed in zip(train[0], seeds[:, 0], strict=False)
+            TrainingTask(source.of_rows, target, held, inputs, seed=int(seed), **how)
+            for held, seed in zip(train, seeds[:, 0], strict=False)
         ]
     table = pair.tables(source, weight, rate, rng)
     tables = pair.training_tables(table)[0]
@@ -120,11 +122,32 @@ def _tasks(
         ):
             target = table.argmax(axis=-1) if one_each else every
             held, n = (one.sum(axis=-1) if one_each else one.ravel() for one in (table, counts))
-            task = TrainingTask(
-                rows, target, held, inputs, n_classes, n_rows, int(seed), per_weight, None, judged
-            )
+            how["validation"] = judged
+            task = TrainingTask(rows, target, held, inputs, seed=int(seed), **how)
             found.append(replace(task, counts=n) if attack.by_rows else task)
     return found
+
+
+def _by_cell(
+    pair: AttackPair,
+    source: Attack,
+    weight: Array,
+    rate: Array | None,
+    rng: np.random.Generator,
+) -> tuple[Array, Array] | None:
+    """Return the target of each cell, and its weights in training: (folds, cells).
+
+    Tables of many inputs with a cell each would be larger. There are none of numbers.
+    """
+    if not source.n_classes:
+        return _numbers(pair, source, rate, rng), other_folds(weight)[0]
+    many = in_blocks(source.cells) and source.mostly_single and not source.by_rows
+    if not many or rate is not None or not isinstance(source.target, Codes):
+        return None
+    codes = source.target.codes
+    if codes.min() < 0:  # no class, which tables leave out
+        return None
+    return codes, pair.training_weights(weight, codes, source.n_classes)
 
 
 def _validation_rows(attack: Attack) -> list[tuple[Array, Array, Array] | None]:
@@ -237,7 +260,7 @@ class TrainedPair:
         share = divide(self.folds.sum(axis=1).mean(axis=0), self.pair.cells.weight)
         return None if (share == 1).all() else share
 
-    def rescored(self, weight: Array) -> Qualities:
+    def rescored(self, weight: Any) -> Qualities:
         """Score the attackers on rows of other weights, with the expected perturbation.
 
         A row counts as it does on average over the draws in which attackers were trained.
@@ -252,14 +275,16 @@ class TrainedPair:
             rate = pair.rate_of(attack, rates)
             parts = [
                 self._rescore(attack, weight[rows], None if rate is None else rate[rows], mean)
-                for rows in self._slices(len(weight))
+                for rows in self._slices(weight)
             ]
             scores.append([np.concatenate(part) for part in zip(*parts, strict=True)])
         return Qualities(scores[0][0], *scores[-1])
 
-    def _slices(self, n_draws: int) -> list[slice]:
+    def _slices(self, weight: Any) -> list[slice]:
         """Return which draws to score at a time, so that their tables fit into memory."""
-        ends = np.cumsum(self.pair.chunks(n_draws)).tolist()
+        if isinstance(weight, BlockWeights):  # whose tables are small
+            return [slice(None)]
+        ends = np.cumsum(self.pair.chunks(len(weight))).tolist()
         return [slice(low, high) for low, high in pairwise([0, *ends])]
 
     def _mean(self, attack: Attack, predicted: list[Array]) -> tuple[Array, Array | None]:
@@ -267,7 +292,7 @@ class TrainedPair:
 
         Shares of classes (targets, inputs, classes), or squared errors of cells. The second array
         holds the same for each cell by predicted and true class: (cells, targets x predicted x
-        true), unless tables of all inputs are smaller.
+        true), unless tables of all inputs are smaller, or there are many cells.
         """
         quality, codes = self.pair.settings.quality, attack.input_codes
         folds = self.folds
@@ -280,9 +305,8 @@ class TrainedPair:
             return np.asarray((_shares(folds) * errors).sum(axis=0)), None
         if quality == "inverse_log_loss":
             every = np.log(np.clip(every, TINY, 1 - TINY))
-        # Perturbed counts of inputs need tables of inputs.
-        counted = self.pair.perturbed == "input" and not self.pair.rowwise
-        sure = quality == "confidence" and not (counted and attack is self.pair.data)
+        counted = self._counted(attack)
+        sure = quality == "confidence" and not counted
         by_input = [np.bincount(codes, held, minlength=every.shape[2]) for held in folds]
         share = _shares(np.array(by_input))
         mean = np.einsum("fi,ftic->tic", share, confident(every) if sure else every)
@@ -292,7 +316,7 @@ class TrainedPair:
             mean = np.append(mean, 1 - mean.sum(axis=-1, keepdims=True), axis=-1)
         size = len(codes) * mean.shape[0] * mean.shape[2] * attack.n_classes
         few = mean.shape[1] <= attack.n_classes or size > _HELD
-        if not sure and (few or (counted and attack is self.pair.data)):
+        if self._by_row(attack) or (not sure and (few or counted)):
             return mean, None
         assert isinstance(attack.target, Codes | Members)
         classes = attack.target.dense(slice(None), np.float32)
@@ -300,10 +324,25 @@ class TrainedPair:
         by_cell = np.moveaxis(mean, 0, 1)[codes][..., None] * one_hot[:, :, None]
         return mean, by_cell.reshape(len(codes), -1)
 
+    def _counted(self, attack: Attack) -> bool:
+        """Whether counts of inputs are perturbed, which needs tables of inputs."""
+        pair = self.pair
+        return pair.perturbed == "input" and not pair.rowwise and attack is pair.data
+
+    def _by_row(self, attack: Attack) -> bool:
+        """Whether rows are summed by predicted and true class: there are too many to hold these."""
+        of_inputs = self._counted(attack) or self.pair.settings.quality == "inverse_log_loss"
+        return in_blocks(self.pair.cells) and attack.n_classes > 0 and not of_inputs
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether resamples may be of blocks of rows: the tables of each block are small."""
+        return all(self._by_row(attack) or attack.few for attack in self.pair.attacks)
+
     def _rescore(
         self,
         attack: Attack,
-        weight: Array,
+        weight: Any,
         rate: Array | None,
         means: tuple[Array, Array | None],
     ) -> tuple[Array, Array]:
@@ -317,13 +356,15 @@ class TrainedPair:
             spread = weight @ (target**2)[:, None] / total - (weight @ target[:, None] / total) ** 2
             with np.errstate(divide="ignore"):
                 return loss**-0.5, np.maximum(spread + noise**2, 0.0) ** -0.5
-        if by_cell is None:
-            table, predicted = attack.tables(weight[:, None]), mean[None, None]
-        else:
-            # What is predicted takes the place of the input.
-            shape = (len(weight), 1, len(mean), mean.shape[2], attack.n_classes)
+        # What is predicted takes the place of the input.
+        shape = (len(weight), 1, len(mean), mean.shape[2], attack.n_classes)
+        predicted = np.eye(mean.shape[2], attack.n_classes)
+        if self._by_row(attack):
+            table = _predicted(attack, weight, mean).reshape(shape)
+        elif by_cell is not None:
             table = (weight @ by_cell.astype(weight.dtype)).reshape(shape).astype(float)
-            predicted = np.eye(mean.shape[2], attack.n_classes)
+        else:
+            table, predicted = attack.tables(weight[:, None]), mean[None, None]
         table = pair.perturbed_tables(attack, table, rate, None)
         return pair.score(table, predicted), pair.best_guess(table)
 
@@ -331,9 +372,23 @@ class TrainedPair:
 def rescored(trained: TrainedPair, n_draws: int, rng: np.random.Generator) -> Qualities:
     """Score trained attackers on resampled rows."""
     cells = trained.pair.cells
+    blocks = divided_into_blocks(cells, rng) if trained.in_blocks else None
     with progress("resamples", n_draws) as step:
-        sizes = step.parts(chunks(n_draws, cells.n_cells))
-        return of_all_draws([trained.rescored(resample(cells, 1, n, rng)[:, 0]) for n in sizes])
+        sizes = step.parts(chunks(n_draws, cells.n_cells if blocks is None else blocks.n))
+        folds = (draw_folds(cells, 1, n, rng, resampled=True, blocks=blocks) for n in sizes)
+        return of_all_draws([trained.rescored(drawn[:, 0]) for drawn in folds])
+
+
+def _predicted(attack: Attack, weight: Any, mean: Array) -> Array:
+    """Return the weight of each target's predicted and true classes: (draws, targets, ...)."""
+    target = attack.target
+    assert isinstance(target, Codes | Members)
+    truth = [target]
+    if isinstance(target, Members):
+        truth = [Codes(target.column(i).astype(np.intp), 2) for i in range(target.width)]
+    predicted = (Members(by_input[attack.input_codes]) for by_input in mean)
+    tables = [pair_sums(*both, weight) for both in zip(predicted, truth, strict=True)]
+    return np.stack(tables, axis=1)
 
 
 def _shares(folds: Array) -> Array:

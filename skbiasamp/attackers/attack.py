@@ -99,14 +99,29 @@ class Attack:
         return self.texts is not None and self.cells.whole
 
     @cached_property
+    def _n_present(self) -> int:
+        """Number of distinct inputs of the cells."""
+        return int(np.count_nonzero(np.bincount(self.input_codes + 1)))
+
+    @property
     def single(self) -> bool:
         """Whether every cell has an input of its own."""
-        return len(np.unique(self.input_codes)) == len(self.input_codes)
+        return self._n_present == len(self.input_codes)
+
+    @property
+    def mostly_single(self) -> bool:
+        """Whether most cells have an input of their own."""
+        return 2 * self._n_present > len(self.input_codes)
+
+    @property
+    def few(self) -> bool:
+        """Whether tables are so small that every block of rows can have one."""
+        return len(self.names) * self.n_inputs * self.n_classes < SMALL
 
     @property
     def rows_per_input(self) -> float:
         """Number of rows of each distinct input, on average."""
-        n_inputs = self.n_inputs if self.n_bits else len(np.unique(self.input_codes))
+        n_inputs = self.n_inputs if self.n_bits else self._n_present
         return float(self.cells.weight.sum() * self.cells.rows_per_weight) / n_inputs
 
     @property
@@ -143,7 +158,7 @@ class Attack:
         same = self.n_inputs == other.n_inputs
         return same and np.array_equal(self.input_codes, other.input_codes)
 
-    def tables(self, weight: Array) -> Array:
+    def tables(self, weight: Any) -> Array:
         """Return the weight of each input and class: (..., targets, inputs, classes)."""
         assert isinstance(self.target, Codes | Members)
         flat = weight.reshape(-1, weight.shape[-1])

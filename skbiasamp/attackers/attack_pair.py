@@ -22,8 +22,10 @@ from skbiasamp.attackers.qualities import (
     quality_of,
 )
 from skbiasamp.attackers.resampling import draw_folds
+from skbiasamp.counts.blocks import Blocks
 from skbiasamp.counts.cells import positive_position, side_of
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.draws import divided_into_blocks
 
 # Numbers held at once while drawing.
 _HELD = 1 << 22
@@ -76,7 +78,10 @@ def balance(table: Array) -> Array:
     """Give every class the same weight, and the table its total."""
     total = table.sum(axis=-2, keepdims=True)
     n = np.maximum(_over_classes(np.add, (total > 0).astype(float)), 1)
-    return table * divide(1.0, total) * _over_classes(np.add, total) / n
+    balanced = table * divide(1.0, total)
+    balanced *= _over_classes(np.add, total)
+    balanced /= n
+    return balanced
 
 
 def other_folds(table: Array) -> Array:
@@ -116,6 +121,11 @@ class AttackPair:
         """Whether each draw perturbs inputs row by row, rather than counts of inputs."""
         matrix = side_of(self.cells, self.truth).is_matrix
         return matrix and self.perturbed == "input" and not self.data.n_bits
+
+    @property
+    def few(self) -> bool:
+        """Whether exact attackers have small tables, see `Attack.few`."""
+        return all(attack.few for attack in self.attacks)
 
     # ------------------------------------------------------------------ equalisation
 
@@ -247,6 +257,12 @@ class AttackPair:
         """Return what attackers learn from: all folds but the one they are scored on."""
         return self._weighted(other_folds(table))
 
+    def training_weights(self, weight: Array, codes: Array, n_classes: int) -> Array:
+        """Return how much attackers learn from each row, of these classes: (folds, rows)."""
+        train = other_folds(weight)[0]
+        totals = np.array([np.bincount(codes, fold, minlength=n_classes) for fold in train])
+        return train * divide(self._weighted(totals[:, None])[:, 0], totals)[:, codes]
+
     def chance(self) -> Qualities:
         """Return what the best guesses that ignore their input reach: (1, targets)."""
         found = []
@@ -301,12 +317,12 @@ class AttackPair:
         chance = self.best_guess(table) if guesses else np.full(found[-1].shape, np.nan)
         return Qualities(found[0], found[-1], chance)
 
-    def chunks(self, n_draws: int) -> list[int]:
-        """Return how many draws to make at a time, so that they fit into memory."""
+    def chunks(self, n_draws: int, blocks: Blocks | None = None) -> list[int]:
+        """Return how many draws of rows, or of blocks, fit into memory at a time."""
         n_folds = self.settings.cv or 1
         size = max(
             max(
-                n_folds * one.cells.n_cells,
+                n_folds * (one.cells.n_cells if blocks is None else blocks.n),
                 0 if one.training is None else one.training.cells.n_cells,
                 n_folds * len(one.names) * one.n_inputs * one.n_classes,
                 len(one.names) * one.n_classes**2 if callable(self.settings.quality) else 0,
@@ -361,10 +377,11 @@ def _exact_qualities(
 ) -> Qualities:
     """Score exact attackers on folds of the rows, or of resampled rows."""
     n_folds, training = pair.settings.cv or 1, pair.data.training
+    blocks = divided_into_blocks(pair.cells, rng) if pair.few else None
     parts: list[Qualities] = []
     with progress("resamples" if resampled else "draws", n_draws) as step:
-        for n in step.parts(pair.chunks(n_draws)):
-            folds = draw_folds(pair.cells, n_folds, n, rng, resampled=resampled)
+        for n in step.parts(pair.chunks(n_draws, blocks)):
+            folds = draw_folds(pair.cells, n_folds, n, rng, resampled=resampled, blocks=blocks)
             learnt = None
             if training is not None:
                 learnt = draw_folds(training.cells, 1, n, rng, resampled=resampled)

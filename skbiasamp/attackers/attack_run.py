@@ -32,10 +32,11 @@ from skbiasamp.attackers.attack_pair import (
     of_all_draws,
     resampled_qualities,
 )
-from skbiasamp.attackers.resampling import merged_into, resample
+from skbiasamp.attackers.resampling import draw_folds, merged_into, resample
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.cells import side_of, take
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.draws import divided_into_blocks, in_blocks
 from skbiasamp.counts.several_models import alone as of_one
 
 # With exact attackers, so many draws tell how much folds and perturbations vary.
@@ -171,6 +172,11 @@ class AttackRun:
         """The attacker as sentences name it."""
         return describe(self.attacker)
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether resamples may be of blocks of rows."""
+        return self.pair.few if self.trained is None else self.trained.in_blocks
+
 
 class Redrawn(NamedTuple):
     """How qualities vary: over draws on the rows as they are, and over resamples of the rows.
@@ -235,15 +241,20 @@ def resampled_together(
     n_folds = max((pair.settings.cv or 1 for pair in exact), default=1)
     training = next((pair.data.training for pair in exact if pair.data.training), None)
     every: list[list[Qualities]] = [[] for _ in runs]
-    sizes = min((run.pair.chunks(n_resamples) for run in runs.values()), key=max)
-    sizes = min(sizes, chunks(n_resamples, n_folds * cells.n_cells), key=max)
     rng = np.random.default_rng(before.seed)
+    together = all(run.in_blocks for run in runs.values())
+    blocks = divided_into_blocks(cells, rng) if together else None
+    sizes = min((run.pair.chunks(n_resamples, blocks) for run in runs.values()), key=max)
+    n_units = cells.n_cells if blocks is None else blocks.n
+    sizes = min(sizes, chunks(n_resamples, n_folds * n_units), key=max)
     first = next(iter(runs.values()))
     reused = training is None and (first.trained is None or n_folds == 1)
+    # The blocks of these cells are others than those of one model.
+    reused = reused and not (in_blocks(cells) and first.in_blocks)
     reused = reused and merged[0].keeps_draws(first.pair.cells)
     with progress("resamples", n_resamples) as step:
         for n in step.parts(sizes):
-            folds = resample(cells, n_folds, n, rng)
+            folds = draw_folds(cells, n_folds, n, rng, resampled=True, blocks=blocks)
             learnt = None if training is None else resample(training.cells, 1, n, rng)
             for i, run in enumerate(runs.values()):
                 if i == 0 and reused:

@@ -9,6 +9,7 @@ import numpy as np
 from skbiasamp._input.checks import Array
 from skbiasamp._input.labels import as_bytes
 from skbiasamp._utils.random import generator
+from skbiasamp.counts.blocks import Blocks, BlockWeights
 from skbiasamp.counts.cells import keys_of, side_of
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import LABELS
@@ -140,10 +141,20 @@ def draw_folds(
     rng: np.random.Generator | None,
     *,
     resampled: bool,
-) -> Array:
-    """Return the weight of each cell in each fold: (draws, folds, cells)."""
+    blocks: Blocks | None = None,
+) -> Any:
+    """Return the weight of each cell in each fold: (draws, folds, cells).
+
+    If rows are divided into blocks, blocks are drawn as rows are.
+    """
     if rng is None or (n_folds == 1 and not resampled):
         return np.broadcast_to(cells.weight, (n_draws, 1, cells.n_cells))
+    if blocks is not None:
+        n = blocks.n
+        drawn = rng.integers(n, size=(n_draws, n)) if resampled else np.arange(n)
+        fold = np.arange(n_draws)[:, None] * n_folds + rng.integers(n_folds, size=(n_draws, n))
+        counts = np.bincount((fold * n + drawn).ravel(), minlength=n_draws * n_folds * n)
+        return BlockWeights(blocks, counts.reshape(n_draws, n_folds, n).astype(float))
     return (resample if resampled else split)(cells, n_folds, n_draws, rng)
 
 
@@ -163,8 +174,10 @@ class Merged(NamedTuple):
         by_rows = others.whole and others.clusters is None and _draws_rows(_counts(others))
         return in_order and by_rows
 
-    def sums(self, weight: Array) -> Array:
+    def sums(self, weight: Any) -> Any:
         """Return the weights of merged cells, of (..., cells)."""
+        if isinstance(weight, BlockWeights):
+            return weight.merged(self.into[np.argsort(self.cells)], self.n_cells)
         filled, starts, sizes = np.unique(self.into, return_index=True, return_counts=True)
         if len(self.into) > 2 * self.n_cells:
             sums = np.add.reduceat(np.take(weight, self.cells, axis=-1), starts, axis=-1)

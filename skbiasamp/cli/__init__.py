@@ -17,9 +17,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     code : int
-        0 if the report was made, 1 if an interval lies above ``--fail-above`` or there is an alarm
-        with ``--fail-on-alarm``, 2 if the input was bad or there is no result to check, 130 if it
-        was interrupted.
+        0 if the report was made and passed its gate, 1 if it failed (outside ``--limit``, above
+        ``--fail-above``, a reversed association, or an alarm with ``--fail-on-alarm``), 2 if the
+        input was bad or there is no result to check, 3 if the gate is inconclusive, 130 if it was
+        interrupted.
     """
     try:
         # Imported here, since that takes a while and may be interrupted too.

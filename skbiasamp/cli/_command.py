@@ -27,15 +27,14 @@ from skbiasamp.cli._files import (
     columns_by_role,
     named_columns,
 )
-from skbiasamp.cli._gate import check
+from skbiasamp.cli._gate import check, wrong_options
 from skbiasamp.cli._parser import parser
 from skbiasamp.cli._rates import rates
 from skbiasamp.cli._terminal import (
     complain,
     say,
-    say_audit,
-    say_comparison,
     say_files,
+    say_report,
     say_unread,
 )
 from skbiasamp.cli._texts import Texts
@@ -82,12 +81,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
         return options
     if options.numeric:
         options.auditor = [*(options.auditor or ()), *reading("numbers")]
-    if options.fail_above is None:
-        for option, given in (("--on", options.on), ("--allow-undefined", options.allow_undefined)):
-            if given:
-                command_line.error(
-                    f"{option} has no effect without --fail-above: pass --fail-above too"
-                )
+    if wrong := wrong_options(options):
+        command_line.error(wrong)
     needed = ["sensitive"] if options.text else ["target", "prediction", "sensitive"]
     if options.command == "audit" and options.train:
         needed = [one for one in needed if one != "target"]  # predictions alone will do
@@ -161,11 +156,7 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
     named = named_columns(options)
     if texts is not None:
         named = [one for one in named if one.side != "target"]
-    commands: dict[str, Any] = {
-        "audit": (_audited, say_audit),
-        "compare": (_compared, say_comparison),
-    }
-    make, tell = commands[options.command]
+    make: Any = {"audit": _audited, "compare": _compared}[options.command]
     names = _names_of(named if texts is None else [*named, *texts.named()])
     with (
         speaking(names | {"labels": f"--labels {options.labels}"}),
@@ -175,15 +166,13 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
     report.context["call"] = shlex.join(["skbiasamp", *call])
     for kind, path in outputs.items():
         getattr(report, f"to_{kind}")(path)
-    tell(report, f"{', '.join(options.test)}: {report.context['rows']}")
+    say_report(report.to_document())
     say_files(report.data_files)
     if texts is not None:
         say_unread({} if texts.read is None else texts.read.unread)
     for path in outputs.values():
         say(f"\nWritten: {path}")
-    if options.fail_above is None:
-        return 0
-    return check(report, options.fail_above, options.on, allow_undefined=options.allow_undefined)
+    return check(report, options)
 
 
 def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | None) -> AuditReport:
@@ -203,7 +192,12 @@ def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | Non
         return {"y_true": count_rows(rows, {}, labels, train, joint, **how)}
 
     arguments, files = _read(options, named, texts, read)
-    report = skbiasamp.audit(**arguments, model_name=options.model_name)
+    report = skbiasamp.audit(
+        **arguments,
+        favourable=options.favourable,
+        limit=options.limit,
+        model_name=options.model_name,
+    )
     report.data_files.extend(files)
     if texts is not None:
         report.findings.extend(texts.findings)

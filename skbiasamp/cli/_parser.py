@@ -64,13 +64,14 @@ without labels, how far does a quantised model move from the full one?
   skbiasamp compare test.csv --target full --sensitive sex \\
       --prediction full=full quantised=quantised
 
-to fail in continuous integration if a model clearly amplifies more than the
-champion, by more than 0.001:
+to pass in continuous integration only if a model clearly amplifies no more than
+the champion and 0.001:
   skbiasamp compare test.csv --target hired --sensitive sex \\
       --prediction champion=old challenger=new --fail-above 0.001
 
-exit codes: 0 done, 1 the confidence interval of a difference lies above
---fail-above, 2 bad input or no result to check"""
+exit codes: 0 done, and within the limit if there is one; 1 a difference lies
+outside --limit or above --fail-above; 2 bad input or no result to check;
+3 inconclusive: more rows are needed"""
 
 _EXAMPLES = """\
 examples:
@@ -101,12 +102,13 @@ holds words for each label, {"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}
   skbiasamp audit captions.csv --text caption --target-text human \\
       --labels objects.json --sensitive gender
 
-to fail in continuous integration if amplification is clearly above 0.02:
+to pass in continuous integration only if amplification is clearly within 0.02:
   skbiasamp audit test.csv --target hired --prediction predicted \\
-      --sensitive sex --fail-above 0.02
+      --sensitive sex --limit 0.02
 
-exit codes: 0 done, 1 a confidence interval lies above --fail-above, 2 bad input
-or no result to check"""
+exit codes: 0 done, and within the limit if there is one; 1 outside --limit or
+above --fail-above, or the model reverses the association; 2 bad input or no
+result to check; 3 inconclusive: more rows are needed"""
 
 _DEMO = """\
 Answer two questions on real data that come with the package (COMPAS, 5,278
@@ -317,6 +319,14 @@ def _add_options(
         metavar="NAME",
         help="which of two classes is the positive one (default: the one that sorts last)",
     )
+    if not several:
+        columns(
+            "--favourable",
+            nargs="+",
+            metavar="NAME",
+            help="the class, or the tasks, that people want: impact ratios compare how often it is "
+            "predicted (default: the positive class)",
+        )
     columns("--threshold", type=_threshold, metavar="X", help=THRESHOLD)
     texts(
         "--text",
@@ -392,7 +402,19 @@ def _add_options(
         "--fail-above",
         type=_limit,
         metavar="X",
-        help=f"exit with 1 if {above}; a number of 0 or more",
+        help=f"exit with 1 if {above}, with 3 if it lies on both sides; a number of 0 or more",
+    )
+    gate(
+        "--limit",
+        type=_limit,
+        metavar="X",
+        help="the same for both directions: what the model adds or takes must lie within X",
+    )
+    gate(
+        "--inconclusive",
+        choices=("fail", "pass"),
+        help="what an interval means that lies on both sides of the limit: fail ends with 3 (the "
+        "default), pass with 0",
     )
     gate(
         "--on",

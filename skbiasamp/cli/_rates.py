@@ -17,7 +17,7 @@ from skbiasamp.cli._files import (
     columns_by_role,
     named_columns,
 )
-from skbiasamp.cli._terminal import say, say_files
+from skbiasamp.cli._terminal import say, say_files, say_report
 from skbiasamp.report import described_files, selection_rates
 
 _RATES = """\
@@ -110,7 +110,7 @@ def rates(
         described = described_files(files, [])
     found.context["call"] = shlex.join(["skbiasamp", *call])
     found.context["data_files"] = described
-    say(repr(found))
+    say_report(found.to_document())
     say_files(described)
     for path in outputs.values():
         found.to_html(path)

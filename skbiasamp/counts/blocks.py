@@ -114,6 +114,11 @@ class BlockWeights:
         """Return the same draws along other axes; the last stays."""
         return replace(self, drawn=self.drawn.reshape(*shape[:-1], self.blocks.n))
 
+    def merged(self, into: Array, n_cells: int) -> BlockWeights:
+        """Return the weights of the cells that each cell is merged into."""
+        blocks = replace(self.blocks, rows=into[self.blocks.rows], n_cells=n_cells)
+        return replace(self, blocks=blocks)
+
     def pair_sums(self, left: Labels, right: Labels) -> Array:
         """Return the weight of the rows in each pair of columns: (..., width, width)."""
         blocks, n_pairs = self.blocks, left.width * right.width

@@ -238,7 +238,7 @@ class Contingency(Cells):
         missing: str = "error",
         like: Contingency | None = None,
         joint: bool | None = None,
-        moments: tuple[Any, bool] | None = None,
+        moments: Any = None,
         pos_label: Any = None,
         max_groups: int | None = None,
         texts: bool = False,
@@ -277,10 +277,11 @@ class Contingency(Cells):
             in their probability, or to sum each task by itself, and probabilities. By default
             rows are kept apart in memory, and in queries with up to 12 such columns and no
             probabilities.
-        moments : (array of shape (n_groups, n_tasks), bool), optional
+        moments : (array of shape (n_groups, n_tasks), bool), or function, optional
             Signs of the pairs of `like`, where tasks are summed: the squares of what rows add to
-            a mean over tasks are then summed in the same pass, of T̂ − T, or of T̂ if the second
-            is False. `DirectionalAuditor` asks for them with ``interval="analytic"``.
+            a mean over tasks are then summed too, of T̂ − T, or of T̂ if the second is False. A
+            function of the `TaskSums` returns a list of such tuples. `DirectionalAuditor` asks
+            for them with ``interval="analytic"``.
 
         Returns
         -------

@@ -352,10 +352,13 @@ class Moments(NamedTuple):
         """The sum of the groups' signs of each task; 0 where two groups have opposite ones."""
         return np.asarray(self.signs.sum(axis=0))
 
+    def alike(self, other: Moments) -> bool:
+        """Return whether both are of the same scores."""
+        same = (self.groups, self.change) == (other.groups, other.change)
+        return same and np.array_equal(self.signs, other.signs)
 
-def sum_tasks(
-    opened: Opened, sides: Sides, weight: Hashable | None, moments: Moments | None
-) -> tuple[pd.DataFrame, Moments | None]:
+
+def sum_tasks(opened: Opened, sides: Sides, weight: Hashable | None) -> pd.DataFrame:
     """Count every task by itself, in one pass over many 0/1 columns.
 
     A row of what comes back is a combination of groups. Of task 3 it has ``true 3``, ``pred 3``,
@@ -373,13 +376,6 @@ def sum_tasks(
     true = [opened.number(name) for name in labels]
     predicted = [opened.number(name) for name in predictions]
     sums = _products(opened, predictions, true, predicted)
-    if moments is not None:
-        scores = [_score(true, predicted, signs, moments.change) for signs in moments.signs]
-        sums |= {f"score {i}": score * score for i, score in enumerate(scores)}
-        if moments.shared.any():
-            shared = _score(true, predicted, moments.shared, moments.change)
-            sums |= {f"crossed {i}": score * shared for i, score in enumerate(scores)}
-            sums["shared"] = shared * shared
     if weight is not None:
         times = opened.weight(weight)
         sums = {name: one * times for name, one in sums.items()} | {COUNT: times}
@@ -406,10 +402,32 @@ def sum_tasks(
             if seen:
                 break
         raise _no_indicator(name, f"{float(seen[0]):.6g}")
-    if moments is not None:
-        found = _own_squares(strata, moments.groups)
-        moments = None if found is None else moments._replace(**found)
-    return strata[strata[COUNT] > 0].reset_index(drop=True), moments
+    return strata[strata[COUNT] > 0].reset_index(drop=True)
+
+
+def sum_squares(
+    opened: Opened, sides: Sides, weight: Hashable | None, asked: list[Moments]
+) -> tuple[Moments, ...]:
+    """Return moments with their sums, which take one more pass over the columns of tasks."""
+    if not asked:
+        return ()
+    true = [opened.number(name) for name in sides["task"]]
+    predicted = [opened.number(name) for name in sides["task_pred"]]
+    sums: dict[str, nw.Expr] = {}
+    for k, moments in enumerate(asked):
+        scores = [_score(true, predicted, signs, moments.change) for signs in moments.signs]
+        sums |= {f"score {k} {i}": score * score for i, score in enumerate(scores)}
+        if moments.shared.any():
+            shared = _score(true, predicted, moments.shared, moments.change)
+            sums |= {f"crossed {k} {i}": score * shared for i, score in enumerate(scores)}
+            sums[f"shared {k}"] = shared * shared
+    if weight is not None:
+        times = opened.weight(weight)
+        sums = {name: one * times for name, one in sums.items()}
+    how = {name: nw.col(name).sum() for name in sums}
+    strata = _grouped(opened, {"group": sides["group"]}, sums, how)
+    every = [_own_squares(strata, k, moments) for k, moments in enumerate(asked)]
+    return tuple(moments for moments in every if moments is not None)
 
 
 def _products(
@@ -456,11 +474,12 @@ def _no_indicator(name: Hashable, seen: str) -> InputError:
     )
 
 
-def _own_squares(strata: pd.DataFrame, groups: tuple[Hashable, ...]) -> dict[str, Any] | None:
-    """Return the sums of squares of each group's rows with its own signs.
+def _own_squares(strata: pd.DataFrame, k: int, moments: Moments) -> Moments | None:
+    """Return the `k`-th moments with the sums of squares of each group's rows with its own signs.
 
     None if the engine calls a group what labels do not, so that no sum is short of its rows.
     """
+    groups = moments.groups
     columns = [name for name in strata.columns if name.startswith("group ")]
     squares, crossed = np.zeros(len(groups)), np.zeros((2, len(groups)))
     for row, values in enumerate(strata[columns].itertuples(index=False, name=None)):
@@ -468,13 +487,14 @@ def _own_squares(strata: pd.DataFrame, groups: tuple[Hashable, ...]) -> dict[str
         name = own if len(own) > 1 else own[0]
         if name in groups:
             position = groups.index(name)
-            squares[position] += strata[f"score {position}"].iloc[row]
-            if "shared" in strata:
-                crossed[0, position] += strata[f"crossed {position}"].iloc[row]
-                crossed[1, position] += strata["shared"].iloc[row]
+            squares[position] += strata[f"score {k} {position}"].iloc[row]
+            if f"shared {k}" in strata:
+                crossed[0, position] += strata[f"crossed {k} {position}"].iloc[row]
+                crossed[1, position] += strata[f"shared {k}"].iloc[row]
         elif MISSING not in own:  # else it is left out
             return None
-    return {"squares": squares, "crossed": crossed if "shared" in strata else None}
+    has_shared = f"shared {k}" in strata
+    return moments._replace(squares=squares, crossed=crossed if has_shared else None)
 
 
 def two_values(n: Any, total: Any, square: Any, *, most: float = 1.0) -> tuple[Array, Array]:

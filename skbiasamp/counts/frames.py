@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import Array, check_names, check_option, check_threshold
+from skbiasamp._input.checks import Array, Names, check_names, check_option, check_threshold
 from skbiasamp._input.classes import no_positive_class
 from skbiasamp._input.coding import numbers_of
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import OPTION_OF, InputError, InputTypeError, Role
-from skbiasamp._input.labels import Members, Rows
+from skbiasamp._input.labels import Codes, Members, Rows
 from skbiasamp._input.reader import read_rows, tallied
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp.counts.cells import Summed, naming_side, side_of
@@ -29,12 +29,17 @@ from skbiasamp.counts.engines import (
     names_of,
     open_frame,
     sum_scores,
+    sum_squares,
     sum_tasks,
     sum_weights,
 )
 from skbiasamp.counts.merging import require_cells
 from skbiasamp.counts.several_models import check_models, of_the_model, side_of_model
 from skbiasamp.counts.task_sums import TaskSums
+
+# Signs of pairs, and whether scores are of T̂ − T: what squares are summed of.
+Scores = tuple[Array, bool]
+Asked = Scores | Callable[[TaskSums], list[Scores]] | None
 
 
 class Read(NamedTuple):
@@ -58,7 +63,7 @@ def read_frame(
     named: dict[str, Any],
     *,
     joint: bool | None,
-    moments: tuple[Array, bool] | None,
+    moments: Asked,
     **how: Any,
 ) -> Read | TaskSums | dict[str, Rows]:
     """Count the rows of a frame, or sum them if they do not repeat.
@@ -74,7 +79,7 @@ def _read_frame(
     frame: Any,
     named: dict[str, Any],
     joint: bool | None,
-    moments: tuple[Array, bool] | None,
+    moments: Asked,
     how: dict[str, Any],
 ) -> Read | TaskSums | dict[str, Rows]:
     check_names(named)
@@ -140,6 +145,10 @@ def _read_frame(
     return read_models(held["task"], y_pred, sensitive_pred, **labels)
 
 
+# Rows that are left out since the reference lacks their class, by period and class.
+Others = dict[tuple[Any, Hashable], float]
+
+
 class Periods(NamedTuple):
     """Rows in their cells, and the period and version of each cell."""
 
@@ -148,6 +157,7 @@ class Periods(NamedTuple):
     period: Array
     version: Array | None
     dropped: pd.Series[float]  # rows without a sensitive feature, by period
+    others: Others
 
 
 def read_periods(
@@ -157,11 +167,14 @@ def read_periods(
     version: Hashable | None,
     *,
     pos_label: Any,
+    classes: Callable[[Array, Array, Names], Names | None],
     **how: Any,
 ) -> Periods:
     """Count the rows of a frame by period, in one query.
 
-    `period` is the column of periods, `version` that of the model's version.
+    `period` is the column of periods, `version` that of the model's version. `classes` returns
+    those of the reference, from the periods of all rows, their labels as codes, and the names of
+    these: probabilities in one column can be of two classes only, and later rows may have more.
     """
     check_names(named)
     sides = {side: names_of(named.get(option)) for side, option in OPTION_OF.items()}
@@ -175,20 +188,22 @@ def read_periods(
         held = _held(opened, sides)
     else:
         held, summed = _counted(opened, sides, prediction, fractions, True)
-    if len(prediction) == 1 and opened.fractions(prediction[0]):
-        # Probabilities are those of this class. Labels may have further ones in some periods.
-        how["pos_label"] = pos_label
     periods = np.asarray(held["period"], dtype=object).reshape(-1)
     if not len(periods):
         raise InputError("{frame} has no rows: there is nothing to audit.")
     # Which rows are left out is known by their number, which takes the place of `repeats`.
+    how |= {"sensitive_features": held["group"], "repeats": np.arange(len(periods))}
+    others: Others = {}
+    floats = len(prediction) == 1 and opened.fractions(prediction[0])
+    if floats and not (numbers_of(held["task_pred"], "y_pred") > 1).any():
+        # Probabilities, or what may be some, are those of this class.
+        how["pos_label"] = pos_label
+        held["weight"], others = _of_reference(held, periods, classes, how)
     rows = read_labels(
         held["task"],
         held["task_pred"],
         sensitive_pred=held["group_pred"],
-        sensitive_features=held["group"],
         sample_weight=held["weight"],
-        repeats=np.arange(len(periods)),
         **how,
     )
     assert rows.repeats is not None
@@ -205,16 +220,45 @@ def read_periods(
         periods[kept],
         None if version_of is None else np.asarray(version_of, dtype=object).reshape(-1)[kept],
         pd.Series(lost).groupby(pd.Series(periods), dropna=False).sum(),
+        others,
     )
+
+
+def _of_reference(
+    held: dict[str, Any],
+    periods: Array,
+    classes: Callable[[Array, Array, Names], Names | None],
+    how: dict[str, Any],
+) -> tuple[Any, Others]:
+    """Return weights that are 0 for rows of other classes than the reference has, and these."""
+    weight = held["weight"]
+    if held["task"] is None:
+        return weight, {}
+    rows = read_labels(held["task"], None, sample_weight=weight, **how | {"pos_label": None})
+    assert rows.task is not None and rows.repeats is not None
+    if not isinstance(rows.task.labels, Codes):
+        return weight, {}
+    kept, names, codes = rows.repeats.astype(np.intp), rows.task.names, rows.task.labels.codes
+    known = classes(periods[kept], codes, names)
+    if known is None:
+        return weight, {}
+    other = np.flatnonzero(~np.isin(codes, [i for i, name in enumerate(names) if name in known]))
+    left = np.ones(len(periods)) if weight is None else np.array(weight, dtype=float).reshape(-1)
+    left[kept[other]] = 0
+    lost: Others = {}
+    for i in other:
+        key = periods[kept[i]], names[codes[i]]
+        lost[key] = lost.get(key, 0.0) + float(rows.weight[i])
+    return left, lost
 
 
 def _check_moments(moments: Any, like: Any) -> None:
     """Raise unless signs of the pairs of `like` come with whether T̂ or T̂ − T is asked for."""
-    if moments is None:
+    if moments is None or callable(moments):
         return
     pair = isinstance(moments, tuple | list) and len(moments) == 2
     if not pair or not isinstance(moments[1], bool):
-        text = "moments must be a table of signs and a bool, or None; got {seen!r}."
+        text = "moments must be a table of signs and a bool, a function or None; got {seen!r}."
         raise InputTypeError(text, seen=moments)
     signs = numbers_of(moments[0], "moments")
     if like is not None and signs.shape != (len(like.groups), len(like.tasks)):
@@ -287,7 +331,7 @@ def _counted(
 def _of_tasks(
     opened: Opened,
     sides: Sides,
-    moments: tuple[Array, bool] | None,
+    moments: Asked,
     how: dict[str, Any],
 ) -> TaskSums:
     """Sum every task by itself."""
@@ -299,11 +343,7 @@ def _of_tasks(
         )
     if how["pos_label"] is not None:
         raise no_positive_class("is an indicator matrix")
-    like = how["like"]
-    asked = None
-    if moments is not None and like is not None and not like.indicator:
-        asked = Moments(like.groups, *moments)
-    strata, found = sum_tasks(opened, sides, weight, asked)
+    strata = sum_tasks(opened, sides, weight)
 
     def summed(name: str) -> Array:
         return strata[[f"{name} {i}" for i in range(len(sides["task"]))]].to_numpy(dtype=float)
@@ -339,7 +379,14 @@ def _of_tasks(
     held |= {"group": rows.group}
     if rows.group_pred is not None:
         held["group_pred"] = rows.group_pred
-    return TaskSums(rows.weight, held, n_dropped=rows.n_dropped, moments=found)
+    found = TaskSums(rows.weight, held, n_dropped=rows.n_dropped)
+    if callable(moments):
+        asked = [] if found.indicator else moments(found)
+    else:
+        asked = [] if moments is None or how["like"] is None or found.indicator else [moments]
+    scores = [Moments(found.groups, *one) for one in asked]
+    found.moments = sum_squares(opened, sides, weight, scores)
+    return found
 
 
 def _held(opened: Opened, sides: Sides) -> dict[str, Any]:

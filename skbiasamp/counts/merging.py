@@ -277,7 +277,9 @@ def _names_of_all(every: list[C], name: SideName) -> Names:
     mine = _naming(first, name)
     for other in others:
         theirs = _naming(other, name)
-        same_form = (mine.is_matrix, mine.one_label) == (theirs.is_matrix, theirs.one_label)
+        same_form = mine.one_label == theirs.one_label
+        if first.has(name):
+            same_form &= mine.is_matrix == theirs.is_matrix
         if first.has(predicted):
             same_form &= _same_form(side_of(first, predicted), side_of(other, predicted))
         if not same_form:

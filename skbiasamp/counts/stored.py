@@ -62,7 +62,7 @@ def write_table(cells: Cells) -> pd.DataFrame:
 # --------------------------------------------------------------------------- JSON
 
 
-def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
+def write_cells(cells: Cells, moments: tuple[Moments, ...] = ()) -> dict[str, Any]:
     """Return cells as what JSON can hold."""
     cells.require_single("JSON")
     sides = sides_of(cells)
@@ -77,15 +77,17 @@ def write_cells(cells: Cells, moments: Moments | None = None) -> dict[str, Any]:
         "clusters": None
         if cells.clusters is None
         else {"of": cells.clusters.of.tolist(), "n": cells.clusters.n.tolist()},
-        "moments": None
-        if moments is None
-        else {
-            "groups": [_write_name(name) for name in moments.groups],
-            "signs": moments.signs.tolist(),
-            "change": moments.change,
-            "squares": moments.squares.tolist(),
-            "crossed": None if moments.crossed is None else moments.crossed.tolist(),
-        },
+        "moments": [_write_moments(one) for one in moments] or None,
+    }
+
+
+def _write_moments(moments: Moments) -> dict[str, Any]:
+    return {
+        "groups": [_write_name(name) for name in moments.groups],
+        "signs": moments.signs.tolist(),
+        "change": moments.change,
+        "squares": moments.squares.tolist(),
+        "crossed": None if moments.crossed is None else moments.crossed.tolist(),
     }
 
 
@@ -160,6 +162,14 @@ _MOMENTS = schema.record(
     },
     {"crossed": schema.optional(schema.array(n_axes=2))},
 )
+_EVERY_MOMENTS = schema.list_of(_MOMENTS)
+
+
+def _moments(held: Any, field: str) -> Any:
+    """Return a list of moments; older files hold one."""
+    return [_MOMENTS(held, field)] if isinstance(held, dict) else _EVERY_MOMENTS(held, field)
+
+
 _CLUSTERS = schema.record(
     {"of": schema.array(0, whole=True), "n": schema.array(1, whole=True)},
 )
@@ -171,7 +181,7 @@ _CELLS = schema.record(
         "n_dropped": schema.number(0),
         "repeats": schema.optional(schema.array(0, whole=True)),
         "summed": schema.optional(schema.one_of("scores", "weights", "tasks")),
-        "moments": schema.optional(_MOMENTS),
+        "moments": schema.optional(_moments),
     },
     {"scores": schema.TRUTH, "clusters": schema.optional(_CLUSTERS)},
 )
@@ -224,15 +234,16 @@ def _cells(held: Any, field: str) -> dict[str, Any]:
                 "clusters.of", f"positions in {len(clusters['n'])} clusters", of.max()
             )
         made_of["clusters"] = Clusters(of.astype(np.intp), clusters["n"])
-    if moments is not None:
-        groups, tasks = sides["group"].names, sides["task"].names
-        if moments["groups"] != groups or not in_tasks:
-            raise schema.wrong("moments.groups", "those of sums of tasks", list(moments["groups"]))
-        schema.of_length(moments["squares"], len(groups), "moments.squares")
-        schema.of_shape(moments["signs"], (len(groups), len(tasks)), "moments.signs")
-        if moments.get("crossed") is not None:
-            schema.of_shape(moments["crossed"], (2, len(groups)), "moments.crossed")
-        made_of["moments"] = Moments(**moments)
+    groups = sides["group"].names
+    for one in moments or []:
+        if one["groups"] != groups or not in_tasks:
+            raise schema.wrong("moments.groups", "those of sums of tasks", list(one["groups"]))
+        schema.of_length(one["squares"], len(groups), "moments.squares")
+        schema.of_shape(one["signs"], (len(groups), len(sides["task"].names)), "moments.signs")
+        if one.get("crossed") is not None:
+            schema.of_shape(one["crossed"], (2, len(groups)), "moments.crossed")
+    if moments:
+        made_of["moments"] = tuple(Moments(**one) for one in moments)
     return made_of
 
 

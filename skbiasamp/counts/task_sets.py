@@ -10,6 +10,7 @@ from itertools import pairwise
 from math import comb
 
 import numpy as np
+from scipy import sparse
 
 from skbiasamp._input.checks import Array, Names
 from skbiasamp._input.errors import InputError
@@ -71,7 +72,8 @@ def superset_counts(patterns: Array, counts: Array, sets: Array) -> Array:
     for low in range(0, len(sets), block):
         chosen = sets[low : low + block]
         common = chosen.astype(np.float32) @ columns
-        holds = common == chosen.sum(axis=1, keepdims=True)
+        # Few patterns hold a set of several tasks.
+        holds = sparse.csr_array(common == chosen.sum(axis=1, keepdims=True), dtype=float)
         sums[low : low + block] = holds @ counts
     return sums
 

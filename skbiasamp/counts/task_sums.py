@@ -29,7 +29,7 @@ class TaskSums(Cells):
     Attributes
     ----------
     groups, tasks, total, n_dropped : as of a `Contingency`
-    moments : what the interval of a mean over tasks needs, if the engine was asked for it
+    moments : what intervals of means over tasks need, if the engine was asked for it
     """
 
     # A cell is a group (with its prediction); labels and predictions hold sums, a column a task.
@@ -43,7 +43,7 @@ class TaskSums(Cells):
         repeats: Array | None = None,
         summed: Summed | None = "tasks",
         clusters: None = None,  # of tasks by themselves it is not known what a cluster has
-        moments: Moments | None = None,
+        moments: tuple[Moments, ...] = (),
     ) -> None:
         super().__init__(weight, sides, n_dropped=n_dropped, repeats=repeats, summed=summed)
         self.moments = moments
@@ -220,17 +220,15 @@ def of_one_task(cells: Cells, position: int) -> tuple[Cells, int]:
     return (cells.of_task(position), 0) if isinstance(cells, TaskSums) else (cells, position)
 
 
-def _added(every: list[Moments | None]) -> Moments | None:
-    """Return sums of squares of the same scores added up."""
+def _added(every: list[tuple[Moments, ...]]) -> tuple[Moments, ...]:
+    """Return the sums of squares that all parts have, added up."""
     first, *others = every
-    if first is None:
-        return None
-    squares, crossed = first.squares, first.crossed
-    for other in others:
-        alike = other is not None and (first.groups, first.change) == (other.groups, other.change)
-        if other is None or not alike or not np.array_equal(first.signs, other.signs):
-            return None
-        squares = squares + other.squares
-        if crossed is not None:
-            crossed = None if other.crossed is None else crossed + other.crossed
-    return first._replace(squares=squares, crossed=crossed)
+    found = []
+    for moments in first:
+        same = [[other for other in part if other.alike(moments)] for part in others]
+        if all(same):
+            parts = [moments, *(other for other, *_ in same)]
+            crossed = None if moments.crossed is None else sum(part.crossed for part in parts)
+            squares = sum(part.squares for part in parts)
+            found.append(moments._replace(squares=squares, crossed=crossed))
+    return tuple(found)

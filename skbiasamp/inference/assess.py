@@ -28,6 +28,7 @@ from skbiasamp.inference.intervals import (
     chosen,
     errors_of_base,
     interval_p_value,
+    lower_ends,
     measure_resamples,
     of_sizes,
     percentiles,
@@ -134,14 +135,18 @@ def judged(
         one if error is None else with_errors_of_base(one, pairs, error, level)
         for one, error in zip(every, errors, strict=True)
     ]
-    bounds = every[chosen(every)]
+    known = lower_ends(cells, train, pairs, [one.sign for one in every], level)
+    bounds = every[chosen(known or [one.estimate_low for one in every])]
+    if bounds.estimate_low > 0 >= every[-1].estimate_low:  # other ends than by the delta method
+        bounds = bounds._replace(estimate_low=every[-1].estimate_low)
     if bounds.estimate_high < 0:  # does it reduce, or reverse?
-        known = predicted_interval(cells, pairs, bounds.sign, level)
-        bounds = bounds._replace(statistics=bounds.statistics | known)
+        reach = predicted_interval(cells, pairs, bounds.sign, level)
+        bounds = bounds._replace(statistics=bounds.statistics | reach)
     ends = bounds.estimate_low, bounds.estimate_high
     if bounds.p_value is not None:  # the test of the draws
         tests = agreeing(bounds.p_value, bounds.low, bounds.high, level)
         p_value = agreeing(bounds.estimate_p_value, *ends, level)
+        bounds = _with_ends(bounds, bounds.low, bounds.high)
         return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
     counted = None
     if changed is not None and cells.whole and cells.clusters is None and pairs.in_rows:
@@ -150,14 +155,33 @@ def judged(
     ends_of_pairs = bounds.low, bounds.high
     low, high, tests = bounds_and_tests(pairs.moved, ends_of_pairs, pairs.slopes, counted, **how)
     p_value = interval_p_value(bounds.estimate, *ends, **how)
+    bounds = _with_ends(bounds, low, high)
     if pairs.size:
         # The size of a change that may go either way may be 0.
         low, high = of_sizes(low, high)
-    bounds = bounds._replace(low=low, high=high)
+        least = {"value_low": max(bounds.statistics["value_low"], 0.0)}
+        bounds = bounds._replace(low=low, high=high, statistics=bounds.statistics | least)
     if pairs.size and bounds.all_low is not None and bounds.all_high is not None:
         every_low, every_high = of_sizes(bounds.all_low, bounds.all_high)
         bounds = bounds._replace(all_low=every_low, all_high=every_high)
     return Uncertainty(bounds, tests, adjust_p_values(tests, adjust), float(p_value))
+
+
+def _with_ends(bounds: Bounds, low: Array, high: Array) -> Bounds:
+    """Return bounds with other ends of pairs, which those of all pairs at once contain."""
+    bounds = bounds._replace(low=low, high=high)
+    if bounds.all_low is None or bounds.all_high is None:
+        return bounds
+    every = np.fmin(bounds.all_low, low), np.fmax(bounds.all_high, high)
+    return bounds._replace(all_low=every[0], all_high=every[1])
+
+
+def sign_of_estimate(
+    test: Contingency, train: Contingency, pairs: Pairs, signs: Signs, level: float
+) -> Array:
+    """Return the signs of the estimate of an audit that has no interval."""
+    choices = signs.choices
+    return choices[chosen(lower_ends(pairs.seen_in(test), train, pairs, choices, level))]
 
 
 def warn_uncertain(pairs: Pairs, certain: Array, reliable: Array) -> None:

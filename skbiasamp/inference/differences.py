@@ -18,7 +18,7 @@ from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.pair_sums import pair_sums
 from skbiasamp.counts.several_models import LABELS, differ, models_of, of_model, side_of_model
 from skbiasamp.inference._clustered import Changes, changes, units
-from skbiasamp.inference.assess import Uncertainty, judged, resampled_bounds
+from skbiasamp.inference.assess import Uncertainty, judged, resampled_bounds, sign_of_estimate
 from skbiasamp.inference.hypothesis_tests import bounds_and_tests
 from skbiasamp.inference.independent_signs import Signs, estimate, gradient, signs_of
 from skbiasamp.inference.influence import covariances_of, pair_variances, row_influence
@@ -115,8 +115,8 @@ def measure_models(
     for model, own in pairs.items():
         seen, signs, kept = own.seen_in(views[model]), choices[model], trusted[model]
         if interval is None or np.isnan(own.delta).all():
-            value = float(estimate(own, signs[0]))
-            found[model] = Measured(own, seen, kept, signs[0], value)
+            sign = sign_of_estimate(views[model], reference[model], own, kept, confidence_level)
+            found[model] = Measured(own, seen, kept, sign, float(estimate(own, sign)))
             continue
         if model in drawn:
             bounds = resampled_bounds(drawn[model], seen, own, signs, level=confidence_level)

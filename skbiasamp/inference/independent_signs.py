@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skbiasamp._input.checks import Array
+from skbiasamp.counts.cells import labels_of
 from skbiasamp.counts.contingency import Contingency
-from skbiasamp.counts.task_sums import TaskSums
-from skbiasamp.inference.influence import Covariances, association_moments
+from skbiasamp.inference.influence import Covariances, association_moments, covariances_of
 from skbiasamp.inference.pairs import Pairs, Rates
 
 # Beyond so many standard errors an association keeps its own sign.
@@ -56,10 +56,12 @@ def signs_of(
     """
     counted = pairs.n * test.units_per_weight >= fewest - 1e-9
     counted = counted & ~np.isnan(pairs.delta)
-    if not counted.any() or pairs.growth is not None or isinstance(test, TaskSums):
+    if not counted.any() or pairs.growth is not None:
         counted = np.ones(pairs.delta.shape, dtype=bool)
     # Labels that are balanced throughout have nothing to amplify.
     known = pairs.given_sign or not pairs.sign.any()
+    if pairs.largest_only and train is test and not known:
+        return Signs(*_of_largest(pairs, test), counted)
     found = None if known else _moments(pairs, train, test)
     if found is None or pairs.centre is None:
         return Signs(pairs.sign, pairs.sign, counted)
@@ -75,6 +77,29 @@ def signs_of(
     undefined = np.isnan(change)
     used, own = (np.where(undefined, pairs.sign, sign) for sign in (used, own))
     return Signs(used, np.where(size > _CLEAR, own, used), counted)
+
+
+def _of_largest(pairs: Pairs, test: Contingency) -> tuple[Array, Array]:
+    """Return the two signs where only the most frequent class of the audited labels has one.
+
+    Which class that is depends on all of them, so that what is independent of a change is what the
+    changes of all classes leave of each one's rate.
+    """
+    if (pairs.sign != 0).sum() > 1:
+        return pairs.sign, pairs.sign  # an exact tie
+    cells, (rate,), (change,) = pairs.seen_in(test), pairs.base, pairs.delta
+    labels, predicted = (
+        labels_of(cells, side).dense(slice(None), float) for side in ("task", "task_pred")
+    )
+    influence = np.hstack([labels - rate, predicted - labels - change]).T / cells.total
+    spread, n = covariances_of(cells, influence), len(rate)
+    used = rate - spread[:n, n:] @ np.linalg.pinv(spread[n:, n:], hermitian=True) @ change
+    first, second = np.argsort(-rate, kind="stable")[:2]
+    ahead = spread[first, first] + spread[second, second] - 2 * spread[first, second]
+    size = (rate[first] - rate[second]) / max(ahead, _NOISE**2) ** 0.5
+    sign = np.zeros(pairs.sign.shape, dtype=int)
+    sign[0, np.argmax(used)] = 1
+    return pairs.sign if size > _CERTAIN else sign, pairs.sign if size > _CLEAR else sign
 
 
 def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances | None:

@@ -271,41 +271,50 @@ def covariances_of(cells: Cells, influences: Array) -> Array:
     return (sums * n) @ sums.T
 
 
-def mean_variance(cells: Cells, pairs: Pairs, gradient: Array, *, centred: bool = False) -> float:
+def mean_variance(
+    cells: Cells, pairs: Pairs, gradient: Array, *, centred: bool = False, labels: bool = True
+) -> float:
     """Return the variance of a mean over pairs that follows their changes by `gradient`.
 
-    It is NaN where tasks were summed by themselves and the squares that it takes were not.
+    `centred` and `labels` are those of `row_influence`. It is NaN where tasks were summed by
+    themselves and the squares that it takes were not.
     """
-    if not isinstance(cells, TaskSums):
-        return variance_of(cells, row_influence(cells, pairs, gradient, centred=centred))
-    return _variance_of_sums(cells, pairs, gradient, centred and has_centre(pairs))
+    if isinstance(cells, TaskSums):
+        return _variance_of_sums(cells, pairs, gradient, centred and has_centre(pairs), labels)
+    how: dict[str, bool] = {"centred": centred, "labels": labels}
+    return variance_of(cells, row_influence(cells, pairs, gradient, **how))
 
 
-def _variance_of_sums(cells: TaskSums, pairs: Pairs, gradient: Array, centred: bool) -> float:
+def _variance_of_sums(
+    cells: TaskSums, pairs: Pairs, gradient: Array, centred: bool, labels: bool
+) -> float:
     """Return the variance of a mean over pairs where an engine summed each task by itself."""
     assert pairs.rates is not None
-    moments, n = cells.moments, cells.count("group")
+    n, of_labels = cells.count("group"), labels and pairs.rates.base is not None
     signs = gradient / pairs.share  # 0 in groups without rows
-    if (
-        moments is None
-        or pairs.rates.observed != ("task_pred", "group")
-        or not np.array_equal(moments.signs[n > 0], signs[n > 0])
-        or moments.change != (pairs.rates.base is not None)
-    ):
+    moments = next(
+        (
+            one
+            for one in cells.moments
+            if one.change == of_labels and np.array_equal(one.signs[n > 0], signs[n > 0])
+        ),
+        None,
+    )
+    if moments is None or pairs.rates.observed != ("task_pred", "group"):
         return float("nan")
     share = float(np.ravel(pairs.share)[0])
     change = np.nan_to_num(pairs.observed - (pairs.base if moments.change else 0.0))
     mean = (signs * change).sum(axis=1)
     rows = np.maximum(n, 1)
     squares = np.maximum(moments.squares - n * mean**2, 0.0) / rows**2
-    shared = signs.sum(axis=0)
+    shared = moments.shared
     if centred and shared.any():
         if moments.crossed is None:
             return float("nan")
         both, alone = moments.crossed
         each = change @ shared
         overall = (n @ each) / cells.total
-        if pairs.own_base:  # its centre follows the sizes of groups
+        if labels and pairs.own_base:  # its centre follows the sizes of groups
             own = pairs.base @ shared
             overall = overall + own - (n @ own) / cells.total
         squares = squares - 2 * (both - n * mean * each) / (rows * cells.total)

@@ -16,11 +16,10 @@ from skbiasamp._utils.random import chunks, generator
 from skbiasamp.counts.canonical import ordered
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.draws import divided_into_blocks, resampled_blocks
-from skbiasamp.counts.task_sums import TaskSums
 from skbiasamp.inference._growth import growth_draws, two_sided
 from skbiasamp.inference._simultaneous import largest_deviation, widened
 from skbiasamp.inference.independent_signs import estimate, gradient, predicted_association
-from skbiasamp.inference.influence import mean_variance, pair_variances, row_influence, variance_of
+from skbiasamp.inference.influence import mean_variance, pair_variances
 from skbiasamp.inference.pairs import Pairs, Rates
 
 # Fewer rows make a pair's rates unreliable; fewer that differ, percentiles of its change too short.
@@ -43,9 +42,10 @@ class Bounds(NamedTuple):
     estimate_high: float
     statistics: dict[str, Any]
     sign: Array
-    # Of all pairs at once, if asked for.
+    # Of all pairs at once, if asked for, and how many standard errors these reach.
     all_low: Array | None = None
     all_high: Array | None = None
+    times: float = math.nan
     # Of pairs and estimate, where the draws themselves are the test.
     p_value: Array | None = None
     estimate_p_value: float = float("nan")
@@ -80,7 +80,8 @@ def _named(name: str, low: float, high: float) -> dict[str, float]:
 class Drawn(NamedTuple):
     """What a metric says about resamples: each pair's amplification, value and estimate.
 
-    `estimate` has a column for each choice of signs.
+    `estimate` has a column for each choice of signs, and so has `predicted`: the mean association
+    in the predictions, if there is no other way to know how it varies.
     """
 
     moved: Array
@@ -89,14 +90,19 @@ class Drawn(NamedTuple):
     # What sizes are of.
     base: Array | None = None
     observed: Array | None = None
+    predicted: Array | None = None
 
     @classmethod
     def of(cls, pairs: Pairs, choices: Sequence[Array]) -> Self:
         """Return what is needed of the pairs of resamples."""
-        sides = () if pairs.growth is None else pairs.distances
+        base, observed = (None, None) if pairs.growth is None else pairs.distances
         estimates = np.stack([np.asarray(estimate(pairs, sign)) for sign in choices], axis=-1)
         value = np.asarray(pairs.value) if pairs.apart else estimates[..., 0]
-        return cls(pairs.moved, value, estimates, *sides)
+        predicted = None
+        if pairs.rates is None and pairs.centre is not None:
+            every = [np.asarray(predicted_association(pairs, sign)) for sign in choices]
+            predicted = np.stack(every, axis=-1)
+        return cls(pairs.moved, value, estimates, base, observed, predicted)
 
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
@@ -221,7 +227,8 @@ def percentiles(
     if simultaneous:
         every = _all_pairs(joint, pairs, changed, pairs.moved, unit, confidence_level)
         if pairs.growth is not None:
-            every = np.minimum(every[0], ends.low), np.maximum(every[1], ends.high)
+            all_low, all_high, times = every
+            every = np.minimum(all_low, ends.low), np.maximum(all_high, ends.high), times
     published: dict[str, float] = {}
     if pairs.apart:
         value = float(pairs.value)
@@ -232,12 +239,17 @@ def percentiles(
         # Noise makes these values too large, perhaps larger than what agrees with the rows.
         published = _named("value", min(low, value), max(high, value))
     found = []
-    for sign, draws in zip(choices, drawn.estimate.T, strict=True):
+    for i, (sign, draws) in enumerate(zip(choices, drawn.estimate.T, strict=True)):
         value = float(estimate(pairs, sign))
         low, high = ends.of_mean(draws, value, confidence_level, sign * pairs.slopes)
         known = draws[~np.isnan(draws)]
         error = float(known.std(ddof=1)) if len(known) > 1 else math.nan
         statistics: dict[str, Any] = {"standard_error": error, **published}
+        if drawn.predicted is not None and high < 0:  # does it reduce, or reverse?
+            tails = ((1 - confidence_level) / 2, (1 + confidence_level) / 2)
+            statistics |= _named(
+                "association_predictions", *_quantiles(drawn.predicted[:, i], tails)
+            )
         one = Bounds(ends.low, ends.high, value, low, high, statistics, sign, *(every or ()))
         found.append(one if pairs.growth is None else _of_growth(one, drawn, pairs))
     return found
@@ -268,8 +280,11 @@ def _all_pairs(
     centre: Array,
     unit: Any,
     confidence_level: float,
-) -> tuple[Array, Array]:
-    """Return intervals that hold for all pairs at once, as wide as few changed rows allow."""
+) -> tuple[Array, Array, float]:
+    """Return intervals that hold for all pairs at once, as wide as few changed rows allow.
+
+    The last number is how many standard errors they reach where rows are many.
+    """
     error, times = largest_deviation(draws, confidence_level)
     reach = np.stack([times * error] * 2)
     exact = None
@@ -277,7 +292,7 @@ def _all_pairs(
         level = 1 - 2 * float(stats.norm.sf(times))
         exact = _few_rows_reach(pairs, *changed, unit=unit, confidence_level=level)
     wide = widened(reach, exact, pairs, unit, times)
-    return centre - wide[0], centre + wide[1]
+    return centre - wide[0], centre + wide[1], times
 
 
 def change_reach(gained: Any, lost: Any, n: Any, *, confidence_level: float) -> Array:
@@ -387,21 +402,29 @@ class BaseErrors(NamedTuple):
 
 def errors_of_base(pairs: Pairs, train: Contingency, sign: Array) -> BaseErrors | None:
     """Return the variances by training rates, or None if predictions are not compared with them."""
-    if pairs.rates is None or pairs.in_rows or not pairs.sampled or pairs.growth is not None:
+    if not _of_training(pairs):
         return None
-    cells = pairs.seen_in(train)
-    side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)
-    before = replace(
-        pairs,
-        rates=Rates((side, given), None),  # type: ignore[arg-type]
-        observed=pairs.base,
-        base=np.zeros(pairs.base.shape),
-    )
+    cells, before = _training(pairs, train)
     of_pairs = np.nan_to_num(pair_variances((cells, before))) * pairs.slopes**2
+    # Where tasks were summed by themselves, it is not known how their errors add up: NaN.
     whole = mean_variance(cells, before, gradient(pairs, sign), centred=True)
     value = mean_variance(cells, before, pairs.gradient) if pairs.apart else 0.0
-    # Where tasks were summed by themselves, it is not known how their errors add up.
-    return BaseErrors(of_pairs, float(np.nan_to_num(whole)), float(np.nan_to_num(value)))
+    return BaseErrors(of_pairs, whole, value)
+
+
+def _of_training(pairs: Pairs) -> bool:
+    """Return whether predictions are compared with rates of training labels that are a sample."""
+    known = pairs.rates is None or pairs.in_rows or pairs.growth is not None
+    return pairs.sampled and not known
+
+
+def _training(pairs: Pairs, train: Contingency) -> tuple[Contingency, Pairs]:
+    """Return the training labels, and pairs that compare their rates with 0."""
+    assert pairs.rates is not None
+    side, given = (name.removesuffix("_pred") for name in pairs.rates.observed)
+    rates = Rates((side, given), None)  # type: ignore[arg-type]
+    nothing = np.zeros(pairs.base.shape)
+    return pairs.seen_in(train), replace(pairs, rates=rates, observed=pairs.base, base=nothing)
 
 
 def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level: float) -> Bounds:
@@ -410,6 +433,11 @@ def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level:
     reach = z * np.sqrt(errors.pairs)
     low = pairs.moved - np.hypot(pairs.moved - bounds.low, reach)
     high = pairs.moved + np.hypot(bounds.high - pairs.moved, reach)
+    every: dict[str, Any] = {}
+    if bounds.all_low is not None and bounds.all_high is not None:
+        reach = bounds.times * np.sqrt(errors.pairs)
+        every["all_low"] = pairs.moved - np.hypot(pairs.moved - bounds.all_low, reach)
+        every["all_high"] = pairs.moved + np.hypot(bounds.all_high - pairs.moved, reach)
     ends = bounds.estimate_low, bounds.estimate_high
     ends = _further(bounds.estimate, ends, z * errors.estimate**0.5)
     statistics = dict(bounds.statistics)
@@ -420,7 +448,12 @@ def with_errors_of_base(bounds: Bounds, pairs: Pairs, errors: BaseErrors, level:
         known = statistics["value_low"], statistics["value_high"]
         statistics |= _named("value", *_further(float(pairs.value), known, z * errors.value**0.5))
     return bounds._replace(
-        low=low, high=high, estimate_low=ends[0], estimate_high=ends[1], statistics=statistics
+        low=low,
+        high=high,
+        estimate_low=ends[0],
+        estimate_high=ends[1],
+        statistics=statistics,
+        **every,
     )
 
 
@@ -436,23 +469,43 @@ def predicted_interval(
     cells: Contingency, pairs: Pairs, sign: Array, confidence_level: float
 ) -> dict[str, float]:
     """Return the interval of the mean association in the predictions, by the delta method."""
-    if pairs.centre is None or pairs.rates is None or isinstance(cells, TaskSums):
+    if pairs.centre is None or pairs.rates is None:
         return {}
-    slopes = gradient(pairs, sign)
-    influence = row_influence(cells, pairs, slopes, centred=True, labels=False)
-    z = float(stats.norm.isf((1 - confidence_level) / 2))
-    reach = z * variance_of(cells, influence) ** 0.5
+    variance = mean_variance(cells, pairs, gradient(pairs, sign), centred=True, labels=False)
+    if math.isnan(variance):
+        return {}
+    reach = float(stats.norm.isf((1 - confidence_level) / 2)) * variance**0.5
     middle = float(predicted_association(pairs, sign))
     return _named("association_predictions", middle - reach, middle + reach)
 
 
-def chosen(every: Sequence[Bounds]) -> int:
-    """Return the position of the bounds that the verdict is about.
+def chosen(lows: Sequence[float]) -> int:
+    """Return the position of the signs that the verdict is about, of lower ends of the estimate.
 
     Signs that count part of the change may call a reversal an amplification. Then the signs of
     the labels decide, wherever these show an association.
     """
-    return 1 if len(every) > 1 and every[0].estimate_low > 0 >= every[1].estimate_low else 0
+    return 1 if len(lows) > 1 and lows[0] > 0 >= lows[1] else 0
+
+
+def lower_ends(
+    cells: Contingency, train: Contingency, pairs: Pairs, choices: Sequence[Array], level: float
+) -> list[float]:
+    """Return the lower end of the estimate at each choice of signs, by the delta method.
+
+    So the estimate is the same whatever interval it has, and without one. It is not known of
+    metrics that compare no rates.
+    """
+    if len(choices) == 1 or pairs.rates is None or pairs.growth is not None:
+        return []
+    z, found = float(stats.norm.isf((1 - level) / 2)), []
+    for sign in choices:
+        slopes = gradient(pairs, sign)
+        variance = mean_variance(cells, pairs, slopes, centred=True)
+        if _of_training(pairs):
+            variance += mean_variance(*_training(pairs, train), slopes, centred=True)
+        found.append(float(estimate(pairs, sign)) - z * variance**0.5)
+    return found
 
 
 def agreeing(p_values: Any, low: Any, high: Any, confidence_level: float) -> Any:

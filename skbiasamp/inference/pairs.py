@@ -93,6 +93,8 @@ class Pairs:
         Whether `sign` is the user's own, and not that of an association in labels.
     above_only : bool, default=False
         Whether `sign` is 1 for associations above 0, and 0 for all others.
+    largest_only : bool, default=False
+        Whether `sign` is 1 for the task with the largest rate, and 0 for all others.
     undirected : bool, default=False
         Whether the value is the mean of ``slope * delta``, in which changes along and against the
         training correlations may cancel. Amplifications are these changes times `sign`, and the
@@ -161,6 +163,7 @@ class Pairs:
     unit: tuple[Any, Any] = (1.0, 1.0)
     given_sign: bool = False
     above_only: bool = False
+    largest_only: bool = False
     undirected: bool = False
     growth: Literal["mean", "largest"] | None = None
     origin: float = 0.0

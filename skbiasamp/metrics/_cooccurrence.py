@@ -20,7 +20,7 @@ from skbiasamp._utils.warnings import UncertaintyWarning, warn
 from skbiasamp.counts.cells import as_labels
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.counts.several_models import of_model
-from skbiasamp.inference.assess import assess, warn_uncertain
+from skbiasamp.inference.assess import assess, sign_of_estimate, warn_uncertain
 from skbiasamp.inference.differences import Difference, Measured, difference, measure_models
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, sign_p_values
 from skbiasamp.inference.independent_signs import FEWEST_ROWS, estimate, parts, signs_of
@@ -362,11 +362,13 @@ class CooccurrenceAuditor(BaseAuditor):
                 seen=self.interval,
             )
         signs = signs_of(pairs, train, test, fewest=self._fewest)
-        sign, found = signs.choices[0], {"estimate": float("nan")}
+        found = {"estimate": float("nan")}
         of_pairs = ("n", "base", "observed", "sign", "delta", "amplification")
         columns: dict[str, Array] = {name: getattr(pairs, name) for name in of_pairs}
         statistics: dict[str, Any] = {}
-        if self.interval is not None:
+        if self.interval is None:
+            sign = sign_of_estimate(test, train, pairs, signs, self.confidence_level)
+        else:
             sure = assess(
                 partial(self._measure, train, **fixed),
                 test,
@@ -401,7 +403,8 @@ class CooccurrenceAuditor(BaseAuditor):
             }
             if test.clusters is not None:
                 statistics["n_clusters"] = test.clusters.total
-            if np.isnan(found["low"]) and not np.isnan(pairs.value) and test.summed == "tasks":
+            summed = "tasks" in (test.summed, train.summed)
+            if np.isnan(found["low"]) and not np.isnan(pairs.value) and summed:
                 warn(_NO_INTERVAL, UncertaintyWarning)
         found["estimate"] = float(estimate(pairs, sign))
         summary = "signed_mean" if pairs.apart else "row_weighted"
@@ -415,6 +418,16 @@ class CooccurrenceAuditor(BaseAuditor):
             statistics=statistics,
             **found,
         )
+
+    def _estimate(self, test: Contingency) -> float:
+        train, _, pairs = self._measured(test)
+        signs = signs_of(pairs, train, test, fewest=self._fewest)
+        if self.interval is not None and pairs.rates is None and len(signs.choices) > 1:
+            return float(
+                self._result(test).estimate
+            )  # only resamples say which signs the estimate has
+        sign = sign_of_estimate(test, train, pairs, signs, self.confidence_level)
+        return float(estimate(pairs, sign))
 
     def _check_interval(self, pairs: Pairs) -> None:
         """Raise if the metric has no intervals of this kind."""

@@ -24,6 +24,7 @@ from skbiasamp._utils.formatting import ASSOCIATION
 from skbiasamp._utils.progress import Step, progress
 from skbiasamp.counts import cells
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.independent_signs import FEWEST_ROWS
 from skbiasamp.metrics.comparing import audited_runs, compared
 from skbiasamp.metrics.inputs import count_labels, require_predictions, rest_by_name
 from skbiasamp.results import (
@@ -494,6 +495,11 @@ class BaseAuditor(ABC, BaseEstimator):
     def _result(self, test: Contingency) -> AuditResult:
         """Return the result of audited rows."""
 
+    def _estimate(self, test: Contingency) -> float:
+        """Return the estimate of audited rows, which is that of `audit`."""
+        quick = copy.copy(self).set_params(interval=None)
+        return float(quick._result(test).estimate)
+
     def _compare_models(self, cells: Contingency, reference: str) -> ComparisonResult:
         """Compare the models of ordered cells with one of them."""
         raise InputError(
@@ -525,6 +531,16 @@ class BaseAuditor(ABC, BaseEstimator):
 
     def _declared(self, result: AuditResult, columns: Any) -> AuditResult:
         """Return a result with what the metric says about itself, and what it says."""
+        known = {
+            "labels": reference_labels(result),
+            "about": self.about,
+            "baseline": self.baseline,
+        }
+        few = result.statistics.get("n_small_pairs", 0)
+        left_out = f" Pairs with fewer than {FEWEST_ROWS} rows are left out." * bool(few)
+        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
+        # A metric that does not say what its associations are is tested as it stands.
+        own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
         result = replace(
             result,
             kind=self.kind,
@@ -546,21 +562,11 @@ class BaseAuditor(ABC, BaseEstimator):
             about=self.about,
             baseline=self.baseline,
             group_columns=tuple(columns or ()),
-        )
-        known = {
-            "labels": reference_labels(result),
-            "about": self.about,
-            "baseline": self.baseline,
-        }
-        runs = " It is the mean over runs of the same training." * ("n_runs" in result.statistics)
-        # A metric that does not say what its associations are is tested as it stands.
-        own = self if self.kind == "attack" or "gap" in result.statistics else BaseAuditor
-        result = replace(
-            result,
-            estimand=own.estimand.format(**known) + runs,
+            estimand=own.estimand.format(**known) + left_out + runs,
             null=own.null.format(**known),
         )
-        return replace(result, sentence=self._sentence(result)) if self._worded else result
+        # A copy: parameters that are set later are not those of this result.
+        return result._write_later(copy.copy(self)._sentence) if self._worded else result
 
 
 @cache

@@ -11,6 +11,7 @@ from skbiasamp._input.checks import DIRECTIONS, Array, check_table
 from skbiasamp._input.errors import InputError
 from skbiasamp._utils.compat import StrOptions
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.independent_signs import predicted_association, signs_of
 from skbiasamp.inference.pairs import Pairs, Rates
 from skbiasamp.metrics._cooccurrence import BASES, CooccurrenceAuditor
 from skbiasamp.metrics._sentences import most_affected
@@ -261,17 +262,28 @@ class DirectionalAuditor(CooccurrenceAuditor):
             )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
-        # An engine that sums each task by itself loses how tasks vary together. The analytic
-        # interval needs one sum of squares more, of each row's part in the value, and its signs.
-        # Nothing asked: the engine decides whether rows or tasks are counted.
-        if (
-            like is None
-            or self.reference == "test"
-            or self.interval != "analytic"
-            or self.direction == "T->A"
-        ):
+        # An engine that sums each task by itself loses how tasks vary together. Nothing asked: it
+        # decides whether rows or tasks are counted.
+        if self.interval is None or self.direction == "T->A":
             return {}
-        return {"moments": (self._sign(like), self._in_rows)}
+        if like is None and isinstance(self.base, str) and self.base == "train":
+            return {"joint": True}  # training rates vary too
+        return {"moments": self._squares} if self.interval == "analytic" else {}
+
+    def _squares(self, sums: Contingency) -> list[tuple[Array, bool]]:
+        """Return signs of the scores whose squares the intervals of summed tasks need.
+
+        Beside the signs stands whether the score of a row is of T̂ − T, or of T̂ alone.
+        """
+        if not sums.has("task_pred") or not (sums.has("task") or not self._in_rows):
+            return []
+        train = self._signs_from(sums)
+        pairs = self._measure(train, sums)
+        choices = signs_of(pairs, train, sums, fewest=self._fewest).choices
+        asked = [(sign, self._in_rows) for sign in choices]
+        if self._in_rows:  # does the model reduce the association, or reverse it?
+            asked += [(sign, False) for sign in choices if predicted_association(pairs, sign) < 0]
+        return asked
 
     # ------------------------------------------------------------------ what it says
 

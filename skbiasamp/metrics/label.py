@@ -133,6 +133,7 @@ class LabelAuditor(CooccurrenceAuditor):
             rates=Rates(("task_pred", "group"), ("task", "group")),
             onto=_without_groups,
             centre=None if _is_one_label(train) else (0.5, 0.5),
+            largest_only=_is_one_label(train),
         )
 
     def _asked(self, like: Contingency | None) -> dict[str, Any]:
@@ -141,9 +142,10 @@ class LabelAuditor(CooccurrenceAuditor):
     # ------------------------------------------------------------------ what it says
 
     def _sentence(self, result: AuditResult) -> str:
-        more = "more" if result.value >= 0 else "less"
+        change = result.judged[0]
+        more = "more" if change >= 0 else "less"
         several = " on average" if len(result.table) > 1 else ""
-        amount = f"the majority is predicted {points(result.value)} {more} often than it occurs"
+        amount = f"the majority is predicted {points(change)} {more} often than it occurs"
         text = conclusion(
             result,
             what="the majority class",

@@ -17,6 +17,7 @@ from skbiasamp.attackers.attack import InputAndTarget
 from skbiasamp.attackers.attack_run import AttackRun, make_pair, run_attack
 from skbiasamp.counts.cells import side_of, with_sides
 from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.counts.draws import in_blocks
 from skbiasamp.metrics._attack_auditor import AttackAuditor
 from skbiasamp.metrics.functions import function_of
 from skbiasamp.metrics.inputs import rest_by_name
@@ -247,9 +248,10 @@ class LeakageAuditor(AttackAuditor):
             return [cls()]
         if test.summed is not None or not test.has("task_pred"):
             return []
-        # If attackers have to be trained, fewer draws have to do.
+        # If attackers have to be trained, fewer draws have to do; of many rows they hardly differ.
         trained = test.soft("task_pred") or len(test.tasks) > _MANY_TASKS
-        return [cls(n_draws=4 if trained else 10)]
+        few = 2 if in_blocks(test) else 4
+        return [cls(n_draws=few if trained else 10)]
 
 
 def _labels_alone(cells: Contingency) -> Contingency:

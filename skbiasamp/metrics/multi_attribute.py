@@ -188,7 +188,12 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         return self.reference == "test" or (self.base == "test" and self.direction is not None)
 
     def _measure(self, train: Contingency, test: Contingency, **fixed: Any) -> Pairs:
-        return self._compare(train, test, fixed["sets"], own=self._in_rows)
+        return self._compare(train, test, **fixed, own=self._in_rows)
+
+    def _chosen_from(self, train: Contingency, test: Contingency) -> dict[str, Any]:
+        """Return the sets, and the training rows that hold them, which all resamples share."""
+        fixed = super()._chosen_from(train, test)
+        return fixed | {"trained": occurrences_of(train, "task", "group", fixed["sets"])}
 
     def _fixed(self, train: Contingency, test: Contingency) -> dict[str, Any]:
         """Return the sets of tasks that occur in both labels, as rows of booleans."""
@@ -205,9 +210,17 @@ class MultiAttributeAuditor(CooccurrenceAuditor):
         # Small sets first, then in the order of the tasks.
         return {"sets": sets[np.lexsort((*(~sets).T[::-1], sets.sum(axis=1)))]}
 
-    def _compare(self, train: Contingency, test: Contingency, sets: Array, *, own: bool) -> Pairs:
+    def _compare(
+        self,
+        train: Contingency,
+        test: Contingency,
+        sets: Array,
+        trained: tuple[Array, Array] | None = None,
+        *,
+        own: bool,
+    ) -> Pairs:
         """Return how far predictions move sets of tasks; `own` compares with the test labels."""
-        in_train, all_train = occurrences_of(train, "task", "group", sets)
+        in_train, all_train = trained or occurrences_of(train, "task", "group", sets)
         in_base, all_base = in_train, all_train
         if own:
             in_base, all_base = occurrences_of(test, "task", "group", sets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
 from typing import Any
 
@@ -15,16 +16,20 @@ from skbiasamp._input.checks import GROUPS, MISSING_POLICIES, Array
 from skbiasamp._input.coding import as_numbers, numbers_of
 from skbiasamp._input.containers import columns_of, to_native
 from skbiasamp._input.errors import InputError, speaking
+from skbiasamp._input.labels import Members, Side
 from skbiasamp._utils.compat import Interval, StrOptions, validate_params
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.progress import progress
-from skbiasamp.counts.cells import labels_of
-from skbiasamp.counts.contingency import Contingency
+from skbiasamp.counts.cells import distinct, labels_of, sides_of, with_sides
+from skbiasamp.counts.contingency import Contingency, SideName
+from skbiasamp.inference.assess import sign_of_estimate
+from skbiasamp.inference.independent_signs import gradient, signs_of
+from skbiasamp.inference.influence import mean_variance
 from skbiasamp.inference.pairs import Pairs
 from skbiasamp.metrics.directional import DirectionalAuditor
 from skbiasamp.metrics.functions import fit_if_given
 
-_EXACT = 200  # thresholds of a curve whose errors are computed
+_EXACT = 30  # thresholds of a curve whose signs and errors are computed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,8 +44,10 @@ class AmplificationCurve:
         BiasAmp→ A->T from that threshold up to the next.
     integral, limits : float, tuple of float
         The mean of the values over thresholds between the limits.
-    low, high : ndarray of shape (n_thresholds,) or None
-        Confidence interval of each value, None if none was asked for.
+    estimates, low, high : ndarray of shape (n_thresholds,) or None
+        What the verdict of an audit at each threshold is about (see `AuditResult`), and its
+        confidence interval; None if no interval was asked for. Values differ from it if the
+        predictions have a shift, or if labels of the audited rows give the signs.
 
     Examples
     --------
@@ -60,6 +67,7 @@ class AmplificationCurve:
     integral: float
     low: Array | None = None
     high: Array | None = None
+    estimates: Array | None = None
 
     def at(self, threshold: Any) -> Any:
         """Return the value at a threshold, or at each of several.
@@ -88,11 +96,13 @@ class AmplificationCurve:
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a frame with the columns ``threshold`` and ``amplification``."""
+        """Return a frame with the columns ``threshold`` and ``amplification``.
+
+        If there is an interval, ``estimate``, ``low`` and ``high`` follow.
+        """
         columns = {"threshold": self.thresholds, "amplification": self.values}
-        return pd.DataFrame(
-            columns if self.low is None else columns | {"low": self.low, "high": self.high}
-        )
+        ends = {"estimate": self.estimates, "low": self.low, "high": self.high}
+        return pd.DataFrame(columns if self.low is None else columns | ends)
 
 
 @validate_params(
@@ -150,7 +160,8 @@ def amplification_curve(
         out. "group": make them a group of their own.
     %(pos_label)s
     interval : {"analytic", None}, default=None
-        "analytic": a confidence interval at every threshold, by the delta method. None: none.
+        "analytic": the estimate at every threshold with its confidence interval, by the delta
+        method. None: none.
     confidence_level : float, default=0.95
         Level of the intervals.
 
@@ -199,7 +210,12 @@ def amplification_curve(
     # As probabilities that only rank, scores of any size can be read beside the labels.
     ranks = (rank.reshape(scores.shape) + 0.5) / len(levels)
     auditor = DirectionalAuditor(
-        ties=ties, groups=groups, missing=missing, pos_label=pos_label, interval=None
+        ties=ties,
+        groups=groups,
+        missing=missing,
+        pos_label=pos_label,
+        interval=None,
+        confidence_level=confidence_level,
     )
     fit_if_given(auditor, y_train, sensitive_train)
     with progress("thresholds"):
@@ -210,12 +226,14 @@ def amplification_curve(
         pairs = auditor._measured(test)[-1]
         low, high = _limits(levels, limits)
         thresholds = np.append(-np.inf, levels)
-        values = _above(test, pairs, len(levels)) - np.nansum(pairs.gradient * pairs.base)
+        worth = _worth(test, pairs, pairs.gradient)
+        values = _above(test, worth, len(levels)) - np.nansum(pairs.gradient * pairs.base)
         widths = np.diff(np.clip(np.append(thresholds, np.inf), low, high))
         ends: list[Array] = []
         if interval is not None:
-            reach = stats.norm.isf((1 - confidence_level) / 2) * _errors(test, pairs, len(levels))
-            ends = [values - reach, values + reach]
+            estimates, errors = _estimates(auditor, test, len(levels))
+            reach = stats.norm.isf((1 - confidence_level) / 2) * errors
+            ends = [estimates - reach, estimates + reach, estimates]
     return AmplificationCurve(
         thresholds, values, (low, high), float(values @ widths / (high - low)), *ends
     )
@@ -230,34 +248,71 @@ def _numbers(y_score: Any) -> Array:
     return columns[0] if scores.ndim == 1 else np.column_stack(columns)
 
 
-def _above(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
-    """Return what positives add to the value, above none of the levels, above the first, ..."""
-    # Each adds its weight's part of its group, along the sign of the pair.
-    worth = np.divide(pairs.gradient, pairs.n, out=np.zeros_like(pairs.gradient), where=pairs.n > 0)
-    added = test.weight[:, None] * (labels_of(test, "group").dense(slice(None), float) @ worth)
+def _above(test: Contingency, worth: Array, n_levels: int) -> Array:
+    """Return what positives add to a mean, above none of the levels, above the first, ...
+
+    `worth` is what a positive of each task adds in each row.
+    """
+    added = test.weight[:, None] * worth
     ranks = labels_of(test, "task_pred").dense(slice(None), float)
     level = np.rint(ranks * n_levels - 0.5).astype(int)
     heights = np.bincount(level.ravel(), added.ravel(), minlength=n_levels)
     return np.append(np.cumsum(heights[::-1])[::-1], 0.0)
 
 
-def _errors(test: Contingency, pairs: Pairs, n_levels: int) -> Array:
-    """Return the standard error of each value: how far rows are from the mean of their group."""
-    worth = np.divide(pairs.gradient, pairs.n, out=np.zeros_like(pairs.gradient), where=pairs.n > 0)
-    groups, labels, ranks = (
-        labels_of(test, side).dense(slice(None), float) for side in ("group", "task", "task_pred")
-    )
-    level = np.rint(ranks * n_levels - 0.5)
-    own, rows = groups @ worth, np.maximum(groups.T @ test.weight, 1e-300)
-    # Errors change slowly along the curve: between this many thresholds they are interpolated.
+def _worth(test: Contingency, pairs: Pairs, gradient: Array) -> Array:
+    """Return what a positive of each task adds in each row: its part of its group."""
+    worth = np.divide(gradient, pairs.n, out=np.zeros_like(gradient), where=pairs.n > 0)
+    return np.asarray(labels_of(test, "group").dense(slice(None), float) @ worth)
+
+
+def _estimates(
+    auditor: DirectionalAuditor, test: Contingency, n_levels: int
+) -> tuple[Array, Array]:
+    """Return the estimate at every threshold, and its standard error.
+
+    Signs and errors change slowly along the curve: both are computed at so many thresholds.
+    Errors are interpolated between them, and signs are those of the last one.
+    """
     at = np.unique(np.linspace(0, n_levels, min(n_levels + 1, _EXACT)).astype(int))
-    errors = []
-    for k in at:
-        change = (level >= k) - labels
-        mean = groups.T @ (test.weight[:, None] * change) / rows[:, None]
-        off = (own * change).sum(axis=1) - groups @ (worth * mean).sum(axis=1)
-        errors.append(np.sqrt((test.weight * test.row_weight) @ off**2))
-    return np.interp(np.arange(n_levels + 1), at, errors)
+    labels, ranks = (
+        labels_of(test, side).dense(slice(None), float) for side in ("task", "task_pred")
+    )
+    # Thresholds between those of `at` do not matter, so that few distinct rows are left.
+    passed = np.searchsorted(at, np.rint(ranks * n_levels - 0.5), side="right") / len(at)
+    few = distinct(with_sides(test, sides_of(test) | _tasks(test, labels > 0, passed)))
+    labels, passed = (
+        labels_of(few, side).dense(slice(None), float) for side in ("task", "task_pred")
+    )
+    passed = np.rint(passed * len(at))
+    estimates, errors, known = np.empty(n_levels + 1), np.empty(len(at)), None
+    for i, (low, high) in enumerate(pairwise([*at.tolist(), n_levels + 1])):
+        cells = with_sides(few, sides_of(few) | _tasks(few, labels > 0, passed > i))
+        train = auditor._signs_from(cells)
+        pairs = auditor._measure(train, cells)
+        signs = signs_of(pairs, train, cells)
+        sign = sign_of_estimate(cells, train, pairs, signs, auditor.confidence_level)
+        slopes = gradient(pairs, sign)
+        if known is None or not np.array_equal(sign, known):
+            known, before = sign, pairs.mean(sign, pairs.base - _centre(pairs))
+            # A positive also changes the rate of all rows, with which its group is compared.
+            worth = _worth(test, pairs, slopes) - slopes.sum(axis=0) / test.total
+            above = _above(test, worth, n_levels)
+        estimates[low:high] = above[low:high] - before
+        errors[i] = mean_variance(cells, pairs, slopes, centred=True) ** 0.5
+    return estimates, np.interp(np.arange(n_levels + 1), at, errors)
+
+
+def _tasks(cells: Contingency, labels: Array, predicted: Array) -> dict[SideName, Side]:
+    """Return labels and predictions, with a column a task."""
+    columns: dict[SideName, Array] = {"task": labels, "task_pred": predicted}
+    return {side: Side(cells.tasks, Members(one), open=False) for side, one in columns.items()}
+
+
+def _centre(pairs: Pairs) -> Array:
+    """Return what the rates of the labels are if group and task are independent."""
+    assert pairs.centre is not None
+    return np.asarray(pairs.centre[0])
 
 
 def _limits(levels: Array, limits: Any) -> tuple[float, float]:

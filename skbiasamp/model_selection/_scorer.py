@@ -223,8 +223,8 @@ class AmplificationScorer(SensitiveColumns, BaseEstimator):
     def _measured(self, auditor: Any, y_true: Any, y_pred: Any, **labels: Any) -> float:
         if self.what == "value":
             return float(auditor.score(y_true, y_pred, **labels))
-        quick = copy.copy(auditor).set_params(interval=None)
-        return float(quick.audit(y_true, y_pred, **labels).estimate)
+        estimate: float = auditor._estimate(auditor._count_audited(y_true, y_pred, **labels))
+        return estimate
 
     def _better_if_greater(self, value: float) -> float:
         return -abs(value) if self.objective == "closest_to_zero" else -value

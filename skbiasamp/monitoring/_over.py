@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from skbiasamp._input.checks import check_auditor, check_count, check_option
+from skbiasamp._input.checks import Array, Names, check_auditor, check_count, check_option
+from skbiasamp._input.classes import positive_class, whole_classes
 from skbiasamp._input.errors import InputError, InputTypeError, columns_named, quote, rows_of
 from skbiasamp._utils.progress import interruptible, progress
 from skbiasamp._utils.random import generator
@@ -162,7 +163,7 @@ def audit_over(
         how: dict[str, Any] = {"groups": groups, "missing": missing, "pos_label": pos_label}
         if getattr(auditor, "reads", "") == "numbers":
             how["numbers"] = True
-        held = _of_rows(frame, columns, time, every, version, **how)
+        held = _of_rows(frame, columns, time, every, version, reference, **how)
     timeline = over(
         held,
         reference,
@@ -195,6 +196,7 @@ class CountedPeriods(NamedTuple):
     cells: dict[str, Contingency | None]
     versions: dict[str, str]
     notes: list[dict[str, Any]]
+    others: Mapping[str, dict[Hashable, float]] = {}  # rows of classes that the reference lacks
 
 
 def _of_counts(frame: Mapping[Any, Contingency], columns: Mapping[str, Any]) -> CountedPeriods:
@@ -216,6 +218,7 @@ def _of_rows(
     time: Hashable,
     every: str | None,
     version: Hashable,
+    reference: Any,
     **how: Any,
 ) -> CountedPeriods:
     if time is None:
@@ -227,7 +230,8 @@ def _of_rows(
     given = {name: one for name, one in needed.items() if one is not None}
     with opened_rows(frame, given) as (rows, _), progress("counting rows"), interruptible():
         found = timed(rows, time, every)
-        read = read_periods(found.frame, columns, found.column, version, **how)
+        classes = _classes_of(reference, found.name_of, every, how["pos_label"])
+        read = read_periods(found.frame, columns, found.column, version, classes=classes, **how)
     cells = Contingency.of_rows(read.rows, summed=read.summed)
     raw = pd.Series(read.period, dtype=object)
     gaps = read.dropped.index.isna() | np.array([one is None for one in read.dropped.index])
@@ -243,16 +247,17 @@ def _of_rows(
     dropped: dict[str, float] = {}
     for one, n in read.dropped.items():
         dropped[known[one]] = dropped.get(known[one], 0.0) + n
-    order = (
-        without_gaps(list(dict.fromkeys(names)))
-        if every is not None
-        else in_order(list(set(names)))
-    )
+    others: dict[str, dict[Hashable, float]] = {}
+    for (raw_name, label), n in read.others.items():
+        of_period = others.setdefault(found.name_of(raw_name), {})
+        of_period[label] = of_period.get(label, 0.0) + n
+    order = _ordered([*names, *others], every)
     parts: dict[str, Contingency | None] = {}
     versions: dict[str, str] = {}
     for name in order:
         own = np.flatnonzero(names == name)
-        parts[name] = distinct(take(cells, own, cells.weight[own])) if len(own) else None
+        empty = not len(own) and name not in others
+        parts[name] = None if empty else distinct(take(cells, own, cells.weight[own]))
         if read.version is not None and len(own):
             of_rows = pd.Series(cells.weight[own]).groupby(read.version[own].astype(str)).sum()
             versions[name] = str(of_rows.idxmax())
@@ -261,7 +266,33 @@ def _of_rows(
         for name, n in sorted(dropped.items())
         if n
     ]
-    return CountedPeriods(parts, versions, notes)
+    return CountedPeriods(parts, versions, notes, others)
+
+
+def _ordered(names: Iterable[str], every: str | None) -> list[str]:
+    """Return the names of periods in their order, without gaps if these have a length."""
+    return in_order(list(set(names))) if every is None else without_gaps(list(dict.fromkeys(names)))
+
+
+def _classes_of(
+    reference: Any, name_of: Callable[[Any], str], every: str | None, pos_label: Any
+) -> Callable[[Array, Array, Names], Names | None]:
+    """Return a function that returns the classes of the reference, from rows of all periods."""
+
+    def classes(periods: Array, codes: Array, names: Names) -> Names | None:
+        if is_contingency(reference):
+            own = reference.classes
+        else:
+            known = {one: name_of(one) for one in dict.fromkeys(periods) if not pd.isna(one)}
+            order, full = _ordered(known.values(), every), set(known.values())
+            chosen = _periods_of(reference, [name for name in order if name in full])
+            inside = [known.get(one) in chosen for one in periods]
+            own = tuple(names[i] for i in np.unique(codes[inside]))
+        if own is None:
+            return None
+        return whole_classes(own if pos_label is None else positive_class(pos_label, own)[0])
+
+    return classes
 
 
 def over(
@@ -287,7 +318,8 @@ def over(
     parts: dict[str, Contingency] = {}
     for name, cells in held.cells.items():
         if cells is not None:
-            parts[name] = _aligned(cells, first, name, notes, strict=strict)
+            lost = held.others.get(name, {})
+            parts[name] = _aligned(cells, first, name, notes, lost, strict=strict)
             if not parts[name].total:
                 del parts[name]
                 roles[name] = EMPTY
@@ -367,6 +399,18 @@ def _reference_of(
     roles = {name: EMPTY if one is None else WATCHED for name, one in cells.items()}
     if is_contingency(reference):
         return reference, roles
+    chosen = _periods_of(reference, full)
+    if isinstance(reference, str):
+        order = list(cells)
+        for name in order[: order.index(reference)]:
+            roles[name] = EMPTY if cells[name] is None else BEFORE
+    for name in chosen:
+        roles[name] = REFERENCE
+    return merged([one for name in chosen if (one := cells[name]) is not None]), roles
+
+
+def _periods_of(reference: Any, full: list[str]) -> list[str]:
+    """Return the periods that are the reference, of those that have rows."""
     if isinstance(reference, str):
         if reference not in full:
             raise InputError(
@@ -375,11 +419,8 @@ def _reference_of(
                 seen=reference,
                 known=quote(full, most=12),
             )
-        order = list(cells)
-        for name in order[: order.index(reference)]:
-            roles[name] = EMPTY if cells[name] is None else BEFORE
-        chosen = [reference]
-    elif isinstance(reference, int | np.integer) and not isinstance(reference, bool):
+        return [reference]
+    if isinstance(reference, int | np.integer) and not isinstance(reference, bool):
         if not 1 <= reference <= len(full):
             raise InputError(
                 "{reference} must be a number of first periods from 1 to {most}, which have rows; "
@@ -387,16 +428,12 @@ def _reference_of(
                 most=len(full),
                 seen=reference,
             )
-        chosen = full[: int(reference)]
-    else:
-        raise InputTypeError(
-            "{reference} must be a number of first periods, the name of a period, or a "
-            "Contingency; got {kind}.",
-            kind=type(reference).__name__,
-        )
-    for name in chosen:
-        roles[name] = REFERENCE
-    return merged([one for name in chosen if (one := cells[name]) is not None]), roles
+        return full[: int(reference)]
+    raise InputTypeError(
+        "{reference} must be a number of first periods, the name of a period, or a "
+        "Contingency; got {kind}.",
+        kind=type(reference).__name__,
+    )
 
 
 def _aligned(
@@ -404,14 +441,19 @@ def _aligned(
     like: Contingency,
     period: str,
     notes: list[dict[str, Any]],
+    others: Mapping[Hashable, float],
     *,
     strict: bool,
 ) -> Contingency:
-    """Return a period under the groups and tasks of the reference; say what that leaves out."""
+    """Return a period under the groups and tasks of the reference; say what that leaves out.
+
+    Rows of `others`, classes that the reference lacks, were left out before.
+    """
     if naming_side(cells).pos_label is not None:  # else it is that of the reference
         common_positive([like, cells])
     check_alike(like, cells)
     found, lost = within(cells, like)
+    lost["task"] |= others
     for role, names in lost.items():
         what = {"group": "group", "task": "class"}[role]
         for name, n in names.items():

@@ -304,7 +304,9 @@ def _check_counts(cells: Any, period: Any, min_cell: Any) -> None:
             continue
         if cells.soft(name):
             soft = True
-        elif side_of(cells, name).floats and not side_of(cells, label).floats:
+        elif side_of(cells, name).floats and not (
+            cells.has(label) and side_of(cells, label).floats
+        ):
             raise InputError(
                 "A store holds counts of labels, and the predictions are the floats 0.0 and 1.0, "
                 "which may be probabilities. Pass predicted labels as integers (astype(int))."

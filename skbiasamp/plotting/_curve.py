@@ -49,8 +49,10 @@ class AmplificationCurveDisplay:
         False positive rates by group.
     base_rate_threshold : float, default=None
         The threshold at which as many rows are predicted positive as are labelled so.
+    estimates : array-like of shape (n_thresholds,), default=None
+        The estimate at each threshold, drawn as a line of its own where it is not the value.
     low, high : array-like of shape (n_thresholds,), default=None
-        Confidence interval of the amplification at each threshold, drawn as a band.
+        Confidence interval of the estimate at each threshold, drawn as a band.
     operating_point : float, default=None
         The threshold at which the model decides.
     title : str, default=None
@@ -60,6 +62,8 @@ class AmplificationCurveDisplay:
     ----------
     line_ : Line2D
         The amplification.
+    estimate_line_ : Line2D or None
+        The estimate, if it differs from the amplification.
     band_ : artist or None
         Its confidence interval.
     operating_point_ : Line2D or None
@@ -101,6 +105,7 @@ class AmplificationCurveDisplay:
         *,
         rates: pd.DataFrame | Mapping[Hashable, Any] | None = None,
         base_rate_threshold: float | None = None,
+        estimates: Any = None,
         low: Any = None,
         high: Any = None,
         operating_point: float | None = None,
@@ -111,14 +116,14 @@ class AmplificationCurveDisplay:
             raise InputTypeError("{rates} must be a dict or a data frame; got {kind}.", kind=kind)
         check_number("base_rate_threshold", base_rate_threshold)
         check_number("operating_point", operating_point)
-        given = {"values": values, "low": low, "high": high}
+        given = {"values": values, "estimates": estimates, "low": low, "high": high}
         given |= {
             f"rates[{group!r}]": rate for group, rate in ({} if rates is None else rates).items()
         }
         numbers = {
             name: np.atleast_1d(as_floats(held, name))
             for name, held in ({"thresholds": thresholds} | given).items()
-            if held is not None or name not in ("low", "high")
+            if held is not None or name not in ("estimates", "low", "high")
         }
         self.thresholds = numbers["thresholds"]
         for name, held in numbers.items():
@@ -133,6 +138,7 @@ class AmplificationCurveDisplay:
         if not np.isfinite(self.thresholds).any():
             raise InputError("{thresholds} must have a number that is finite.")
         self.values = numbers["values"]
+        self.estimates = numbers.get("estimates")
         self.low, self.high = numbers.get("low"), numbers.get("high")
         self.operating_point = None if operating_point is None else float(operating_point)
         columns = {} if rates is None else {group: numbers[f"rates[{group!r}]"] for group in rates}
@@ -166,7 +172,8 @@ class AmplificationCurveDisplay:
         )
         low, high = curve.limits
         title = f"directional, group → task\nmean {curve.integral:+.4f} over [{low:g}, {high:g}]"
-        options = {"title": title.replace("-", "−"), "low": curve.low, "high": curve.high} | options
+        interval = {name: getattr(curve, name) for name in ("estimates", "low", "high")}
+        options = {"title": title.replace("-", "−")} | interval | options
         return cls(curve.thresholds, curve.values, **options).plot(ax)
 
     @classmethod
@@ -336,10 +343,16 @@ class AmplificationCurveDisplay:
         style = {"color": "black", "marker": marker[0], "markersize": 4, **STEPS}
         style["label"] = None if alone else "amplification"
         (self.line_,) = self.ax_.plot(at, self.values, **with_defaults(style, line_kwargs))
-        self.band_ = self.operating_point_ = None
+        self.band_ = self.operating_point_ = self.estimate_line_ = None
+        name = "confidence interval"
+        look: dict[str, Any]
+        if self.estimates is not None and not np.allclose(self.estimates, self.values, atol=5e-5):
+            look = {"color": self.line_.get_color(), "linestyle": ":", "label": "estimate", **STEPS}
+            (self.estimate_line_,) = self.ax_.plot(at, self.estimates, **look)
+            name += " of the estimate"
         if self.low is not None and self.high is not None:
-            look: dict[str, Any] = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
-            look |= {"step": "post", "zorder": 0, "label": "confidence interval"}
+            look = {"color": self.line_.get_color(), "alpha": 0.15, "linewidth": 0}
+            look |= {"step": "post", "zorder": 0, "label": name}
             self.band_ = self.ax_.fill_between(at, self.low, self.high, **look)
         if self.operating_point is not None:
             position = int(np.searchsorted(self.thresholds, [self.operating_point], "right")[0])

@@ -13,7 +13,6 @@ from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import count_labels, opened_rows, read_train
-from skbiasamp.metrics.signs import association_sign
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report._selection import selection_rates, selection_table
@@ -21,6 +20,7 @@ from skbiasamp.report.auditors import allowed, at_once, checked, read_as, readie
 from skbiasamp.report.checks import Seen, findings_of
 from skbiasamp.report.evidence import call_of, context_of, described_files, not_measured
 from skbiasamp.results import AuditReport, AuditResult
+from skbiasamp.results.gate import Limit
 
 __all__ = ["audit", "compare", "count_rows", "described_files", "selection_rates"]
 
@@ -50,6 +50,8 @@ def audit(
     sensitive_prediction: str | list[str] | None = None,
     weight: str | None = None,
     cluster: str | None = None,
+    favourable: Any = None,
+    limit: float | None = None,
     model_name: str | None = None,
     data_name: str | None = None,
 ) -> AuditReport:
@@ -103,6 +105,12 @@ def audit(
         Columns of labels, predictions, sensitive features, predicted sensitive features, weights
         and clusters, if `y_true` (and `y_train`) is a frame or a path. Without `target` the audited
         rows have no labels, and the training labels are in the columns that `prediction` names.
+    favourable : label or list of labels, default=None
+        The class that people want, such as "paid", or the tasks that they want. Impact ratios
+        compare how often it is predicted. None: the positive class, and every task.
+    limit : float, default=None
+        The smallest effect that matters, in the unit of the metric. The verdict then says whether
+        the effect lies within ±limit; declare it before you look. None: 0 is the only limit.
     model_name, data_name : str, default=None
         Names of the model and of the audited data, for the title of the report.
 
@@ -204,13 +212,17 @@ def audit(
                 result = readied(auditor, learned, random_state).audit(rows)
             results[unused_name(results, result.name + suffix)] = result
             step.advance()
-    by_group, rates = describe_groups(test, labels=reads == "labels")
+    by_group, rates = describe_groups(test, labels=reads == "labels", favourable=favourable)
     names = {"model_name": model_name, "data_name": data_name}
     context = context_of(test, train, names, call, reads=reads)
+    if favourable is not None:
+        context["favourable"] = favourable
+    if limit is not None:
+        context["limit"] = Limit.checked(limit, one_sided=False).size
     context["not_measured"] = not_measured(test, scored, chosen=auditors is not None, reads=reads)
     # Of one sensitive column the rates say it all.
     several = reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple)
-    selection = selection_table(test) if several else pd.DataFrame()
+    selection = selection_table(test, favourable=favourable) if several else pd.DataFrame()
     report = AuditReport(results, by_group, rates, context=context, selection=selection)
     report.data_files.extend(described_files(audited_files, training_files))
     n_given = None if sample_weight is None else len(sample_weight)
@@ -228,11 +240,11 @@ def count_rows(
 ) -> Contingency:
     """Return the audited rows, counted; `joint` as in `Contingency.from_frame`."""
 
-    def counted(signs: Contingency | None) -> Contingency:
-        # If tasks are summed by themselves, their mean has an interval once its signs are known.
-        moments = None if signs is None else (association_sign(signs), True)
-        engine = {"joint": joint, "moments": moments}
-        return count_labels(rows, labels, columns, like=signs, engine=engine, **how)
+    def squares(sums: Contingency) -> Any:
+        """Return what the interval of a mean of tasks needs, if these are summed by themselves."""
+        auditors = (one for one in allowed(sums) if "moments" in one._asked(train))
+        asked = [readied(one, train, None)._asked(train)["moments"](sums) for one in auditors]
+        return [scores for every in asked for scores in every]
 
-    test = counted(train)
-    return counted(test) if columns and train is None and test.summed == "tasks" else test
+    engine = {"joint": joint, "moments": squares}
+    return count_labels(rows, labels, columns, like=train, engine=engine, **how)

@@ -22,13 +22,14 @@ from skbiasamp._utils.formatting import (
     group_of,
     level_of,
     name_of,
-    printable,
     rate,
     side_of_zero,
     task_of,
 )
+from skbiasamp.render.document import Document
 from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
-from skbiasamp.results.pair_tables import FORMATS, html_table, row_of, without_equal_values
+from skbiasamp.results._shown import Shown, of_frame
+from skbiasamp.results.pair_tables import row_of, without_equal_values
 
 COMPARISON_SCHEMA = "skbiasamp.ComparisonResult/2"
 # Of these intervals and differences were those of values.
@@ -51,7 +52,7 @@ _TABLES = ("table", "pairs", "churn")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ComparisonResult(OfMetric):
+class ComparisonResult(Shown, OfMetric):
     """Result of comparing several models on the same rows.
 
     An auditor's ``compare`` returns it. Intervals of differences are narrower than separate
@@ -273,23 +274,19 @@ class ComparisonResult(OfMetric):
             what = f"the rate of the group {group} and {task} is {new}, and {old} {by}"
         return f" Largest change: {what}."
 
-    def __repr__(self) -> str:
-        rows = f"{self.n_samples:,.15g} rows"
-        title = f"{self.name}, compared with {self.reference!r} ({rows})"
-        lines = [title, self._shown().to_string(index=False, **FORMATS)]
-        return printable("\n".join([*lines, *map(self.sentence, self.models)]))
+    def to_document(self) -> Document:
+        """Return the models' values and sentences as plain data, which renderers show.
 
-    def _shown(self) -> pd.DataFrame:
+        Returns
+        -------
+        document : Document
+        """
+        title = f"{self.name}, compared with {self.reference!r} ({self.n_samples:,.15g} rows)"
         shown = without_equal_values(self.table.dropna(axis="columns", how="all"))
         shown = shown.assign(model=[name_of(one) for one in shown["model"]])
         if len(self.models) < 2:
             shown = shown.drop(columns="p_adjusted", errors="ignore")
-        return shown
-
-    def _repr_html_(self) -> str:
-        """Return the same for a notebook; labels of the data are escaped."""
-        title = f"{self.name}, compared with {self.reference!r}"
-        return html_table(title, map(self.sentence, self.models), self._shown())
+        return of_frame(title, shown, [self.sentence(model) for model in self.models])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a model, the reference first.

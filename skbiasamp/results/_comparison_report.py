@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,16 +12,15 @@ from skbiasamp._io import schema
 from skbiasamp._utils.formatting import (
     DIRECTION_OF,
     NOT_MEASURED,
-    escaped,
     listed,
     name_of,
     points,
-    printable,
     rate,
 )
+from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
 from skbiasamp.results._json import COUNT, NAME, NUMBER, as_json
-from skbiasamp.results._report import CONTEXT, DATA_FILES, Report, _frame_of, _wrapped
+from skbiasamp.results._report import CONTEXT, DATA_FILES, Report, _frame_of
 
 COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
 
@@ -131,10 +129,6 @@ class ComparisonReport(Report[ComparisonResult]):
             )
         return notes
 
-    @property
-    def _disagreements(self) -> list[str]:
-        return [f"Metrics disagree. {text}" for text in self.notes.values()]
-
     @staticmethod
     def _told(names: list[str], verdicts: Mapping[str, str]) -> str:
         by_verdict: dict[str, list[str]] = {}
@@ -176,25 +170,6 @@ class ComparisonReport(Report[ComparisonResult]):
         ]
         return pd.DataFrame(rows)
 
-    def __repr__(self) -> str:
-        lines = [f"Comparison with {self.reference!r}: {self.context.get('rows', 'the same rows')}"]
-        lines += ["", f"Verdict ({self.primary})"]
-        lines += [_wrapped(text, "  ") for text in self.verdicts.values()]
-        lines += [_wrapped(text, "  ") for text in self._disagreements]
-        shown = self.summary.assign(model=[name_of(one) for one in self.summary["model"]])
-        lines += ["", shown.to_string(index=False, float_format="{:+.4f}".format, na_rep="-")]
-        return printable("\n".join(lines))
-
-    def _repr_html_(self) -> str:
-        """Return verdict and table for a notebook; labels of the data are escaped."""
-        table = self.summary.to_html(
-            index=False, border=0, escape=True, float_format="{:+.4f}".format, na_rep="–"
-        )
-        opening = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in self.verdicts.values())
-        for text in self._disagreements:
-            opening += f"<p>{html.escape(text)}</p>"
-        return f"<div class='skbiasamp-report'>{opening}{table}</div>"
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python objects: NaN is None, tuples of names are lists.
 
@@ -231,28 +206,16 @@ class ComparisonReport(Report[ComparisonResult]):
                 raise schema.wrong(f"{field}.rates".strip("."), expected, own)
         return report
 
-    def _markdown(self) -> str:
-        lines = [f"## Bias amplification compared with {escaped(name_of(self.reference))}", ""]
-        for text in self.verdicts.values():
-            lines += [escaped(text), ""]
-        for text in self._disagreements:
-            lines += [escaped(text), ""]
-        lines += ["| metric | model | verdict | difference | interval | p |"]
-        lines += ["|---|---|---|---|---|---|"]
-        for row in self.summary.to_dict("records"):
-            ends = f"{row['difference_low']:+.4f} to {row['difference_high']:+.4f}"
-            cells = (row["metric"], name_of(row["model"]), row["verdict"])
-            numbers = (f"{row['difference']:+.4f}", ends, f"{row['p_adjusted']:.2g}")
-            lines.append("| " + " | ".join(map(escaped, (*cells, *numbers))) + " |")
-        lines += ["", escaped(f"Compared: {self.context.get('rows', 'the same rows')}.")]
-        versions = ", ".join(f"{k} {v}" for k, v in self.context.get("versions", {}).items())
-        lines += ["", escaped(f"Made {self.context.get('date', '')} with {versions}.")]
-        return "\n".join(lines) + "\n"
+    def to_document(self) -> Document:
+        """Return what the report says as plain data, which renderers show.
 
-    def _html(self) -> str:
-        from skbiasamp.render import comparison_page
+        Returns
+        -------
+        document : Document
+        """
+        from skbiasamp.results._comparison_document import comparison_document
 
-        return comparison_page(self.to_dict())
+        return comparison_document(self)
 
 
 _FIELDS = schema.record(

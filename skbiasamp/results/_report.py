@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import math
-import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
 import pandas as pd
 
 from skbiasamp._io import schema
-from skbiasamp._io.writing import written
-from skbiasamp._utils.formatting import CANNOT, printable
+from skbiasamp._utils.formatting import CANNOT
+from skbiasamp.render.document import Document
 from skbiasamp.results._json import COUNT, NAME, SHARE, Stored, as_json, names_if_list
 from skbiasamp.results._result import AuditResult
+from skbiasamp.results._shown import Paged
+from skbiasamp.results.gate import Gate, GateCheck, gate_of
 from skbiasamp.results.pair_tables import label_index
 
 REPORT_SCHEMA = "skbiasamp.AuditReport/2"
@@ -49,7 +49,7 @@ class Finding:
         return f"{self.text} {self.action}".strip()
 
 
-class Report(Stored, Mapping[str, R]):
+class Report(Paged, Stored, Mapping[str, R]):
     """A report of several results: a mapping of their names."""
 
     results: dict[str, R]
@@ -65,41 +65,32 @@ class Report(Stored, Mapping[str, R]):
     def __len__(self) -> int:
         return len(self.results)
 
-    def to_html(self, path: Any = None) -> str:
-        """Return one self-contained page, and write it to a file if one is named.
+    def gate(
+        self, limit: float, *, on: str | Sequence[str] | None = None, one_sided: bool = False
+    ) -> Gate:
+        """Compare the report with the smallest effect that matters.
+
+        Use it to decide whether a model may be released. A model that reverses the association
+        fails at every limit. A report of several models compares their differences.
 
         Parameters
         ----------
-        path : str or path, optional
-            Where to write.
+        limit : float
+            In the unit of the metric: 0.02 is two percentage points of directional amplification.
+        on : str or list of str, default=None
+            What is checked: a metric ("leakage"), a result ("DPA A->T"), "all", or "worst" (of an
+            audit, the worst pair of group and task). None: the first metric of the report.
+        one_sided : bool, default=False
+            False: what the model adds or takes must lie within ±limit. True: only what it adds is
+            limited.
 
         Returns
         -------
-        text : str
+        gate : Gate
+            It is true if all intervals lie within the limit. Its `outcome` is "passed", "failed",
+            "inconclusive" or "not measured".
         """
-        return written(self._html(), path)
-
-    def to_markdown(self, path: Any = None) -> str:
-        """Return the sections of a model card, and write them to a file if one is named.
-
-        Those of an audit have the block of results that Hugging Face reads.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
-
-        Returns
-        -------
-        text : str
-        """
-        return written(self._markdown(), path)
-
-    def _html(self) -> str:
-        raise NotImplementedError
-
-    def _markdown(self) -> str:
-        raise NotImplementedError
+        return gate_of(self.results, limit, on=on, one_sided=one_sided)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -170,34 +161,28 @@ class AuditReport(Report[AuditResult]):
         return next(able, next(iter(ranked), None))
 
     @property
+    def limit(self) -> float | None:
+        """The smallest effect that matters, if one was declared."""
+        return self.context.get("limit")
+
+    @property
     def verdict(self) -> str:
-        """What the primary result says: verdict, value with interval, pair affected most."""
-        return "" if self.primary is None else self.results[self.primary].sentence
+        """What the primary result says: verdict, value with interval, pair affected most.
+
+        With a limit, it begins with whether the effect lies within.
+        """
+        if self.primary is None:
+            return ""
+        sentence = self.results[self.primary].sentence
+        check = self._compared
+        return sentence if check is None else f"{check.against(self.limit)} {sentence}"
 
     @property
-    def _opening(self) -> list[str]:
-        """The verdict, and what other metrics say if they differ."""
-        beside = (str(one) for one in self.findings if one.place == "verdict")
-        return [text for text in (self.verdict, *beside) if text]
-
-    @property
-    def _rest(self) -> list[str]:
-        """The findings that do not stand beside the verdict."""
-        return [str(one) for one in self.findings if one.place != "verdict"]
-
-    @property
-    def _cells(self) -> list[tuple[str, str, str, str, str]]:
-        """The summary as text: name, estimate, interval, p-value and verdict."""
-        return [
-            (
-                printable(name),
-                f"{one.estimate:+.4f}",
-                "" if math.isnan(one.low) else f"{one.low:+.4f} to {one.high:+.4f}",
-                "" if math.isnan(one.p_value) else f"{one.p_value:.2g}",
-                one.verdict,
-            )
-            for name, one in self.results.items()
-        ]
+    def _compared(self) -> GateCheck | None:
+        """The primary result, compared with the limit."""
+        if self.limit is None or self.primary is None:
+            return None
+        return self.gate(self.limit, on=self.primary).checks[0]
 
     @property
     def sentences(self) -> dict[str, str]:
@@ -215,29 +200,6 @@ class AuditReport(Report[AuditResult]):
     def warnings(self) -> list[str]:
         """The findings as text."""
         return [str(finding) for finding in self.findings]
-
-    def __repr__(self) -> str:
-        lines = [f"Audit of {self.context.get('rows', 'the same rows')}"]
-        if self.primary is not None:
-            lines += ["", f"Verdict ({self.primary})"]
-            lines += [_wrapped(text, "  ") for text in self._opening]
-        for name, result in self.results.items():
-            lines += ["", result._title.replace(result.name, name, 1)]
-            if result.sentence and name != self.primary:
-                lines.append(_wrapped(result.sentence, "  "))
-        if self._rest:
-            lines += ["", "Before you use these numbers:"]
-            lines += [_wrapped(text, "- ") for text in self._rest]
-        return printable("\n".join(lines))
-
-    def _repr_html_(self) -> str:
-        """Return verdict, picture and table for a notebook; labels of the data are escaped."""
-        from skbiasamp.render import notebook
-
-        try:
-            return notebook(self.to_dict())
-        except ImportError:  # jinja2 is an extra
-            return f"<pre>{html.escape(repr(self))}</pre>"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python objects: NaN is None, tuples of names are lists.
@@ -265,19 +227,21 @@ class AuditReport(Report[AuditResult]):
         del read["schema"]
         return cls(**read)
 
-    def _markdown(self) -> str:
-        from skbiasamp.render import card
+    def to_document(self) -> Document:
+        """Return what the report says as plain data, which renderers show.
 
-        return card(self.to_dict())
+        Returns
+        -------
+        document : Document
+        """
+        from skbiasamp.results._audit_document import audit_document
 
-    def _html(self) -> str:
-        from skbiasamp.render import page
+        return audit_document(self)
 
-        return page(self.to_dict())
+    def _card(self) -> Document:
+        from skbiasamp.results._audit_document import model_card
 
-
-def _wrapped(text: str, first: str) -> str:
-    return textwrap.fill(text, 96, initial_indent=first, subsequent_indent="  ")
+        return model_card(self)
 
 
 def _frame_of(row: schema.Check) -> schema.Check:

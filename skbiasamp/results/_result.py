@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -26,11 +26,11 @@ from skbiasamp._utils.formatting import (
     REVEALS_MORE,
     REVERSES,
     group_of,
-    printable,
     side_of_zero,
 )
 from skbiasamp.inference.hypothesis_tests import significant
 from skbiasamp.inference.power import check_share, smallest_effect
+from skbiasamp.render.document import Document
 from skbiasamp.results._json import (
     COUNT,
     FLAG,
@@ -42,7 +42,8 @@ from skbiasamp.results._json import (
     records,
     scalar,
 )
-from skbiasamp.results.pair_tables import COLUMNS, FORMATS, html_table, row_of, uncounted
+from skbiasamp.results._shown import Shown, of_frame
+from skbiasamp.results.pair_tables import COLUMNS, row_of, uncounted
 
 SCHEMA = "skbiasamp.AuditResult/3"
 # Of these the interval was that of the value.
@@ -52,8 +53,19 @@ _OLDER = "skbiasamp.AuditResult/2"
 _OF_PAIR = (*COLUMNS[:7], "low", "high", "p_adjusted")
 
 
+class _Sentence:
+    """The field `sentence`, if it is to be written when it is read: most are never read."""
+
+    def __get__(self, result: Any, owner: type) -> str:
+        if result is None:
+            return ""  # the default of the field
+        text: str = result.__dict__.pop("_write")(result)
+        result.__dict__["sentence"] = text
+        return text
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class AuditResult(OfMetric):
+class AuditResult(Shown, OfMetric):
     """Result of one audit: amplification, interval, test and a table of pairs.
 
     An auditor's ``audit`` returns it; ``float(result)`` is the value.
@@ -169,7 +181,7 @@ class AuditResult(OfMetric):
     kind: str = "signed"
     question: str = ""
     definition: str = ""
-    sentence: str = ""
+    sentence: str = _Sentence()  # type: ignore[assignment]
     rank: int = 9
     columns: Mapping[str, str] = field(default_factory=dict)
     percent: bool = True
@@ -193,6 +205,15 @@ class AuditResult(OfMetric):
 
     def __float__(self) -> float:
         return float(self.value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"sentence": self.sentence, **self.__dict__}  # in this order: reading it writes it
+
+    def _write_later(self, write: Callable[[AuditResult], str]) -> Self:
+        """Let `write` write the sentence when it is read."""
+        del self.__dict__["sentence"]
+        self.__dict__["_write"] = write
+        return self
 
     @cached_property
     def verdict(self) -> str:
@@ -419,14 +440,14 @@ class AuditResult(OfMetric):
                 remarks.append(f"({raised:,} of {n:,} pairs: {what}, {flag}=False)")
         return remarks
 
-    def __repr__(self) -> str:
-        shown = self._shown()
-        lines = [self._title, shown.to_string(index=False, **FORMATS), *self._remarks()]
-        return printable("\n".join(lines))
+    def to_document(self) -> Document:
+        """Return value and strongest pairs as plain data, which renderers show.
 
-    def _repr_html_(self) -> str:
-        """Return the same for a notebook; labels of the data are escaped."""
-        return html_table(self._title, self._remarks(), self._shown())
+        Returns
+        -------
+        document : Document
+        """
+        return of_frame(self._title, self._shown(), self._remarks())
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table of pairs, with metric and direction as first columns.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import math
-from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -30,16 +27,6 @@ COLUMNS = (
     "sign_used",
 )
 
-# Rates to four places; p-values to two digits, however small; a dash if there is nothing to show.
-FORMATS: dict[str, Any] = {
-    "float_format": "{:.4f}".format,
-    "formatters": {
-        name: lambda value: "-" if math.isnan(value) else f"{value:.2g}"
-        for name in ("p_value", "p_adjusted")
-    },
-    "na_rep": "-",
-}
-
 
 def row_of(table: pd.DataFrame, at: int) -> dict[str, Any]:
     """Return a row. As a Series, its whole numbers would be floats, and names among them too."""
@@ -53,15 +40,11 @@ def label_index(names: Names) -> pd.Index[Any]:
 
 def pair_names(groups: Names, tasks: Names) -> dict[str, Any]:
     """Return group and task of every pair, one row a pair."""
-
-    def repeated(names: tuple[Hashable, ...], positions: Array) -> Any:
-        column = np.empty(len(names), dtype=object)
-        for i, name in enumerate(names):  # tuples stay names and become no axis
-            column[i] = name
-        return pd.Series(column, dtype=object).infer_objects().array.take(positions)
-
     rows, cols = np.indices((len(groups), len(tasks))).reshape(2, -1)
-    return {"group": repeated(groups, rows), "task": repeated(tasks, cols)}
+    return {
+        "group": label_index(groups).array.take(rows),
+        "task": label_index(tasks).array.take(cols),
+    }
 
 
 def pair_table(groups: Names, tasks: Names, **columns: Array) -> pd.DataFrame:
@@ -90,10 +73,3 @@ def without_equal_values(table: pd.DataFrame) -> pd.DataFrame:
         return table
     gap = np.asarray(table["value"] - table["estimate"], dtype=float)
     return table if (np.abs(gap) >= 5e-5).any() else table.drop(columns="value")
-
-
-def html_table(title: str, lines: Iterable[str], table: pd.DataFrame) -> str:
-    """Return a table for a notebook, with text above it; labels of the data are escaped."""
-    shown = table.to_html(index=False, border=0, escape=True, **FORMATS)
-    caption = "<br>".join([f"<b>{html.escape(title)}</b>", *map(html.escape, lines)])
-    return f"<div class='skbiasamp-result'><p>{caption}</p>{shown}</div>"

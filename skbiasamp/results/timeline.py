@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -12,21 +11,23 @@ import pandas as pd
 
 from skbiasamp._input.checks import check_option
 from skbiasamp._io import schema
-from skbiasamp._io.writing import written
 from skbiasamp._utils.formatting import (
+    ALARM,
+    NO_ALARM,
+    NOT_MEASURED,
     group_of,
     level_of,
     listed,
     number,
     p_value,
-    printable,
     task_of,
 )
+from skbiasamp.render.document import Document
 from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
 from skbiasamp.results._report import CONTEXT
+from skbiasamp.results._shown import Paged
 
 TIMELINE_SCHEMA = "skbiasamp.Timeline/1"
-ALARM, NO_ALARM, NOT_WATCHED = "alarm", "no alarm", "not measured"
 PERIOD_COLUMNS = (
     "period",
     "value",
@@ -59,7 +60,7 @@ REFERENCE, WATCHED, BEFORE, EMPTY = "reference", "watched", "before the referenc
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Timeline(OfMetric):
+class Timeline(Paged, OfMetric):
     """A model watched over time: one audit a period, compared with a reference.
 
     `skbiasamp.audit_over` returns it.
@@ -149,7 +150,7 @@ class Timeline(OfMetric):
         """One of "alarm", "no alarm" and "not measured" (no period after the reference)."""
         watched = self._watched
         if watched["value"].isna().all() or math.isnan(self.reference["value"]):
-            return NOT_WATCHED
+            return NOT_MEASURED
         return ALARM if watched["alarm"].any() else NO_ALARM
 
     @property
@@ -188,7 +189,7 @@ class Timeline(OfMetric):
         known = watched.dropna(subset=["value"])
         n = len(watched)
         start = self.reference["name"]
-        if self.verdict == NOT_WATCHED:
+        if self.verdict == NOT_MEASURED:
             return (
                 "Not measured: there is no period after the reference that has a value. Add "
                 "periods, or choose a shorter reference."
@@ -223,20 +224,6 @@ class Timeline(OfMetric):
             text += f"There is an alarm for {listed(causes[:_MOST])}"
             text += f" and {len(causes) - _MOST} more pairs. " if len(causes) > _MOST else ". "
         return text + kept
-
-    def __repr__(self) -> str:
-        shown = self.periods[list(_SHOWN)]
-        lines = [f"{self.name}, watched over {len(self.periods)} periods: {self.verdict}"]
-        lines += [self.sentence, "", shown.to_string(index=False, **_FORMATS)]
-        lines += [f"- {_noted(one)}" for one in self.notes]
-        return printable("\n".join(lines))
-
-    def _repr_html_(self) -> str:
-        """Return verdict and table for a notebook; names of the data are escaped."""
-        table = self.to_frame().to_html(index=False, border=0, escape=True, **_FORMATS)
-        return (
-            f"<div class='skbiasamp-report'><p><b>{html.escape(self.sentence)}</b></p>{table}</div>"
-        )
 
     def to_frame(self, *, pairs: bool = False) -> pd.DataFrame:
         """Return one row a period, or one for each period and pair of group and task.
@@ -291,38 +278,19 @@ class Timeline(OfMetric):
             read[name] = pd.DataFrame(read[name], columns=list(columns)).infer_objects()
         return cls(**read)
 
-    def to_html(self, path: Any = None) -> str:
-        """Return one self-contained page, and write it to a file if one is named.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            Where to write.
+    def to_document(self) -> Document:
+        """Return what the watch says as plain data, which renderers show.
 
         Returns
         -------
-        text : str
+        document : Document
         """
-        from skbiasamp.render import timeline_page
+        from skbiasamp.results._timeline_document import timeline_document
 
-        return written(
-            timeline_page(self.to_dict(), causes=self.causes, changes=self.version_changes), path
-        )
+        return timeline_document(self)
 
 
 _MOST = 3
-_SHOWN = ("period", "value", "low", "high", "n", "difference", "p_adjusted", "alarm")
-_FORMATS: dict[str, Any] = {
-    "float_format": "{:.4f}".format,
-    "formatters": {"p_adjusted": lambda value: "-" if math.isnan(value) else f"{value:.2g}"},
-    "na_rep": "-",
-}
-
-
-def _noted(note: Mapping[str, Any]) -> str:
-    return note["text"] if note["period"] is None else f"{note['period']}: {note['text']}"
-
-
 _NUMBERS = {
     "value": NUMBER,
     "n": COUNT,

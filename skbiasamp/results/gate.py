@@ -1,0 +1,365 @@
+"""Gates: whether what a report says lies within a limit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from skbiasamp._input.errors import InputError, InputTypeError, meant, quote
+from skbiasamp._utils.formatting import (
+    ABOVE,
+    AMPLIFIES_MORE,
+    BALANCED,
+    CANNOT,
+    INCONCLUSIVE,
+    NOT_MEASURED,
+    REVEALS_MORE,
+    REVERSES,
+    WITHIN,
+    level_of,
+    listed,
+    name_of,
+    printable,
+    task_of,
+)
+from skbiasamp.inference.power import smallest_effect
+from skbiasamp.results._comparison import ComparisonResult
+
+PASSED, FAILED, UNDEFINED = "passed", "failed", NOT_MEASURED
+# With this probability the rows that are named decide, if the estimate is the truth.
+_POWER = 0.8
+_MOST_ROWS = 1e12  # more are not worth naming
+
+
+@dataclass(frozen=True)
+class GateCheck:
+    """One number that was compared with a limit.
+
+    Attributes
+    ----------
+    name : str
+        The result, the model of a comparison, or the worst pair.
+    estimate, low, high : float
+        The number with its confidence interval.
+    confidence_level : float
+        Level of the interval.
+    verdict : str
+        The verdict of the result.
+    outcome : {"passed", "failed", "inconclusive", "not measured"}
+        "passed": the whole interval lies within the limit. "failed": the whole interval lies
+        outside, or the model reverses the association. "inconclusive": neither. "not measured":
+        there is no interval.
+    rows : float
+        If inconclusive, the number of rows that decides with a probability of 80 %, if the
+        estimate is the truth; inf if the estimate lies on the limit. Else NaN.
+    sentence : str
+        What the result says.
+    """
+
+    name: str
+    estimate: float
+    low: float
+    high: float
+    confidence_level: float
+    verdict: str
+    outcome: str
+    rows: float
+    sentence: str
+
+    @property
+    def word(self) -> str:
+        """The verdict with a limit, in a fixed vocabulary."""
+        words = {PASSED: WITHIN, FAILED: ABOVE, INCONCLUSIVE: INCONCLUSIVE}
+        if self.verdict in (CANNOT, REVERSES):
+            return self.verdict
+        return words.get(self.outcome, self.verdict)
+
+    def against(self, limit: float | None) -> str:
+        """Return a sentence about the estimate and the limit.
+
+        Parameters
+        ----------
+        limit : float
+            The limit.
+
+        Returns
+        -------
+        text : str
+        """
+        text = f"{self.word.capitalize()} (±{limit:g})."
+        return f"{text} {self._needed}." if self._needed else text
+
+    @property
+    def _needed(self) -> str:
+        """How many rows would decide."""
+        if self.outcome != INCONCLUSIVE or math.isnan(self.rows):
+            return ""
+        if self.rows > _MOST_ROWS:
+            return "The estimate lies on the limit: no number of rows decides"
+        return f"About {_round(self.rows):,} rows would decide this"
+
+    def __str__(self) -> str:
+        if self.outcome == UNDEFINED:
+            reason = "undefined" if math.isnan(self.estimate) else "no confidence interval"
+            return f"{self.name}: {reason}"
+        if self.verdict == CANNOT:
+            return f"{self.name}: exactly 0, {BALANCED}. Nothing could be amplified."
+        interval = f"{level_of(self.confidence_level)} interval {self.low:+.4f} to {self.high:+.4f}"
+        text = f"{self.name}: {self.estimate:+.4f}, {interval}, {self.verdict}"
+        needed = self._needed
+        return f"{text}: {self.outcome}. {needed}" if needed else f"{text}: {self.outcome}"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """What a gate says of a report. It is true if the report passed.
+
+    Attributes
+    ----------
+    limit : float
+        The smallest effect that matters.
+    one_sided : bool
+        Whether only what the model adds is limited, not what it takes.
+    checks : tuple of GateCheck
+        What was compared with the limit.
+
+    Examples
+    --------
+    >>> import skbiasamp
+    >>> sex = ["f"] * 400 + ["m"] * 400
+    >>> hired = [1] * 100 + [0] * 300 + [1] * 200 + [0] * 200
+    >>> predicted = [1] * 60 + [0] * 340 + [1] * 250 + [0] * 150
+    >>> report = skbiasamp.audit(hired, predicted, sensitive_features=sex, random_state=0)
+    >>> gate = report.gate(0.02)
+    >>> gate.outcome
+    'failed'
+    >>> bool(gate)
+    False
+    """
+
+    limit: float
+    one_sided: bool
+    checks: tuple[GateCheck, ...]
+
+    @property
+    def outcome(self) -> str:
+        """The worst outcome of the checks: failed, not measured, inconclusive or passed."""
+        return _worst(check.outcome for check in self.checks)
+
+    def with_outcome(self, outcome: str) -> list[GateCheck]:
+        """Return the checks that ended so.
+
+        Parameters
+        ----------
+        outcome : {"passed", "failed", "inconclusive", "not measured"}
+            As `GateCheck.outcome`.
+
+        Returns
+        -------
+        checks : list of GateCheck
+        """
+        return [check for check in self.checks if check.outcome == outcome]
+
+    def __bool__(self) -> bool:
+        return self.outcome == PASSED
+
+    @property
+    def sentence(self) -> str:
+        """The outcome as a sentence, with the reason."""
+        return self.sentence_of(self.outcome)
+
+    def sentence_of(self, outcome: str) -> str:
+        """Return what an outcome means here.
+
+        Parameters
+        ----------
+        outcome : {"passed", "failed", "inconclusive", "not measured"}
+            As `GateCheck.outcome`.
+
+        Returns
+        -------
+        text : str
+        """
+        names = listed([check.name for check in self.with_outcome(outcome)])
+        within = f"below {self.limit:g}" if self.one_sided else f"within ±{self.limit:g}"
+        if outcome == PASSED:
+            return f"Passed: every interval lies {within}."
+        if outcome == INCONCLUSIVE:
+            return f"Inconclusive: the interval of {names} lies neither {within} nor outside."
+        if outcome == UNDEFINED:
+            return f"Not measured: there is no interval of {names}."
+        outside = f"above {self.limit:g}" if self.one_sided else f"outside ±{self.limit:g}"
+        reversing = [check.name for check in self.checks if check.verdict == REVERSES]
+        beyond = [one.name for one in self.with_outcome(FAILED) if one.name not in reversing]
+        reasons = [f"the interval of {listed(beyond)} lies {outside}"] if beyond else []
+        if reversing:
+            reasons.append(f"the model reverses the association by {listed(reversing)}")
+        return f"Failed: {'; '.join(reasons)}."
+
+    def __repr__(self) -> str:
+        return printable("\n".join([self.sentence, *(f"  {check}" for check in self.checks)]))
+
+
+class Limit(NamedTuple):
+    """The smallest effect that matters, in one direction or in both."""
+
+    size: float
+    one_sided: bool
+
+    @classmethod
+    def checked(cls, size: Any, one_sided: bool) -> Limit:
+        """Return a limit that a caller gives, or raise."""
+        number = isinstance(size, int | float | np.number) and not isinstance(size, bool)
+        try:
+            value = float(size) if number else math.nan
+        except OverflowError:  # a whole number beyond floats
+            value = math.nan
+        if not 0 <= value < math.inf:
+            raise InputTypeError("{limit} must be a number of 0 or more; got {seen!r}.", seen=size)
+        return cls(value, one_sided)
+
+    def outcome(self, low: float, high: float) -> str:
+        """Return whether an interval lies within the limit, outside, or neither."""
+        if math.isnan(low) or math.isnan(high):
+            return UNDEFINED
+        least = -math.inf if self.one_sided else -self.size
+        if low > self.size or high < least:
+            return FAILED
+        return PASSED if least <= low and high <= self.size else INCONCLUSIVE
+
+    def rows(self, result: Any, estimate: float, low: float, high: float) -> float:
+        """Return how many rows decide, if the estimate is the truth."""
+        seen = smallest_effect(
+            low, high, power=_POWER, confidence_level=result.confidence_level or 0.95
+        )
+        distance = abs((estimate if self.one_sided else abs(estimate)) - self.size)
+        return float(result.n_samples * (seen / distance) ** 2) if distance > 0 else math.inf
+
+
+def _worst(outcomes: Iterable[str]) -> str:
+    return min(outcomes, key=(FAILED, UNDEFINED, INCONCLUSIVE, PASSED).index)
+
+
+def gate_of(
+    results: Mapping[str, Any], limit: float, *, on: str | Sequence[str] | None, one_sided: bool
+) -> Gate:
+    """Compare results with a limit: of audits their estimates, of comparisons the differences."""
+    named = [on] if isinstance(on, str) else on
+    listing = isinstance(named, list | tuple) and named
+    if named is not None and not (listing and all(isinstance(name, str) for name in named)):
+        raise InputTypeError("{on} must be the name of a result; got {seen!r}.", seen=on)
+    allowed = Limit.checked(limit, one_sided)
+    pairs = named is not None and "worst" in map(str.casefold, named)
+    others = None if named is None else [name for name in named if name.casefold() != "worst"]
+    checks: list[GateCheck] = []
+    if pairs:
+        checks += [_worst_pair(name, results[name], allowed) for name in _chosen(results, None)]
+    if others or not pairs:
+        for name in _chosen(results, others):
+            checks += _estimates(name, results[name], allowed)
+    return Gate(allowed.size, one_sided, tuple(checks))
+
+
+def _chosen(results: Mapping[str, Any], named: Iterable[str] | None) -> list[str]:
+    """Return the results to check: those of the first metric, or those with a name or metric."""
+    if named is None:
+        first = min(results.values(), key=lambda result: result.rank).metric
+        return [name for name, result in results.items() if result.metric == first]
+    chosen: dict[str, None] = {}
+    for wanted in named:
+        key = wanted.casefold()
+        names = [
+            name
+            for name, result in results.items()
+            if key in ("all", name.casefold(), result.name.casefold(), result.metric.casefold())
+        ]
+        if not names:
+            raise InputError(
+                "{on} must name a result of the report; got {seen!r}{meant} It has {names}.",
+                seen=wanted,
+                meant=meant(wanted, results),
+                names=quote(list(results)),
+            )
+        chosen |= dict.fromkeys(names)
+    return list(chosen)
+
+
+def _estimates(name: str, result: Any, limit: Limit) -> Iterator[GateCheck]:
+    """Yield the check of a result, or of each model that is compared."""
+    if isinstance(result, ComparisonResult):
+        judged = [
+            (f"{name}, {name_of(model)}", *result.judged(model), verdict, result.sentence(model))
+            for model, verdict in result.verdicts.items()
+        ]
+        clear = AMPLIFIES_MORE
+    else:
+        judged = [(name, *result.judged, result.verdict, result.sentence)]
+        clear = ""
+    # Above the limit by its interval alone: the attacker is not above chance, or the test that is
+    # adjusted for several models finds no difference.
+    clear = REVEALS_MORE if result.kind == "attack" else clear
+    for title, estimate, low, high, verdict, sentence in judged:
+        outcome, rows = limit.outcome(low, high), math.nan
+        if verdict == REVERSES:
+            outcome = FAILED
+        elif outcome == FAILED and low > 0 and clear not in ("", verdict):
+            outcome = INCONCLUSIVE
+        elif outcome == INCONCLUSIVE:
+            rows = limit.rows(result, estimate, low, high)
+        level = result.confidence_level or 0.95
+        yield GateCheck(title, estimate, low, high, level, verdict, outcome, rows, sentence)
+
+
+def _worst_pair(name: str, result: Any, limit: Limit) -> GateCheck:
+    """Return the check of all pairs, by intervals that hold at once: it shows the worst one."""
+    if isinstance(result, ComparisonResult):
+        raise InputError("{on} worst checks the pairs of one model: audit one model.")
+    if "low_simultaneous" not in result.table:
+        raise InputError(
+            "{on} worst needs intervals that hold for all pairs at once, and {name} has none: it "
+            "is no metric of pairs of group and task, or rows were summed and not counted.",
+            name=name,
+        )
+    table = result.table[result.table["amplification"].notna()]
+    intervals = zip(table["low_simultaneous"], table["high_simultaneous"], strict=True)
+    outcomes = [limit.outcome(low, high) for low, high in intervals]
+    outcome = _worst(outcomes)
+    size = table["amplification"] if limit.one_sided else table["amplification"].abs()
+    pair = table.loc[size[[one == outcome for one in outcomes]].idxmax()]
+    title = f"worst pair of {name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
+    columns = ("amplification", "low_simultaneous", "high_simultaneous")
+    estimate, low, high = (float(pair[column]) for column in columns)
+    n, rows = outcomes.count(FAILED), math.nan
+    verdict = f"{n} pair{'s' * (n != 1)} outside the limit"
+    if result.verdict == REVERSES:
+        outcome, verdict = FAILED, REVERSES
+    elif outcome == INCONCLUSIVE:
+        rows = limit.rows(result, estimate, low, high)
+    level = result.confidence_level or 0.95
+    return GateCheck(title, estimate, low, high, level, verdict, outcome, rows, result.sentence)
+
+
+def pair_checks(result: Any, table: pd.DataFrame, limit: Limit) -> Iterator[GateCheck]:
+    """Yield the checks of single pairs, each by its own interval and adjusted p-value."""
+    level = result.confidence_level or 0.95
+    for pair in table.to_dict("records"):
+        estimate, low, high = (float(pair[name]) for name in ("amplification", "low", "high"))
+        outcome, rows = limit.outcome(low, high), math.nan
+        verdict = f"p = {pair.get('p_adjusted', math.nan):.2g}"
+        if outcome == FAILED and pair.get("p_adjusted", 0) >= 1 - level:
+            outcome = INCONCLUSIVE
+        elif outcome == INCONCLUSIVE:
+            rows = limit.rows(result, estimate, low, high)
+        title = f"{result.name} ({result.group_name(pair['group'])}, {task_of(pair['task'])})"
+        yield GateCheck(title, estimate, low, high, level, verdict, outcome, rows, "")
+
+
+def _round(rows: float) -> int:
+    """Return a number of rows to two digits, rounded up."""
+    step = 10 ** max(0, math.floor(math.log10(max(rows, 1))) - 1)
+    return math.ceil(rows / step) * step

@@ -1,0 +1,137 @@
+"""Rows that cannot be tallied are resampled in blocks if they are many."""
+
+import time
+
+import numpy as np
+import pytest
+
+from skbiasamp import (
+    DirectionalAuditor,
+    DPAAuditor,
+    LeakageAuditor,
+    NumericAuditor,
+)
+
+N_ROWS = 4_000
+
+
+@pytest.fixture
+def begin_early(monkeypatch):
+    """Return what lets blocks begin at few rows, so that tests are quick."""
+
+    def begin():
+        monkeypatch.setattr("skbiasamp.counts.draws.MANY_CELLS", 300)
+        monkeypatch.setattr("skbiasamp.counts.draws.N_BLOCKS", 800)
+
+    return begin
+
+
+def rows(world):
+    """Return rows of a world, all of which differ, as an auditor takes them."""
+    rng = np.random.default_rng(1)
+    group = rng.integers(2, size=N_ROWS)
+    label = (rng.random(N_ROWS) < 0.3 + 0.2 * group).astype(int)
+    score = np.clip(0.2 + 0.4 * label + 0.1 * group + rng.normal(0, 0.15, N_ROWS), 0.01, 0.99)
+    wrong = rng.random(N_ROWS) < (0.003 if world == "few wrong" else 0.2)
+    data = {"y_true": label, "y_pred": score, "sensitive_features": group}
+    if world in ("weights", "few wrong"):
+        weight = rng.gamma(4, 0.25, N_ROWS)
+        data |= {"y_pred": np.where(wrong, 1 - label, label), "sample_weight": weight}
+    if world == "clusters":
+        data["clusters"] = rng.integers(N_ROWS // 3, size=N_ROWS)
+    if world == "few clusters":
+        data["clusters"] = rng.integers(60, size=N_ROWS)
+    return data
+
+
+AUDITORS = {
+    "directional": DirectionalAuditor(reference="test", random_state=0),
+    "DPA": DPAAuditor(random_state=0),
+    "leakage": LeakageAuditor(n_draws=2, random_state=0),
+    "confidence": LeakageAuditor(quality="confidence", n_draws=2, random_state=0),
+}
+
+
+def spread(result):
+    """Return standard errors, and how wide the intervals of targets are."""
+    return np.append(
+        result.statistics["standard_error"], result.table["high"] - result.table["low"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "world"),
+    [
+        *((kind, "scores") for kind in AUDITORS),
+        *((kind, "weights") for kind in ("directional", "DPA", "leakage")),
+        ("leakage", "few wrong"),
+        *((kind, "clusters") for kind in ("directional", "DPA", "leakage")),
+        ("leakage", "few clusters"),
+    ],
+)
+def test_intervals_are_as_wide_as_those_of_single_rows(kind, world, begin_early):
+    data = rows(world)
+    singly = AUDITORS[kind].audit(**data)
+    begin_early()
+    in_blocks = AUDITORS[kind].audit(**data)
+    np.testing.assert_allclose(spread(in_blocks), spread(singly), rtol=0.15)
+    assert abs(in_blocks.value - singly.value) < 0.5 * (singly.high - singly.low)
+    for result in (singly, in_blocks):
+        assert (result.p_value < 0.05) == (result.low > 0 or result.high < 0)
+
+
+@pytest.mark.parametrize("kind", ["directional", "DPA", "leakage"])
+def test_two_models_are_compared_on_the_same_blocks(kind, begin_early):
+    data = rows("scores")
+    score, label = data.pop("y_pred"), data.pop("y_true")
+    noise = np.random.default_rng(2).normal(0, 0.03, N_ROWS)
+    models = {"old": score, "new": np.clip(score + noise, 0.01, 0.99)}
+    columns = ["difference_low", "difference_high"]
+    singly = AUDITORS[kind].compare(label, models, **data).table.loc[1, columns]
+    begin_early()
+    in_blocks = AUDITORS[kind].compare(label, models, **data).table.loc[1, columns]
+    width = singly.iloc[1] - singly.iloc[0]
+    assert in_blocks.iloc[1] - in_blocks.iloc[0] == pytest.approx(width, rel=0.15)
+    assert in_blocks.mean() == pytest.approx(singly.mean(), abs=0.3 * width)
+
+
+def test_numbers_are_summed_in_blocks(begin_early):
+    begin_early()
+    rng = np.random.default_rng(0)
+    group = rng.integers(3, size=N_ROWS)
+    label = 1e6 + 5 * group + rng.normal(size=N_ROWS)
+    predicted = label + rng.normal(size=N_ROWS) + 0.3 * group
+    bootstrap, analytic = (
+        NumericAuditor(reference="test", interval=interval, random_state=0)
+        .audit(label, predicted, sensitive_features=group)
+        .table
+        for interval in ("bootstrap", "analytic")
+    )
+    width = bootstrap["high"] - bootstrap["low"]
+    np.testing.assert_allclose(width, analytic["high"] - analytic["low"], rtol=0.12)
+
+
+@pytest.mark.parametrize("kind", ["DPA", "leakage"])
+def test_the_order_of_rows_does_not_change_a_result(kind, begin_early):
+    begin_early()
+    data = rows("scores")
+    order = np.random.default_rng(5).permutation(N_ROWS)
+    mixed = {name: column[order] for name, column in data.items()}
+    before, after = (AUDITORS[kind].audit(**each) for each in (data, mixed))
+    np.testing.assert_allclose(
+        [after.value, after.low, after.high], [before.value, before.low, before.high], rtol=1e-9
+    )
+
+
+def test_blocks_are_resampled_faster_than_fewer_single_rows():
+    auditor = DPAAuditor(n_resamples=1_990)
+    rng = np.random.default_rng(0)
+    group = rng.integers(2, size=20_400)
+    label = (rng.random(20_400) < 0.3 + 0.2 * group).astype(int)
+    score = rng.random(20_400)
+    seconds = []
+    for n in (20_000, 20_400):
+        start = time.process_time()
+        auditor.audit(label[:n], score[:n], sensitive_features=group[:n])
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < seconds[0] / 2

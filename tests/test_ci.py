@@ -1,0 +1,33 @@
+"""The checks before a change is merged start from an empty environment."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[1] / ".ci" / "run"
+
+
+@pytest.mark.skipif(not (SCRIPT.exists() and shutil.which("bash")), reason="needs a checkout, bash")
+@pytest.mark.parametrize("home", ["/somewhere", None])
+def test_nothing_of_the_shell_helps(tmp_path, home):
+    """What a run must not depend on is gone; what an installation needs stays."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(SCRIPT, tmp_path / ".ci" / "run")
+    make = tmp_path / "make"
+    make.write_text("#!/bin/sh\nenv\necho 1 passed\n")
+    make.chmod(0o755)
+    kept = {"PIP_CERT": "a b.pem", "SKBIASAMP_DATA": "data", "PYTHON": "python", "TEST_JOBS": "8"}
+    shell = {"PYTHONUNBUFFERED": "1", "LANG": "C", "OMP_NUM_THREADS": "1", "PYTHONPATH": "x"}
+    path = f"{tmp_path}:/usr/bin:/bin"
+    given = {**kept, **shell, "PATH": path} | ({} if home is None else {"HOME": home})
+    done = subprocess.run(
+        ["bash", tmp_path / ".ci" / "run"], env=given, capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
+    assert {f"{name}={value}" for name, value in kept.items()} | {f"PATH={path}"} <= set(lines)
+    assert not [line for line in lines if line.partition("=")[0] in shell]
+    homes = {line for line in lines if line.startswith("HOME=")}
+    assert homes == {f"HOME={home}"} if home else len(homes) == 1
+    assert lines[-1] == "lint and all tests passed"
