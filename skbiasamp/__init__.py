@@ -1,156 +1,31 @@
 """Find out whether a model amplifies the bias of the data it was trained on."""
 
+import ast
 import importlib
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
-if TYPE_CHECKING:
-    from skbiasamp import (
-        attackers,
-        datasets,
-        inference,
-        metrics,
-        mitigation,
-        model_selection,
-        monitoring,
-        plotting,
-        testing,
-        text,
-    )
-    from skbiasamp._utils.version import __version__ as __version__
-    from skbiasamp._utils.version import show_versions
-    from skbiasamp.compose import AuditedClassifier, LeakageProbe
-    from skbiasamp.counts.contingency import Contingency
-    from skbiasamp.metrics import (
-        BiasDisparityAuditor,
-        DBACAuditor,
-        DifferentialFairnessAuditor,
-        DirectionalAuditor,
-        DPAAuditor,
-        LabelAuditor,
-        LeakageAuditor,
-        LICAuditor,
-        MALSAuditor,
-        MultiAttributeAuditor,
-        NumericAuditor,
-        PercentageAuditor,
-    )
-    from skbiasamp.model_selection import (
-        BaseRateThresholdClassifier,
-        amplification_curve,
-        amplification_scorer,
-        cross_audit,
-    )
-    from skbiasamp.monitoring import audit_over
-    from skbiasamp.report import audit, compare, selection_rates
-    from skbiasamp.results import (
-        AuditReport,
-        AuditResult,
-        ComparisonReport,
-        ComparisonResult,
-        SelectionRates,
-        Timeline,
-    )
-
-# Public name -> the module it is in. Names are imported when they are first asked for, so
-# that importing the package imports nothing that the caller does not use.
+# The stub beside this file lists the public names, for type checkers and for this module. A name
+# is imported when it is first asked for, so that importing the package imports nothing else.
+_STUB = ast.parse(Path(__file__).with_suffix(".pyi").read_text("utf-8"))
 _MODULES = {
-    "__version__": "_utils.version",
-    "AuditReport": "results",
-    "AuditResult": "results",
-    "AuditedClassifier": "compose",
-    "BaseRateThresholdClassifier": "model_selection",
-    "ComparisonReport": "results",
-    "ComparisonResult": "results",
-    "BiasDisparityAuditor": "metrics",
-    "Contingency": "counts.contingency",
-    "DBACAuditor": "metrics",
-    "DPAAuditor": "metrics",
-    "DifferentialFairnessAuditor": "metrics",
-    "DirectionalAuditor": "metrics",
-    "LICAuditor": "metrics",
-    "LabelAuditor": "metrics",
-    "LeakageAuditor": "metrics",
-    "LeakageProbe": "compose",
-    "MALSAuditor": "metrics",
-    "MultiAttributeAuditor": "metrics",
-    "NumericAuditor": "metrics",
-    "PercentageAuditor": "metrics",
-    "SelectionRates": "results",
-    "Timeline": "results",
-    "amplification_curve": "model_selection",
-    "amplification_scorer": "model_selection",
-    "audit": "report",
-    "audit_over": "monitoring",
-    "compare": "report",
-    "cross_audit": "model_selection",
-    "selection_rates": "report",
-    "show_versions": "_utils.version",
-}
-_SUBMODULES = {
-    "attackers",
-    "datasets",
-    "inference",
-    "metrics",
-    "mitigation",
-    "model_selection",
-    "monitoring",
-    "plotting",
-    "testing",
-    "text",
+    alias.name: statement.module
+    for statement in _STUB.body
+    if isinstance(statement, ast.ImportFrom)
+    for alias in statement.names
 }
 
-__all__ = [
-    "AuditReport",
-    "AuditResult",
-    "AuditedClassifier",
-    "BaseRateThresholdClassifier",
-    "BiasDisparityAuditor",
-    "ComparisonReport",
-    "ComparisonResult",
-    "Contingency",
-    "DBACAuditor",
-    "DPAAuditor",
-    "DifferentialFairnessAuditor",
-    "DirectionalAuditor",
-    "LICAuditor",
-    "LabelAuditor",
-    "LeakageAuditor",
-    "LeakageProbe",
-    "MALSAuditor",
-    "MultiAttributeAuditor",
-    "NumericAuditor",
-    "PercentageAuditor",
-    "SelectionRates",
-    "Timeline",
-    "amplification_curve",
-    "amplification_scorer",
-    "attackers",
-    "audit",
-    "audit_over",
-    "compare",
-    "cross_audit",
-    "datasets",
-    "inference",
-    "metrics",
-    "mitigation",
-    "model_selection",
-    "monitoring",
-    "plotting",
-    "selection_rates",
-    "show_versions",
-    "testing",
-    "text",
-]
+__all__ = sorted(set(_MODULES) - {"__version__"})
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        return importlib.import_module(f"skbiasamp.{name}")
-    if name in _MODULES:
-        value = getattr(importlib.import_module(f"skbiasamp.{_MODULES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'skbiasamp' has no attribute {name!r}")
+    if name not in _MODULES:
+        raise AttributeError(f"module 'skbiasamp' has no attribute {name!r}")
+    module = _MODULES[name]
+    if module == __name__:
+        return importlib.import_module(f"{module}.{name}")
+    value = globals()[name] = getattr(importlib.import_module(module), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -122,6 +122,12 @@ def own_of(of):
     if of.startswith("Word") and "Display" not in of:
         lists = {"a": ["woman", "bike"], "b": ["man"]}
         return {"X": TEXTS, "words": [None, ["woman"], lists], "labels": [lists]}
+    if of == "label_columns":
+        frame = pd.DataFrame({"human": PEOPLE_SAY, "model": MODEL_SAYS, "bike": 1, "woman": 0})
+        columns = {"target": [None, ["bike", "woman"]], "target_texts": [None, "human"]}
+        lists = {"bike": ["bike"], "woman": ["woman"]}
+        more = {"frame": [frame], "labels": [lists], "texts": ["model", ["model"], []]}
+        return columns | more
     if of.startswith(("audit_over", "Store.audit_over")):
         months = dict.fromkeys(["2026-01", "2026-02"], COUNTED)
         columns = {name: [column] for name, column in IN_MONTHS.items()}
@@ -133,7 +139,6 @@ def own_of(of):
         return _drawn(of)
     return {
         "required_rows": {"effect": [0.1], "changed": [0.3]},
-        "feedback_audit": {"generations": [2], "n_runs": [2], "y": [HIRED], "cv": [2]},
         "assert_amplification": {
             "report": [made("AuditReport"), made("AuditResult")],
             "below": [5.0],
@@ -152,7 +157,7 @@ def _drawn(of):
     """Return what a Display draws."""
     result, curve, words = made("AuditResult"), made("AmplificationCurve"), made("words")
     mitigations, timeline = made("MitigationComparison"), made("Timeline")
-    feedback, comparison = made("FeedbackResult"), made("ComparisonResult")
+    comparison = made("ComparisonResult")
     kind = of.partition(".")[0]
     fitted = LogisticRegression().fit(X, HIRED)
     own = {
@@ -179,9 +184,6 @@ def _drawn(of):
             "table": [timeline.to_frame()],
             "timeline": [timeline],
             "reference": [None, 0.1],
-        },
-        "FeedbackDisplay": {
-            "results": [{"a": feedback} if "." in of else {"a": feedback.table}, feedback]
         },
         "WordsDisplay": {"words": [words.words], "result": [words]},
     }.get(kind, {"table": [result.table], "result": [result, words]})

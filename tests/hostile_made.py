@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 import skbiasamp
 from skbiasamp import Contingency, DirectionalAuditor, LICAuditor
 from skbiasamp.mitigation import compare_mitigations
-from skbiasamp.monitoring import Store, feedback_audit
+from skbiasamp.monitoring import Store
 
 RUNS = {"a": PREDICTED, "b": HIRED}
 BY = {"sensitive_features": SEX}
@@ -92,9 +92,6 @@ MAKERS = {
     "SelectionRates": lambda: skbiasamp.selection_rates(PREDICTED, y_true=HIRED, **BY),
     "Timeline": lambda: skbiasamp.audit_over(
         WATCHED, **IN_MONTHS, n_draws=39, auditor=AUDITORS[0]()
-    ),
-    "FeedbackResult": lambda: feedback_audit(
-        LogisticRegression(), X, HIRED, **BY, generations=2, n_runs=2, cv=2, auditor=AUDITORS[0]()
     ),
     "words": lambda: LICAuditor(n_draws=1, cv=2, interval=None, random_state=0).audit(
         ["a woman with a bike", "a man with a bike"] * 20,

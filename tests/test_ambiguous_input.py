@@ -29,7 +29,7 @@ from skbiasamp import (
 )
 from skbiasamp._input.errors import InputError
 from skbiasamp.metrics import directional_amplification
-from skbiasamp.monitoring import Store, feedback_audit
+from skbiasamp.monitoring import Store
 from skbiasamp.plotting import AmplificationDisplay
 from skbiasamp.text import WordListLabeler
 
@@ -276,14 +276,11 @@ def test_what_a_classifier_predicts_is_a_class():
         crossed = cross_audit(
             LogisticRegression(), X, labels, **of_rows, auditor=plain, cv=2, random_state=0
         )
-        how = {"generations": 2, "n_runs": 2, "cv": 2, "auditor": plain, "random_state": 0}
-        loops = feedback_audit(LogisticRegression(), X, labels, **of_rows, **how)
         found.append(
             [
                 audited.audit(X, labels, **of_rows).value,
                 amplification_scorer(plain)(model, X, labels, **of_rows),
                 crossed.value,
-                *loops.table["value"],
                 *drawn.table["amplification"],
             ]
         )

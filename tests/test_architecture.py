@@ -266,7 +266,7 @@ def run(code):
 
 
 def test_importing_needs_no_optional_package():
-    optional = "{'torch', 'matplotlib', 'skorch', 'jinja2', 'rich', 'imblearn', 'polars'}"
+    optional = "{'torch', 'matplotlib', 'skorch', 'jinja2', 'rich', 'imblearn', 'polars', 'tqdm'}"
     # scikit-learn's own search takes rich where it is installed.
     lines = ["import sys, sklearn.model_selection", "before = set(sys.modules)"]
     for statement in ("import skbiasamp", "from skbiasamp import *", "import skbiasamp.cli"):

@@ -248,11 +248,11 @@ def test_refusals_are_a_class_if_there_are_any(folder, capsys):
         ),
         (
             ("--text", "new", "--labels", "objects.json", "--target", "dog", "new oven"),
-            "must name the labels of objects.json, 'dog' and 'oven'; got 'dog' and 'new oven'",
+            "must name the labels in --labels objects.json, 'dog' and 'oven'; got 'dog'",
         ),
         (
             ("--text", "new", "--labels", "objects.json", "--target", "old"),
-            "--target old has the class",
+            "column 'old' of --target has the class",
         ),
         (
             ("--text", "new", "--labels", "gender.json", "--target-text", "human"),

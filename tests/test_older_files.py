@@ -7,7 +7,7 @@ import pytest
 
 from skbiasamp import AuditReport, AuditResult, Contingency, Timeline
 from skbiasamp._input.checks import NamedMissing
-from skbiasamp.monitoring import FeedbackResult, Store
+from skbiasamp.monitoring import Store
 from skbiasamp.results import ComparisonReport, ComparisonResult
 
 FOLDER = Path(__file__).parent / "data" / "json"
@@ -16,7 +16,6 @@ KINDS = {
     "cells_names": Contingency,
     "cells_tasks": Contingency,
     "comparison_report": ComparisonReport,
-    "feedback": FeedbackResult,
     "report_compas": AuditReport,
     "result_numeric": AuditResult,
     "result_pairs": AuditResult,
@@ -75,8 +74,8 @@ def test_results_of_numbers_texts_and_combinations():
     assert texts.words["share"].between(0, 1).all()
 
 
-def test_comparisons_timelines_and_feedback():
-    compared, timeline, feedback = map(read, ("comparison_report", "timeline", "feedback"))
+def test_comparisons_and_timelines():
+    compared, timeline = map(read, ("comparison_report", "timeline"))
     accuracy = compared.accuracy.set_index("model")["accuracy"]
     assert accuracy.round(4).to_dict() == {"old": 0.9517, "new": 0.935}
     assert compared["directional A->T"].verdicts == {"new": "no clear difference"}
@@ -87,8 +86,6 @@ def test_comparisons_timelines_and_feedback():
     )
     assert timeline.version_changes == [("2026-05", "2")]
     assert timeline.periods["alarm"].dtype == bool
-    assert feedback.verdict == "stays bounded"
-    assert feedback.table["accuracy"].round(4).tolist() == [0.7146, 0.7104]
 
 
 def test_names_keep_their_types():

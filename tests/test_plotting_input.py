@@ -14,7 +14,6 @@ from skbiasamp.plotting import (
     AmplificationDisplay,
     AmplificationHeatmapDisplay,
     ComparisonDisplay,
-    FeedbackDisplay,
     MitigationDisplay,
     TimelineDisplay,
     WordsDisplay,
@@ -131,8 +130,6 @@ def from_predictions(**options):
             ),
             "rates must be one of True, False",
         ),
-        (lambda: FeedbackDisplay(3), "results must be a dict of tables by name, got int"),
-        (lambda: FeedbackDisplay.from_results([1]), "from_results draws a FeedbackResult"),
         (
             lambda: TimelineDisplay.from_timeline(made("Timeline"), pair=3),
             "pair must be a group and a task; got 3",

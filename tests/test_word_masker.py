@@ -44,6 +44,8 @@ def masked(text, words=None, **how):
         ("", None),
         ("  \n", None),
         ("Frau Müller ist 3 m groß", None),
+        ("\u2764\ufe0fman \u0301woman", "\u2764\ufe0f# \u0301#"),  # accents of no letter
+        ("man\u0323\u0302 ma\u0301n", None),
     ],
 )
 def test_gender_words_are_found_whatever_is_around_them(text, expected):

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
-from skbiasamp._utils.progress import progress
+from skbiasamp._utils.progress import Step, progress
 
 
 def side_by_side(
@@ -31,15 +31,24 @@ def side_by_side(
     of calls that overlap in threads, one would leave its filters behind. Progress counts `total`
     of `what`, `each` in a call.
     """
-    config, parallel = get_config(), Parallel(n_jobs=n_jobs)
-
-    def done() -> int:
-        return each * int(getattr(parallel, "n_completed_tasks", 0))
-
-    with progress(what, total, done=done, verbose=verbose):
+    config = get_config()
+    with progress(what, total, verbose=verbose) as step:
+        parallel = _Counted(n_jobs=n_jobs)
+        parallel.step, parallel.each = step, each
         return list(
             parallel(delayed(_configured)(config, function, *arguments) for arguments in calls)
         )
+
+
+class _Counted(Parallel):
+    """Calls that are counted when they are done."""
+
+    step: Step
+    each: int
+
+    def print_progress(self) -> None:
+        """Show progress; joblib calls this after each task or batch."""
+        self.step.advance_to(self.each * self.n_completed_tasks)
 
 
 def _configured(config: dict[str, Any], function: Callable[..., Any], *arguments: Any) -> Any:

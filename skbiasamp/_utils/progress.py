@@ -1,26 +1,26 @@
 """Progress: what takes longer than two seconds says how far it is, to a person at a terminal.
 
-A thread draws one line, and only on a terminal or in a notebook: in a script whose output goes to
-a file, in a thread or in a worker process there is none. ``SKBIASAMP_PROGRESS=0`` turns it off.
+tqdm draws the bars; without tqdm there is a line at the start and one at the end. In a script
+whose output goes to a file, in a thread or in a worker process there is neither.
+``SKBIASAMP_PROGRESS=0`` turns it off.
 """
 
 from __future__ import annotations
 
-import contextvars
 import multiprocessing
 import os
 import sys
 import threading
 import time
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 from skbiasamp._utils.formatting import name_of
 
-T = TypeVar("T")
-WAIT, EVERY = 2.0, 0.25  # seconds before the first line, and between two
+WAIT = 2.0  # seconds before something is shown
+EVERY = 0.1  # seconds between two changes
 _EVERY_IN_LOGS = 10.0
 _SWITCH = "SKBIASAMP_PROGRESS"
 
@@ -28,18 +28,22 @@ _SWITCH = "SKBIASAMP_PROGRESS"
 class Step:
     """Something that is being done, and how far it is."""
 
-    def __init__(self, what: str, total: int | None, done: Callable[[], int] | None = None) -> None:
-        self.what, self.total = what, total
-        self._n, self._done = 0, done
+    def __init__(self, what: str, total: int | None, wait: float) -> None:
+        self.what, self._n = what, 0
+        self._total = total if total != 1 else None
+        self._due = time.monotonic() + wait
+        self._bar: Any = None
 
     def advance(self, n: int = 1) -> None:
         """Note that `n` more are done."""
-        self._n += n
+        self.advance_to(self._n + n)
 
-    def past(self, one: T) -> T:
-        """Return what was made, after noting that it is done."""
-        self.advance()
-        return one
+    def advance_to(self, n: int) -> None:
+        """Note that `n` are done."""
+        self._n = n
+        if self in _steps:
+            for step in _steps:
+                step.show()
 
     def parts(self, sizes: Iterable[int]) -> Iterator[int]:
         """Yield the sizes of parts of the total, each of which is done when the next is asked."""
@@ -47,49 +51,63 @@ class Step:
             yield size
             self.advance(size)
 
-    def __str__(self) -> str:
-        what = name_of(self.what)
-        if self.total is None or self.total < 2:
-            return what
-        n = self._n if self._done is None else self._done()
-        return f"{what} {min(n, self.total):,} of {self.total:,}"
+    def show(self) -> None:
+        """Show how far it is, if it has taken long enough."""
+        if self._bar is None:
+            bar = _bar_of_tqdm() or (_Lines if self is _steps[0] else None)
+            if bar is None or time.monotonic() < self._due:
+                return
+            log = not _is_screen()
+            self._bar = bar(
+                desc=name_of(self.what),
+                total=self._total,
+                initial=self._n,
+                file=sys.stderr,
+                leave=log,
+                dynamic_ncols=True,
+                mininterval=_EVERY_IN_LOGS if log else EVERY,
+                miniters=0,
+                smoothing=0,
+                # Also without a bar, of no characters, tqdm cuts what is too long for the terminal.
+                bar_format="{desc} [{elapsed}]{bar:0}" if self._total is None else None,
+            )
+        self._bar.update(self._n - self._bar.n)
+
+    def clear(self) -> None:
+        """Take the bar away, until it is drawn again."""
+        if self._bar is not None:
+            self._bar.clear()
+
+    def close(self) -> None:
+        """Take the bar away for good."""
+        if self._bar is not None:
+            self._bar.close()
 
 
-# Of the main thread, the outermost first; other threads have none.
+# Those that are shown, all of the main thread, the outermost first.
 _steps: list[Step] = []
-_line: _Line | None = None
 
 
 @contextmanager
-def progress(
-    what: str,
-    total: int | None = None,
-    *,
-    done: Callable[[], int] | None = None,
-    verbose: int = 0,
-) -> Iterator[Step]:
-    """Show what is being done until it is, beside what it is a part of.
+def progress(what: str, total: int | None = None, *, verbose: int = 0) -> Iterator[Step]:
+    """Show what is being done until it is, below what it is a part of.
 
-    `done` tells how many of `total` are done, unless `Step.advance` is called. With `verbose` the
-    line is shown at once, and also in a log.
+    `Step.advance` tells how many of `total` are done. With `verbose` this is shown at once, and
+    also in a log.
     """
-    global _line
-    step, depth = Step(what, total, done), len(_steps)
-    screen = _screen(verbose=bool(verbose)) if depth == 0 else None
-    if threading.current_thread() is not threading.main_thread() or not (depth or screen):
+    step, depth = Step(what, total, 0.0 if verbose else WAIT), len(_steps)
+    if not _is_wanted(verbose=bool(verbose)):
         yield step
         return
     _steps.append(step)
     try:
-        if screen is not None:
-            _line = _Line(screen, 0.0 if verbose else WAIT)
+        step.advance(0)
         yield step
     finally:
         # Also what was left by an error, whose traceback keeps its generator alive.
+        for left in reversed(_steps[depth:]):
+            left.close()
         del _steps[depth:]
-        if screen is not None and _line is not None:
-            _line.close()
-            _line = None
 
 
 @contextmanager
@@ -112,129 +130,65 @@ def advance(what: str) -> None:
 
 
 def clear() -> None:
-    """Take the line away, before something else is printed."""
-    if _line is not None:
-        _line.erase()
+    """Take the bars away, before something else is printed."""
+    for step in _steps:
+        step.clear()
 
 
-class _Screen(Protocol):
-    """Where a line is shown."""
+def _is_wanted(*, verbose: bool) -> bool:
+    """Return whether a person looks at this process's output, or asked for it."""
+    return (
+        os.environ.get(_SWITCH) != "0"
+        and threading.current_thread() is threading.main_thread()
+        and multiprocessing.parent_process() is None
+        and sys.stderr is not None
+        and (verbose or _is_screen())
+    )
 
-    def show(self, text: str) -> None: ...
-    def erase(self) -> None: ...
 
-
-def _screen(*, verbose: bool) -> _Screen | None:
-    """Return the terminal or notebook that a person looks at, or None."""
-    if os.environ.get(_SWITCH) == "0" or multiprocessing.parent_process() is not None:
-        return None
+def _is_screen() -> bool:
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     if getattr(shell, "kernel", None) is not None:
-        return _Notebook(ipython)
-    stream = sys.stderr
+        return True  # a notebook
     try:
-        if stream is not None and stream.isatty():
-            return _Terminal(stream)
+        return sys.stderr.isatty()
     except (AttributeError, ValueError):  # something else than a stream, or a closed one
+        return False
+
+
+@cache
+def _bar_of_tqdm() -> Any:
+    """Return tqdm's bar for a terminal or a notebook, or None if tqdm is not installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
         return None
-    return _Log(stream) if verbose and stream is not None else None
+
+    class Bar(tqdm):
+        monitor_interval = 0  # no thread that looks at the bars
+
+    # Its own lock is shared by processes, and would settle how they are started.
+    Bar.set_lock(threading.RLock())
+    return Bar
 
 
-class _Line:
-    """A line that a thread draws again and again, since work may not return for long."""
+class _Lines:
+    """In place of a bar: a line at the start, and one at the end."""
 
-    def __init__(self, screen: _Screen, wait: float) -> None:
-        self._screen, self._start = screen, time.monotonic()
-        self._stop, self._lock = threading.Event(), threading.Lock()
-        # A notebook finds the cell to write to by the context.
-        run = contextvars.copy_context().run
-        self._thread = threading.Thread(target=run, args=(self._draw, wait), daemon=True)
-        self._thread.start()
+    n = 0
 
-    def _draw(self, wait: float) -> None:
-        while not self._stop.wait(wait):
-            text = ", ".join(map(str, list(_steps)))
-            seconds = int(time.monotonic() - self._start)
-            took = f"{seconds} s" if seconds < 100 else f"{seconds // 60} min"
-            try:
-                with self._lock:
-                    self._screen.show(f"skbiasamp: {text} ({took})")
-            except (OSError, ValueError):  # the terminal was closed
-                return
-            wait = EVERY
+    def __init__(self, desc: str, file: Any, **_: Any) -> None:
+        self._what, self._file = f"skbiasamp: {desc}", file
+        print(f"{self._what} ...", file=file)
 
-    def erase(self) -> None:
-        with self._lock, suppress(OSError, ValueError):
-            self._screen.erase()
+    def update(self, n: int) -> None:
+        """Note that `n` more are done."""
+
+    def clear(self) -> None:
+        """Leave the line."""
 
     def close(self) -> None:
-        self._stop.set()
-        try:
-            self._thread.join()
-        finally:
-            self.erase()
-
-
-class _Terminal:
-    """The last line of a terminal."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._held = stream, 0
-
-    def show(self, text: str) -> None:
-        try:
-            most = os.get_terminal_size(self._stream.fileno()).columns - 1
-        except (AttributeError, OSError, ValueError):
-            most = 79
-        n_columns, shown = 0, ""
-        for character in text:
-            width = 2 if unicodedata.east_asian_width(character) in "WF" else 1
-            if n_columns + width > most > 0:
-                break
-            n_columns, shown = n_columns + width, shown + character
-        blank = " " * (self._held - n_columns)
-        self._held = n_columns
-        # Whatever else is printed then starts where the line does.
-        self._stream.write(f"\r{shown}{blank}\r")
-        self._stream.flush()
-
-    def erase(self) -> None:
-        if self._held:
-            self._stream.write(f"\r{' ' * self._held}\r")
-            self._stream.flush()
-        self._held = 0
-
-
-class _Notebook:
-    """An output of the cell that runs, which is empty in the end."""
-
-    def __init__(self, ipython: Any) -> None:
-        self._display, self._handle = ipython.display.display, None
-
-    def show(self, text: str) -> None:
-        held = {"text/plain": text}
-        if self._handle is None:
-            self._handle = self._display(held, raw=True, display_id=True)
-        else:
-            self._handle.update(held, raw=True)
-
-    def erase(self) -> None:
-        if self._handle is not None:
-            self.show("")
-
-
-class _Log:
-    """A file, where a line stays: few of them are written."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream, self._next = stream, 0.0
-
-    def show(self, text: str) -> None:
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _EVERY_IN_LOGS
-            self._stream.write(f"{text}\n")
-            self._stream.flush()
-
-    def erase(self) -> None:
-        pass
+        """Write the last line, unless an error does."""
+        if sys.exc_info()[0] is None:
+            print(f"{self._what}: done", file=self._file)

@@ -24,7 +24,7 @@ from skbiasamp.cli._files import (
     as_arguments,
     check_gaps,
     check_outputs,
-    label_columns,
+    columns_by_role,
     named_columns,
 )
 from skbiasamp.cli._gate import check, wrong_options
@@ -169,7 +169,7 @@ def _report(options: argparse.Namespace, call: Sequence[str]) -> int:
     say_report(report.to_document())
     say_files(report.data_files)
     if texts is not None:
-        say_unread(texts.unread)
+        say_unread({} if texts.read is None else texts.read.unread)
     for path in outputs.values():
         say(f"\nWritten: {path}")
     return check(report, options)
@@ -181,7 +181,7 @@ def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | Non
     def read(
         rows: Any, n_rows: int, train: Contingency | None, named: list[Named]
     ) -> dict[str, Any]:
-        labels = label_columns(named)
+        labels = columns_by_role(named)
         if {"score", "weight"} & labels.keys():
             # Scores and weights belong to single rows: these are read, not counted.
             return {key: one for key, one in how.items() if one is not True} | as_arguments(
@@ -221,7 +221,9 @@ def _compared(
         soft = options.threshold is None
         soft &= any(kind.is_float() or kind.is_decimal() for kind in predicted)
         held = rows.collect() if several or soft else rows
-        return {"y_true": count_rows(held, {}, label_columns(named), train, True, **_how(options))}
+        return {
+            "y_true": count_rows(held, {}, columns_by_role(named), train, True, **_how(options))
+        }
 
     arguments, files = _read(options, named, texts, read)
     report = skbiasamp.compare(**arguments, reference=options.reference)
@@ -269,7 +271,7 @@ def _read(
         with opened(options.train, needed, **written) as (rows, training_files):
             check_gaps(rows, held, training_files, options.missing)
             rows = rows if texts is None else texts.labelled(rows, [], train=True)
-            train = read_train(rows, None, label_columns(on), **_how(options))
+            train = read_train(rows, None, columns_by_role(on), **_how(options))
     if labelled is not None:
         arguments = read(labelled, n_rows, train, named)
     else:

@@ -73,7 +73,7 @@ def named_columns(options: argparse.Namespace) -> list[Named]:
     return found
 
 
-def label_columns(named: list[Named], *sides: str) -> dict[str, Any]:
+def columns_by_role(named: list[Named], *sides: str) -> dict[str, Any]:
     """Return columns as `skbiasamp.audit` takes them, of some sides or of all."""
     found: dict[str, Any] = {}
     for one in named:

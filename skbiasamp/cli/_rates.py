@@ -10,7 +10,13 @@ from typing import Any
 
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._io.files import find, opened
-from skbiasamp.cli._files import THRESHOLD, check_gaps, check_outputs, label_columns, named_columns
+from skbiasamp.cli._files import (
+    THRESHOLD,
+    check_gaps,
+    check_outputs,
+    columns_by_role,
+    named_columns,
+)
 from skbiasamp.cli._terminal import say, say_files, say_report
 from skbiasamp.report import described_files, selection_rates
 
@@ -92,7 +98,7 @@ def rates(
         check_gaps(rows, named, files, "group")
         found = selection_rates(
             rows,
-            **label_columns(named),
+            **columns_by_role(named),
             scores=options.scores,
             min_share=options.min_share,
             pos_label=options.positive,

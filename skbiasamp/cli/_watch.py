@@ -10,7 +10,13 @@ from typing import Any
 
 from skbiasamp._input.errors import InputError, speaking
 from skbiasamp._io.files import opened
-from skbiasamp.cli._files import THRESHOLD, check_gaps, check_outputs, label_columns, named_columns
+from skbiasamp.cli._files import (
+    THRESHOLD,
+    check_gaps,
+    check_outputs,
+    columns_by_role,
+    named_columns,
+)
 from skbiasamp.cli._terminal import in_lines, say, say_files, say_report
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.monitoring import Store
@@ -138,7 +144,7 @@ def _add(options: argparse.Namespace, names_of: Callable[..., dict[str, Any]]) -
             check_gaps(rows, named, files, options.missing)
             cells = Contingency.from_frame(
                 rows,
-                **label_columns(named),
+                **columns_by_role(named),
                 joint=True,
                 groups=options.groups,
                 missing=options.missing,

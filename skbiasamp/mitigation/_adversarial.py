@@ -323,7 +323,10 @@ class AdversarialClassifier(
                     )
             training = Training(networks, rows, self, order)
             with progress("epochs", training.n_epochs) as step:
-                epochs = [step.past(one) for one in training.epochs()]
+                epochs = []
+                for epoch in training.epochs():
+                    epochs.append(epoch)
+                    step.advance()
         self.history_ = pd.DataFrame(epochs, columns=["phase", "loss", "adversary_loss"])
         self.n_iter_ = int((self.history_["phase"] != "adversary").sum())
         trained = [*networks.learners, *networks.adversaries]

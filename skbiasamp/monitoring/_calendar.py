@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +12,16 @@ import pandas as pd
 from skbiasamp._input.errors import InputError, quote
 from skbiasamp.counts.engines import open_frame
 
-EVERY = ("hour", "day", "week", "month", "quarter", "year")
+# As pandas calls them.
+_UNITS = {"hour": "h", "day": "D", "week": "W", "month": "M", "quarter": "Q", "year": "Y"}
+EVERY = tuple(_UNITS)
+_FORMS = {
+    "hour": "%Y-%m-%dT%H",
+    "day": "%Y-%m-%d",
+    "month": "%Y-%m",
+    "quarter": "%Y-Q%q",
+    "year": "%Y",
+}
 _MOST = 10_000  # periods; more are a wrong year in some row
 # Not \d, which is digits of every script: names of files sort and are found by those of ASCII.
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -42,7 +50,7 @@ def timed(frame: Any, time: Hashable, every: str | None) -> Timed:
     opened = held.frame if held.eager is None else held.eager
     kind, own = held.schema[time], held.column(time)
     if kind == nw.Unknown and _of_pandas_zone(opened, held.called.get(time, time)):
-        kind = nw.Datetime()
+        kind = nw.Datetime(time_zone="UTC")  # any zone
     free = "period"
     while free in held.schema:
         free += "_"
@@ -67,7 +75,7 @@ def _made(
         width = 13 if every == "hour" else 10
         return (
             own.cast(nw.String).str.slice(0, width),
-            lambda held: name_of_time(_parsed(held, every, time), every),
+            lambda text: _name_of_text(text, every, time),
         )
     if not (kind == nw.Date or isinstance(kind, nw.Datetime)):
         raise InputError(
@@ -79,27 +87,20 @@ def _made(
         )
     if kind == nw.Date and every == "hour":
         raise InputError("{every='hour'} needs times; got column {column!r} of dates.", column=time)
-    # In floats: pandas has no other number for a missing time.
-    number = own.dt.year().cast(nw.Float64) * 10_000
-    number = number + own.dt.month().cast(nw.Float64) * 100 + own.dt.day().cast(nw.Float64)
-    if every == "hour":
-        number = number * 100 + own.dt.hour().cast(nw.Float64)
-    return number, lambda held: name_of_time(_of_number(int(held), every), every)
+    if kind != nw.Date:
+        zoned = kind.time_zone is not None
+        # The clock on the wall: an hour may come twice, and a day may begin at one o'clock.
+        own = own.dt.replace_time_zone(None) if zoned else own
+        own = own.dt.truncate("1h" if every == "hour" else "1d")
+    return own, lambda time: _name(pd.Period(time, _UNITS[every]), every)
 
 
-def _of_number(held: int, every: str) -> datetime.datetime:
-    hour = 0
-    if every == "hour":
-        held, hour = divmod(held, 100)
-    return datetime.datetime(held // 10_000, held // 100 % 100, held % 100, hour)
-
-
-def _parsed(held: str, every: str, time: Hashable) -> datetime.datetime:
+def _name_of_text(text: str, every: str, time: Hashable) -> str:
     pattern = _HOUR if every == "hour" else _DAY
     try:
-        if not pattern.fullmatch(held):
+        if not pattern.fullmatch(text):
             raise ValueError
-        return datetime.datetime.fromisoformat(held)
+        return _name(pd.Period(pd.Timestamp(text), _UNITS[every]), every)
     except ValueError as error:
         raise InputError(
             "{time} must hold dates that begin with year, month and day, such as "
@@ -107,20 +108,16 @@ def _parsed(held: str, every: str, time: Hashable) -> datetime.datetime:
             "mistaken for one another: convert the column first "
             "(pandas.to_datetime(..., dayfirst=True) if the day comes first).",
             more="T23" if every == "hour" else "",
-            seen=held,
+            seen=text,
             column=time,
         ) from error
 
 
-def name_of_time(at: datetime.datetime, every: str) -> str:
-    """Return the name of the period that a time is in; names sort as times do."""
-    if every == "week":
-        year, week, _ = at.isocalendar()
-        return f"{year:04d}-W{week:02d}"
-    if every == "quarter":
-        return f"{at.year:04d}-Q{(at.month + 2) // 3}"
-    form = {"hour": "%Y-%m-%dT%H", "day": "%Y-%m-%d", "month": "%Y-%m", "year": "%Y"}[every]
-    return at.strftime(form)
+def _name(period: pd.Period, every: str) -> str:
+    """Return the name of a period; names sort as times do."""
+    if every == "week":  # of the ISO year that its Thursday is in
+        return f"{(period.asfreq('D', 'start') + 3).year:04d}-W{period.week:02d}"
+    return period.strftime(_FORMS[every])
 
 
 def every_of(names: Sequence[str]) -> str | None:
@@ -135,34 +132,24 @@ def without_gaps(names: Sequence[str]) -> list[str]:
     every = every_of(names)
     if every is None:
         return in_order(names)
-    at, last = _start(min(names), every), max(names)
-    found = [name_of_time(at, every)]
-    step = datetime.timedelta(hours=1 if every == "hour" else 24)
-    while found[-1] < last:
-        if len(found) > _MOST:
-            raise InputError(
-                "{every}={every_seen!r} gives more than {most:,} periods from {first!r} to "
-                "{last!r}. Is the year wrong in some row? Otherwise use longer periods.",
-                every_seen=every,
-                most=_MOST,
-                first=found[0],
-                last=last,
-            )
-        at += step
-        name = name_of_time(at, every)
-        if name != found[-1]:
-            found.append(name)
-    return found
+    first, last = (_period(name, every) for name in (min(names), max(names)))
+    if (last - first).n >= _MOST:
+        raise InputError(
+            "{every}={every_seen!r} gives more than {most:,} periods from {first!r} to {last!r}. "
+            "Is the year wrong in some row? Otherwise use longer periods.",
+            every_seen=every,
+            most=_MOST,
+            first=min(names),
+            last=max(names),
+        )
+    return [_name(period, every) for period in pd.period_range(first, last)]
 
 
-def _start(name: str, every: str) -> datetime.datetime:
+def _period(name: str, every: str) -> pd.Period:
     try:
         if every == "week":
-            return datetime.datetime.fromisocalendar(int(name[:4]), int(name[6:]), 1)
-        if every == "quarter":
-            return datetime.datetime(int(name[:4]), 3 * int(name[6]) - 2, 1)
-        parts = [int(part) for part in re.split("[-T]", name)]
-        return datetime.datetime(*[*parts, 1, 1][: max(3, len(parts))])  # type: ignore[arg-type]
+            return pd.Period(pd.to_datetime(f"{name}-1", format="%G-W%V-%u"), "W")
+        return pd.Period(name, _UNITS[every])
     except ValueError as error:
         raise InputError("{period} {seen!r} is no date.", seen=name) from error
 
@@ -185,5 +172,5 @@ def checked_period(name: str) -> str:
             known=quote(["2026-11-21", "2026-W47", "2026-11", "2026-Q4", "2026"]),
             seen=name,
         )
-    _start(name, every)
+    _period(name, every)
     return name

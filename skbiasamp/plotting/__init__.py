@@ -2,7 +2,6 @@
 
 from skbiasamp.plotting._comparison import ComparisonDisplay
 from skbiasamp.plotting._curve import AmplificationCurveDisplay
-from skbiasamp.plotting._feedback import FeedbackDisplay
 from skbiasamp.plotting._forest import AmplificationDisplay
 from skbiasamp.plotting._heatmap import AmplificationHeatmapDisplay
 from skbiasamp.plotting._timeline import TimelineDisplay
@@ -14,7 +13,6 @@ __all__ = [
     "AmplificationDisplay",
     "AmplificationHeatmapDisplay",
     "ComparisonDisplay",
-    "FeedbackDisplay",
     "MitigationDisplay",
     "TimelineDisplay",
     "WordsDisplay",

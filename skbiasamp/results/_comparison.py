@@ -273,10 +273,8 @@ class ComparisonResult(Shown, OfMetric):
                 f"of the rows labelled {task}, {new} are predicted to be in the group {group}, and "
             )
             what += f"{old} {by}"
-        elif self.percent:
-            what = f"the rate of the group {group} and {task} is {new}, and {old} {by}"
         else:
-            what = f"{group} and {task} from {old} {by} to {new}"
+            what = f"the rate of the group {group} and {task} is {new}, and {old} {by}"
         return f" Largest change: {what}."
 
     def to_document(self) -> Document:

@@ -3,8 +3,9 @@
 The metrics on texts are in ``skbiasamp.metrics``.
 """
 
+from skbiasamp.text._columns import LabelledTexts, label_columns
 from skbiasamp.text._gender import gender_words
 from skbiasamp.text._masker import WordMasker
 from skbiasamp.text.labeler import WordListLabeler
 
-__all__ = ["WordListLabeler", "WordMasker", "gender_words"]
+__all__ = ["LabelledTexts", "WordListLabeler", "WordMasker", "gender_words", "label_columns"]

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
-from functools import cache
-from itertools import pairwise
+from itertools import count
 from typing import Any, NamedTuple
 
 from skbiasamp._input.containers import to_native
 from skbiasamp._input.errors import InputError, InputTypeError
 
 _JOINERS = "\u00ad\u200c\u200d\u2060"  # soft hyphen, joiners: they do not end a word
-_APOSTROPHES = "'\u2019\u02bc\u2018\uff07`\u00b4"
+_LETTER = r"[^\W_]"
 _GAP = re.compile(r"[\s_\-\u2010-\u2015\u2212]+")
+_APOSTROPHE = re.compile("['\u2019\u02bc\u2018\uff07`\u00b4]")
 _IRREGULAR = {
     "man": "men",
     "child": "children",
@@ -36,52 +35,47 @@ class Found(NamedTuple):
     names: list[str]
 
 
-class _Entry(NamedTuple):
-    rest: tuple[tuple[str, str], ...]  # what follows the first token: gap and token
-    word: str
-    names: list[str]
+class _Characters(dict[int, str]):
+    """How characters of decomposed text are compared, by their codes.
+
+    Accents become letters, since a word does not end before one: those of Hangul syllables, which
+    no decomposed text has.
+    """
+
+    _letters = count(0xAC00)
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        if character in _JOINERS:
+            self[code] = ""
+        elif unicodedata.category(character).startswith("M"):
+            self[code] = chr(next(self._letters))
+        else:
+            self[code] = character.casefold()
+        return self[code]
 
 
-class _Keys(dict[str, str]):
-    """Tokens as they are compared."""
-
-    def __missing__(self, token: str) -> str:
-        self[token] = key = _key(token)
-        return key
+_CHARACTERS = _Characters()
+_ORPHANS = re.compile(rf"[\uac00-\ud7a3](?<!{_LETTER}.)[\uac00-\ud7a3]*", re.DOTALL)
 
 
-def _key(token: str) -> str:
-    """Return a token as it is compared: case folded, composed, without joiners."""
-    if token.isascii():
-        return token.lower()
-    bare = token.translate(dict.fromkeys(map(ord, _JOINERS)))
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", bare).casefold())
+def _folded(text: str) -> str:
+    """Return a text as it is compared: decomposed, case folded, without joiners."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFD", text).translate(_CHARACTERS)
+    # What combines with no letter, as after an emoji, is no part of the word after it.
+    return _ORPHANS.sub(lambda match: "\ufffd" * len(match[0]), folded)
 
 
-@cache
-def _marks() -> str:
-    """Return the characters that combine with a letter before them, as a class of a pattern."""
-    codes = [c for c in range(0x300, sys.maxunicode) if unicodedata.category(chr(c))[0] == "M"]
-    ends = [c for c, after in zip(codes, [*codes[1:], -1], strict=True) if after != c + 1]
-    starts = [c for c, before in zip(codes, [-1, *codes[:-1]], strict=True) if before != c - 1]
-    return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(starts, ends, strict=True))
+def _places(text: str) -> list[int]:
+    """Return where in a text each character of the folded text comes from."""
+    return [i for i, one in enumerate(text) for _ in (one if one.isascii() else _folded(one))]
 
 
-@cache
-def _tokens(symbols: str) -> re.Pattern[str]:
-    """Return the pattern of a token: a run of letters and digits, or one of some symbols."""
-    letter, marks = r"[^\W_]", _marks()
-    word = rf"{letter}+(?:(?:[{marks}]+|[{_JOINERS}]+(?={letter})){letter}*)*"
-    return re.compile(f"{word}|[{re.escape(symbols)}]" if symbols else word)
-
-
-def _gap(text: str) -> str:
-    """Return what is between two tokens, as it is compared."""
-    if not text:
-        return ""
-    if _GAP.fullmatch(text):
-        return " "
-    return "'" if len(text) == 1 and text in _APOSTROPHES else text
+def _key(folded: str) -> str:
+    """Return what is the same for all ways to write spaces, hyphens and apostrophes."""
+    return _APOSTROPHE.sub("'", _GAP.sub(" ", folded)).strip("' ")
 
 
 def _plurals(word: str) -> Iterator[str]:
@@ -122,81 +116,66 @@ class Matcher:
         once: bool = True,
     ) -> None:
         self._role = role
-        letters = _tokens("")
-        symbols: dict[str, None] = {}
-        for words in lists.values():
-            for word in words:
-                outside = letters.sub("", word)
-                symbols |= dict.fromkeys(
-                    c for c in outside if c not in _APOSTROPHES and not _GAP.fullmatch(c)
-                )
-        self._pattern = _tokens("".join(sorted(symbols)))
-        self._keys = _Keys()
-        self.entries: dict[str, list[_Entry]] = {}
-        self._of: dict[tuple[str, ...], _Entry] = {}
+        self._entries: dict[str, tuple[str, list[str]]] = {}
         for name, words in lists.items():
             for word in words:
-                self._add(word, name)
-                if once and len(names := self._of[self._split(word)].names) > 1:
+                names = self._add(word, name)
+                if once and len(names) > 1:
                     text = "{words} must name a word once; {word!r} is in {one!r} and in {two!r}."
                     raise InputError(text, word=word, one=names[0], two=names[1])
         if plurals:
             # A plural that is listed itself is not made from another word.
-            made = [(one, name) for one in self._of.values() for name in one.names]
-            listed = set(self._of)
-            for entry, name in made:
-                for plural in _plurals(entry.word):
-                    if self._split(plural) not in listed:
-                        self._add(plural, name)
-        for held in self.entries.values():
-            held.sort(key=lambda entry: -len(entry.rest))
+            listed = dict(self._entries)
+            for word, names in listed.values():
+                for name in list(names):
+                    for plural in _plurals(word):
+                        if _key(_folded(plural)) not in listed:
+                            self._add(plural, name)
+        self._pattern = _pattern_of(list(self._entries))
 
-    def _split(self, word: str) -> tuple[str, ...]:
-        """Return tokens and the gaps between them, as they are compared."""
-        tokens = list(self._pattern.finditer(word))
-        parts = [self._keys[tokens[0][0]]] if tokens else []
-        for before, after in pairwise(tokens):
-            parts += [_gap(word[before.end() : after.start()]), self._keys[after[0]]]
-        return tuple(parts)
-
-    def _add(self, word: str, name: str) -> None:
-        whole = self._split(word)
-        if not whole:
+    def _add(self, word: str, name: str) -> list[str]:
+        """Add a word of a list, and return all lists that it is in."""
+        key = _key(_folded(word))
+        if not key:
             text = "{name} must hold words; got {word!r}, which has no letter."
             raise InputError(text, name=self._role, word=word)
-        entry = self._of.get(whole)
-        if entry is None:
-            rest = tuple(zip(whole[1::2], whole[2::2], strict=True))
-            entry = self._of[whole] = _Entry(rest, "".join(whole), [])
-            self.entries.setdefault(whole[0], []).append(entry)
-        if name not in entry.names:
-            entry.names.append(name)
+        bare = "".join(character for character in word if character not in _JOINERS)
+        shown = unicodedata.normalize("NFC", unicodedata.normalize("NFD", bare).casefold())
+        _, names = self._entries.setdefault(key, (_key(shown), []))
+        if name not in names:
+            names.append(name)
+        return names
 
     def find(self, text: str) -> Iterator[Found]:
         """Yield the listed words of a text, left to right; the longest of those that overlap."""
-        known, keys = self.entries, self._keys
-        tokens = list(self._pattern.finditer(text))
-        i = 0
-        while i < len(tokens):
-            held = known.get(keys[tokens[i][0]])
-            for entry in held or ():
-                n = len(entry.rest)
-                if n and not self._follows(text, tokens, i, entry):
-                    continue
-                yield Found(tokens[i].start(), tokens[i + n].end(), entry.word, entry.names)
-                i += n
-                break
-            i += 1
+        folded, places = _folded(text), list[int]()
+        for match in self._pattern.finditer(folded):
+            start, end = match.span()
+            if not text.isascii():
+                places = places or _places(text)
+                start, end = places[start], places[end - 1] + 1
+            entry = self._entries.get(match[0]) or self._entries[_key(match[0])]
+            yield Found(start, end, *entry)
 
-    def _follows(self, text: str, tokens: list[re.Match[str]], i: int, entry: _Entry) -> bool:
-        """Return whether what follows a token is the rest of a phrase."""
-        if i + len(entry.rest) >= len(tokens):
-            return False
-        for j, (gap, key) in enumerate(entry.rest, i):
-            between = _gap(text[tokens[j].end() : tokens[j + 1].start()])
-            if gap != between or key != self._keys[tokens[j + 1][0]]:
-                return False
-        return True
+
+def _pattern_of(keys: list[str]) -> re.Pattern[str]:
+    """Return a pattern of any of some words, the longest first."""
+    by_first: dict[str, list[str]] = {}
+    for key in sorted(keys, key=len, reverse=True):
+        by_first.setdefault(key[0], []).append(key)
+    parts = []
+    for first, several in by_first.items():
+        # After the first character: most places are passed over by that alone.
+        start = f"(?<!{_LETTER}.)" * first.isalnum()
+        rests = "|".join(_source(key[1:]) + f"(?!{_LETTER})" * key[-1].isalnum() for key in several)
+        parts.append(f"{re.escape(first)}{start}(?:{rests})")
+    return re.compile("|".join(parts))
+
+
+def _source(key: str) -> str:
+    """Return the pattern of a key, in which gaps and apostrophes may be written in any way."""
+    ways = {" ": _GAP.pattern, "'": _APOSTROPHE.pattern}
+    return "".join(ways.get(character) or re.escape(character) for character in key)
 
 
 def read_texts(X: Any, name: str = "X") -> list[str]:

@@ -1,0 +1,86 @@
+"""label_columns: labels of texts in a data frame, as the command reads them."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import skbiasamp
+from skbiasamp.text import WordListLabeler, label_columns
+
+WORDS = {"dog": ["dog", "puppy"], "oven": ["oven", "stove"]}
+FRAME = pd.DataFrame(
+    {
+        "sex": ["f", "m", "f", "m"],
+        "human": ["a dog", "a dog by the stove", "an oven", "a street"],
+        "model": ["puppies", "a dog", "I'm sorry, but I can't help with that.", None],
+        "dog": [1, 1, 0, 0],
+        "oven": [0, 1, 1, 0],
+        "room": ["dog", "oven", "oven", "dog"],
+    },
+    index=[5, 3, 1, 9],
+)
+
+
+@pytest.mark.parametrize("true", [{"target_texts": "human"}, {"target": ["dog", "oven"]}, {}])
+def test_labels_are_those_of_the_labeler(true):
+    frame = FRAME if "target_texts" not in true else FRAME.drop(columns=["dog", "oven"])
+    labelled = label_columns(frame, WORDS, "model", **true)
+    expected = WordListLabeler(WORDS, refusals="english").transform(FRAME["model"].fillna(""))
+    assert labelled.target == ["dog", "oven", "(refusal)"]
+    assert labelled.predictions == {"model": ["model: dog", "model: oven", "model: (refusal)"]}
+    read = labelled.frame[labelled.predictions["model"]].to_numpy()
+    assert np.array_equal(read, expected[["dog", "oven", "(refusal)"]])
+    assert labelled.frame[["dog", "oven"]].to_numpy().tolist() == [[1, 0], [1, 1], [0, 1], [0, 0]]
+    assert labelled.frame["(refusal)"].tolist() == [0, 0, 0, 0]
+    assert labelled.frame["sex"].tolist() == ["f", "m", "f", "m"]
+    assert labelled.unread["model"] == [""]
+    assert labelled.no_label["model"].tolist() == [False, False, False, True]
+    assert labelled.no_label["labels"].tolist() == [False, False, False, True]
+    assert "model" not in labelled.frame
+
+
+def test_a_column_of_classes_gives_each_text_one_class():
+    labelled = label_columns(FRAME.drop(columns=["dog", "oven"]), WORDS, "model", target="room")
+    assert labelled.target == ["room"]
+    assert labelled.frame["model: label"].tolist() == ["dog", "dog", "(refusal)", "(no label)"]
+
+
+def test_refusals_may_be_left_out_or_kept():
+    for refusals in (True, False):
+        target = label_columns(FRAME, WORDS, [], refusals=refusals).target
+        assert ("(refusal)" in target) == refusals
+
+
+def test_the_result_can_be_audited_in_every_library():
+    for frame in (FRAME, pl.from_pandas(FRAME)):
+        labelled = label_columns(frame, WORDS, "model")
+        report = skbiasamp.audit(
+            labelled.frame,
+            target=labelled.target,
+            prediction=labelled.predictions["model"],
+            sensitive="sex",
+            auditors=[skbiasamp.DirectionalAuditor(interval=None, reference="test")],
+        )
+        assert report.context["rows"].startswith("4 ")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"texts": "modle"}, "there is no column 'modle'.* did you mean 'model'"),
+        ({"texts": 3}, "texts must name columns by text; got 3"),
+        ({"frame": [1, 2]}, "frame must be a data frame; got list"),
+        ({"labels": ["dog"]}, "labels must be a dict with a list of words for each label"),
+        ({"target": "dog", "target_texts": "human"}, "target_texts takes the place of target"),
+        ({"target": ["dog", "room"]}, "target must name the labels in labels, 'dog' and 'oven'"),
+        ({"target": "sex"}, "column 'sex' of target has the class 'f' and 'm', and labels has no"),
+        ({"labels": {"sex": ["dog"]}, "target_texts": "human"}, "labels names a label 'sex'"),
+        ({"labels": {"room": ["dog"]}}, "target must name 0/1 columns; 'room' has the value 'dog'"),
+        ({"texts": "oven"}, "column 'oven' must hold texts; got 0"),
+        ({"texts": "sex"}, "has no word that is in any of the 4 texts of column 'sex', such as"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        label_columns(**{"frame": FRAME, "labels": WORDS, "texts": "model"} | call)

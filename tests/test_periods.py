@@ -1,0 +1,164 @@
+"""Dates and times of every engine as names of periods, by the calendar of Python."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import skbiasamp
+from skbiasamp import DirectionalAuditor
+
+NAMED = {"time": "at", "target": "hired", "prediction": "predicted", "sensitive": "sex"}
+# Ends of ISO years (2023-12-31 is in 2023-W52, 2024-12-30 in 2025-W01), a leap day, the last moment
+# of a year, and the hour that New York has twice.
+TIMES = [
+    "2023-12-31 23:59:59.999999",
+    "2024-01-01 00:00:00",
+    "2024-01-07 00:00:00",
+    "2024-01-08 12:00:00",
+    "2024-02-29 23:30:00",
+    "2024-11-03 01:30:00",
+    "2024-11-03 03:00:00",
+    "2024-12-30 05:00:00",
+]
+ENDS = [datetime.datetime.fromisoformat(text) for text in TIMES]
+NAMES = {
+    "hour": [f"{at:%Y-%m-%dT%H}" for at in ENDS],
+    "day": [f"{at:%Y-%m-%d}" for at in ENDS],
+    "week": [f"{at:%G-W%V}" for at in ENDS],
+    "month": [f"{at:%Y-%m}" for at in ENDS],
+    "quarter": [f"{at:%Y}-Q{(at.month + 2) // 3}" for at in ENDS],
+    "year": [f"{at:%Y}" for at in ENDS],
+}
+
+
+def rows_at(times):
+    """Return rows of two groups, with every label and prediction, at each time."""
+    labels = [(sex, y, p) for sex in "fm" for y in (0, 1) for p in (0, 1)] * 3
+    rows = pd.DataFrame(labels, columns=["sex", "hired", "predicted"])
+    return pd.concat([rows.assign(at=at) for at in times], ignore_index=True)
+
+
+def with_dtype(dtype):
+    def of(rows):
+        return rows.assign(at=rows["at"].astype(dtype))
+
+    return of
+
+
+def polars(rows):
+    return pytest.importorskip("polars").from_pandas(rows)
+
+
+def polars_zone(rows):
+    return polars(rows).with_columns(
+        pytest.importorskip("polars")
+        .col("at")
+        .dt.replace_time_zone("America/New_York", ambiguous="latest")
+    )
+
+
+def duckdb(rows):
+    return pytest.importorskip("duckdb").from_df(rows)
+
+
+def duckdb_zone(rows):
+    connection = pytest.importorskip("duckdb").connect()
+    connection.execute("set timezone = 'America/New_York'")
+    rows = FRAMES["new york"](rows)
+    return connection.sql("select * from rows")
+
+
+def dask(rows):
+    return pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=3)
+
+
+def ibis(rows):
+    table = pytest.importorskip("pyarrow").Table.from_pandas(rows, preserve_index=False)
+    return pytest.importorskip("ibis").memtable(table)
+
+
+FRAMES = {
+    "ns": with_dtype("datetime64[ns]"),
+    "us": with_dtype("datetime64[us]"),
+    "tokyo": lambda rows: rows.assign(at=rows["at"].dt.tz_localize("Asia/Tokyo")),
+    "new york": lambda rows: rows.assign(
+        at=rows["at"].dt.tz_localize("America/New_York", ambiguous=np.zeros(len(rows), bool))
+    ),
+    "arrow dtype": with_dtype("timestamp[us][pyarrow]"),
+    "text": with_dtype("string"),
+    "categories": lambda rows: rows.assign(at=rows["at"].astype(str).astype("category")),
+    "polars": polars,
+    "polars lazy": lambda rows: polars(rows).lazy(),
+    "polars zone": polars_zone,
+    "duckdb": duckdb,
+    "duckdb zone": duckdb_zone,
+    "dask": dask,
+    "dask zone": lambda rows: dask(FRAMES["new york"](rows)),
+    "ibis": ibis,
+}
+
+
+def periods_of(frame, every):
+    timeline = skbiasamp.audit_over(
+        frame, every=every, auditor=DirectionalAuditor(interval=None), n_draws=19, **NAMED
+    )
+    return timeline.to_frame().set_index("period")["n"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "every"),
+    [*(("us", every) for every in NAMES if every != "hour"), *((kind, "week") for kind in FRAMES)],
+)
+def test_times_are_in_the_periods_of_the_calendar(kind, every):
+    counted = periods_of(FRAMES[kind](rows_at(ENDS)), every)
+    expected = pd.Series(NAMES[every]).value_counts().sort_index() * 24
+    assert counted[counted > 0].to_dict() == expected.to_dict()
+    assert list(counted.index) == sorted(counted.index)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_hours_are_those_of_the_clock_on_the_wall(kind):
+    counted = periods_of(FRAMES[kind](rows_at(ENDS[5:7])), "hour")
+    assert counted.fillna(0).to_dict() == {
+        "2024-11-03T01": 24, "2024-11-03T02": 0, "2024-11-03T03": 24
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("every", ["day", "week"])
+@pytest.mark.parametrize("library", ["polars", "duckdb", "arrow"])
+def test_dates_are_in_the_periods_of_the_calendar(library, every):
+    rows = rows_at(ENDS).assign(at=lambda rows: rows["at"].dt.date)
+    rows["at"] = rows["at"].astype("date32[pyarrow]")
+    frame = {"polars": polars, "duckdb": duckdb, "arrow": lambda rows: rows}[library](rows)
+    counted = periods_of(frame, every)
+    expected = pd.Series(NAMES[every]).value_counts().sort_index() * 24
+    assert counted[counted > 0].to_dict() == expected.to_dict()
+
+
+@pytest.mark.parametrize(
+    ("every", "first", "last", "n"),
+    [
+        ("hour", "2024-02-28 22:00", "2024-02-29 01:00", 4),
+        ("day", "2024-02-27", "2024-03-02", 5),
+        ("day", "2023-02-27", "2023-03-02", 4),
+        ("week", "2020-12-20", "2021-01-10", 4),  # 2020-W51 to W53 and 2021-W01
+        ("month", "2023-11-30", "2024-02-01", 4),
+        ("quarter", "2023-09-30", "2024-04-01", 4),
+        ("year", "1999-12-31", "2004-01-01", 6),
+    ],
+)
+def test_periods_without_rows_stand_between_the_others(every, first, last, n):
+    counted = periods_of(rows_at([pd.Timestamp(first), pd.Timestamp(last)]), every)
+    assert len(counted) == n
+    assert list(counted.fillna(0) > 0) == [True] + [False] * (n - 2) + [True]
+
+
+@pytest.mark.parametrize(
+    ("every", "first"), [("day", "1024-01-01"), ("week", "1024-W01"), ("hour", "1024-01-01T00")]
+)
+def test_a_wrong_year_is_reported_before_its_periods_are_made(every, first):
+    rows = rows_at([pd.Timestamp("2024-01-01"), pd.Timestamp("1024-01-01")])
+    with pytest.raises(ValueError, match=rf"more than 10,000 periods from '{first}' to '2024"):
+        periods_of(rows, every)
