@@ -42,11 +42,13 @@ if TYPE_CHECKING:
     )
     from skbiasamp.monitoring import audit_over
     from skbiasamp.report import audit, compare, selection_rates
+    from skbiasamp.report.explain import explain
     from skbiasamp.results import (
         AuditReport,
         AuditResult,
         ComparisonReport,
         ComparisonResult,
+        Explanation,
         SelectionRates,
         Timeline,
     )
@@ -67,6 +69,7 @@ _MODULES = {
     "DPAAuditor": "metrics",
     "DifferentialFairnessAuditor": "metrics",
     "DirectionalAuditor": "metrics",
+    "Explanation": "results",
     "LICAuditor": "metrics",
     "LabelAuditor": "metrics",
     "LeakageAuditor": "metrics",
@@ -83,6 +86,7 @@ _MODULES = {
     "audit_over": "monitoring",
     "compare": "report",
     "cross_audit": "model_selection",
+    "explain": "report.explain",
     "selection_rates": "report",
     "show_versions": "_utils.version",
 }
@@ -112,6 +116,7 @@ __all__ = [
     "DPAAuditor",
     "DifferentialFairnessAuditor",
     "DirectionalAuditor",
+    "Explanation",
     "LICAuditor",
     "LabelAuditor",
     "LeakageAuditor",
@@ -130,6 +135,7 @@ __all__ = [
     "compare",
     "cross_audit",
     "datasets",
+    "explain",
     "inference",
     "metrics",
     "mitigation",
