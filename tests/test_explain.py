@@ -306,3 +306,18 @@ def test_input_that_cannot_be_explained_is_refused(more, message):
     given = {"sensitive_features": rows["sex"]} | more
     with pytest.raises((ValueError, TypeError), match=message):
         skbiasamp.explain(rows["label"], rows["decision"], **given)
+
+
+def test_contingencies_without_parts_are_refused():
+    rows = sample(60)
+    groups = pd.get_dummies(rows["sex"])
+    given = {"sensitive_features": groups, "groups": "indicator"}
+    overlapping = Contingency.from_labels(rows["label"], rows["decision"], **given)
+    with pytest.raises(ValueError, match="groups that overlap"):
+        skbiasamp.explain(overlapping)
+    models = {"old": rows["label"], "new": rows["decision"]}
+    several = Contingency.from_labels(rows["label"], y_preds=models, sensitive_features=rows["sex"])
+    with pytest.raises(ValueError, match="several models"):
+        skbiasamp.explain(several)
+    with pytest.raises(ValueError, match="some columns of groups"):
+        skbiasamp.explain(several.model("old"), given="dept")

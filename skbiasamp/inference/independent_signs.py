@@ -122,7 +122,7 @@ def signs_beside(association: Array, parts: Sequence[Array]) -> Array:
 
 
 def _deviations(draws: Array) -> Array:
-    """Return draws minus their mean, 0 where they are undefined."""
+    """Return draws minus their mean; an undefined one is 0."""
     known = ~np.isnan(draws)
     mean = np.nan_to_num(draws).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(known, draws - mean, 0.0)

@@ -119,7 +119,7 @@ class Drawn(NamedTuple):
         return self._replace(moved=moved, value=value, estimate=value[:, None])
 
 
-def joined(parts: Sequence[D]) -> D:
+def draws_of_all(parts: Sequence[D]) -> D:
     """Return the draws of all parts, which are tuples of arrays."""
     every: list[Any] = [
         None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True)
@@ -158,7 +158,7 @@ def measure_resamples(
         total=n_resamples,
         each=max(sizes),
     )
-    return tuple(map(joined, zip(*parts, strict=True)))
+    return tuple(map(draws_of_all, zip(*parts, strict=True)))
 
 
 class PairEnds(NamedTuple):

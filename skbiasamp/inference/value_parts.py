@@ -40,7 +40,7 @@ class _Counted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class StrataSums:
     """Rows of strata of groups, and how many of them are labelled and predicted as each task.
 
     `n` is draws × groups × strata; `of` says by stage how many are of each task (one more axis).
@@ -171,7 +171,7 @@ def drawn_sums(
     shape: tuple[int, int],
     n_resamples: int,
     random_state: Any,
-) -> Sums:
+) -> StrataSums:
     """Count the rows, and resamples of them, by strata of groups.
 
     `group` and `stratum` say which ones the groups of the cells stand for, of how many
@@ -207,7 +207,7 @@ def drawn_sums(
         for name, whole, draws in each
         if whole is not None and draws is not None
     }
-    return Sums(of.pop("n"), of)
+    return StrataSums(of.pop("n"), of)
 
 
 def _levels(cells: Cells, side: Any) -> list[Codes]:

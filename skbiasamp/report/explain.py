@@ -36,7 +36,7 @@ from skbiasamp.inference.value_parts import (
     LABEL,
     ROUNDED,
     SCORE,
-    Sums,
+    StrataSums,
     drawn_sums,
     mean_of_pairs,
 )
@@ -132,11 +132,11 @@ def explain(
     ... )
     >>> explanation.strata[["part", "value"]].round(3)
               part  value
-    0            A  0.030
-    1            B  0.020
-    2        shift  0.000
-    3    selection  0.000
-    4  small pairs  0.000
+    0            A   0.03
+    1            B   0.02
+    2        shift   0.00
+    3    selection   0.00
+    4  small pairs   0.00
     >>> round(explanation.value, 3)
     0.05
     """
@@ -170,7 +170,12 @@ def explain(
     fine = count_labels(y_true, labels, columns, pos_label=pos_label, max_groups=np.inf)
     fine.require("task")
     fine.require_rows("An explanation")
-    if not fine.models:
+    if fine.indicator:
+        raise InputError(
+            "{sensitive_features} has groups that overlap, and parts are of groups that do not. "
+            "Explain one column at a time."
+        )
+    if y_score is None and score is None:
         require_predictions(fine, ("task_pred",), what="An explanation")
     group, stratum, groups, strata, names = _divided(fine, given, n_given)
     cells, fine = _merged(fine, group, groups, names[0], train)
@@ -336,7 +341,7 @@ def _merged(
 class _Parts:
     """Parts of the value at signs that are independent of them, and what is left of the value."""
 
-    def __init__(self, sums: Sums, published: Array, counted: Array, trained: bool) -> None:
+    def __init__(self, sums: StrataSums, published: Array, counted: Array, trained: bool) -> None:
         self.sums, self.trained = sums, trained
         self.counted = np.where(counted, published, 0)
         self.small = np.where(counted, 0, published)
@@ -383,13 +388,12 @@ def _row(part: Any, draws: Array) -> dict[str, float]:
 
 
 def _by_task(parts: Mapping[Any, Array], tasks: Names) -> pd.DataFrame:
-    each = [
-        _table({name: draws[:, i] for name, draws in parts.items()}).assign(
-            task=[task] * len(parts)
-        )
+    rows: list[dict[str, Any]] = [
+        {"task": task, "part": part, **_row(part, draws[:, i])}
         for i, task in enumerate(tasks)
+        for part, draws in parts.items()
     ]
-    return pd.concat(each, ignore_index=True)[["task", "part", "value", "low", "high"]]
+    return pd.DataFrame(rows)
 
 
 # --------------------------------------------------------------------------- calibration
@@ -440,7 +444,7 @@ def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
 # --------------------------------------------------------------------------- strata
 
 
-def _conditional(sums: Sums) -> pd.DataFrame:
+def _conditional(sums: StrataSums) -> pd.DataFrame:
     """Return the parts of the amplification within strata."""
     both = {"within strata": True, "no overlap": False}
     labels = {name: sums.within(LABEL, shared=shared) for name, shared in both.items()}
@@ -458,14 +462,14 @@ def _conditional(sums: Sums) -> pd.DataFrame:
     return _table(_over_tasks(parts))
 
 
-def _compared(sums: Sums) -> list[tuple[int, int]]:
+def _compared(sums: StrataSums) -> list[tuple[int, int]]:
     """Return the groups that have rows, each with the largest."""
     n = sums.n[0].sum(axis=1)
     largest = int(np.argmax(n))
     return [(int(group), largest) for group in np.flatnonzero(n) if group != largest]
 
 
-def _gaps(sums: Sums, groups: Names, tasks: Names) -> pd.DataFrame:
+def _gaps(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
     """Return how each group differs from the largest, in labels, in predictions, and the change."""
     rows = []
     for group, other in _compared(sums):
@@ -482,7 +486,7 @@ def _gaps(sums: Sums, groups: Names, tasks: Names) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _rates(sums: Sums, groups: Names, tasks: Names) -> pd.DataFrame:
+def _rates(sums: StrataSums, groups: Names, tasks: Names) -> pd.DataFrame:
     """Return rates and demographic disparities of each group, overall and by stratum."""
     tables = []
     for of, stage in (("labels", LABEL), ("predictions", DECISION)):
@@ -501,7 +505,7 @@ def _rates(sums: Sums, groups: Names, tasks: Names) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def _of_overlap(sums: Sums, strata: Names, columns: Names) -> Iterator[str]:
+def _of_overlap(sums: StrataSums, strata: Names, columns: Names) -> Iterator[str]:
     """Name the strata in which a group has no rows."""
     alone = np.flatnonzero(~sums.shared[0])
     if len(alone):
@@ -515,7 +519,7 @@ def _of_overlap(sums: Sums, strata: Names, columns: Names) -> Iterator[str]:
 
 
 def _reversals(
-    sums: Sums, groups: Names, tasks: Names, names: tuple[Names, Names]
+    sums: StrataSums, groups: Names, tasks: Names, names: tuple[Names, Names]
 ) -> Iterator[str]:
     """Say where groups differ in one direction overall, and in the other within strata."""
     for of, stage in (("labels", LABEL), ("predictions", DECISION)):
