@@ -34,9 +34,11 @@ from skbiasamp.monitoring import audit_over as audit_over
 from skbiasamp.report import audit as audit
 from skbiasamp.report import compare as compare
 from skbiasamp.report import selection_rates as selection_rates
+from skbiasamp.report.explain import explain as explain
 from skbiasamp.results import AuditReport as AuditReport
 from skbiasamp.results import AuditResult as AuditResult
 from skbiasamp.results import ComparisonReport as ComparisonReport
 from skbiasamp.results import ComparisonResult as ComparisonResult
+from skbiasamp.results import Explanation as Explanation
 from skbiasamp.results import SelectionRates as SelectionRates
 from skbiasamp.results import Timeline as Timeline

@@ -201,8 +201,11 @@ METRICS |= {"bias disparity", "differential fairness"}
 METRICS |= {"percentage amplification", "label amplification"}
 AUDITORS = {name for name in skbiasamp.__all__ if name.endswith("Auditor")}
 READERS = ["report", "cli", "results", "plotting"]
-# The auditor of a Display whose user names none.
-DEFAULTS = {"plotting/_common.py": ["DirectionalAuditor", "DirectionalAuditor"]}
+# The auditor of a Display whose user names none, and that of the value whose parts are exact.
+DEFAULTS = {
+    "plotting/_common.py": ["DirectionalAuditor", "DirectionalAuditor"],
+    "report/explain.py": ["DirectionalAuditor", "DirectionalAuditor"],
+}
 
 
 def metrics_named(source):

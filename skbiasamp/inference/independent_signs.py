@@ -9,6 +9,7 @@ are exchangeable, λ is a half.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -100,6 +101,31 @@ def _of_largest(pairs: Pairs, test: Contingency) -> tuple[Array, Array]:
     sign = np.zeros(pairs.sign.shape, dtype=int)
     sign[0, np.argmax(used)] = 1
     return pairs.sign if size > _CERTAIN else sign, pairs.sign if size > _CLEAR else sign
+
+
+def signs_beside(association: Array, parts: Sequence[Array]) -> Array:
+    """Return signs that are independent of several parts of a change jointly.
+
+    Signs that are independent of a sum are not independent of what it is made of. All arrays are
+    draws × groups × tasks; the first draw is the data, and the others say how they vary together.
+    """
+    draws, *each = (_deviations(numbers[1:]) for numbers in (association, *parts))
+    changes = np.stack(each)
+    spread = np.einsum("irat,jrat->atij", changes, changes)
+    shared = np.einsum("irat,rat->ati", changes, draws)
+    share = np.linalg.pinv(spread, rcond=_NOISE**0.5, hermitian=True) @ shared[..., None]
+    every = np.stack([np.nan_to_num(part[0]) for part in parts], axis=-1)
+    own = np.nan_to_num(association[0])
+    rest = own - (every * share[..., 0]).sum(axis=-1)
+    certain = np.abs(own) > _CERTAIN * draws.std(axis=0)
+    return _sign(np.where(certain, own, rest), above_only=False)
+
+
+def _deviations(draws: Array) -> Array:
+    """Return draws minus their mean; an undefined one is 0."""
+    known = ~np.isnan(draws)
+    mean = np.nan_to_num(draws).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, draws - mean, 0.0)
 
 
 def _moments(pairs: Pairs, train: Contingency, test: Contingency) -> Covariances | None:

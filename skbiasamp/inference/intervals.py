@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy import special, stats
@@ -27,6 +27,8 @@ FEW = 10
 
 # audited rows -> pairs
 Measure = Callable[[Contingency], Pairs]
+# What is measured of resamples: a named tuple of arrays, or None, with draws first.
+D = TypeVar("D", bound=tuple[Any, ...])
 
 
 class Bounds(NamedTuple):
@@ -104,14 +106,6 @@ class Drawn(NamedTuple):
             predicted = np.stack(every, axis=-1)
         return cls(pairs.moved, value, estimates, base, observed, predicted)
 
-    @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """Return the draws of all parts."""
-        every: list[Any] = [
-            None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True)
-        ]
-        return cls(*every)
-
     def around(self, pairs: Pairs) -> Self:
         """Return draws whose percentiles are the interval, although noise makes them too large."""
         if pairs.undirected:
@@ -125,14 +119,22 @@ class Drawn(NamedTuple):
         return self._replace(moved=moved, value=value, estimate=value[:, None])
 
 
+def draws_of_all(parts: Sequence[D]) -> D:
+    """Return the draws of all parts, which are tuples of arrays."""
+    every: list[Any] = [
+        None if part[0] is None else np.concatenate(part) for part in zip(*parts, strict=True)
+    ]
+    return type(parts[0])(*every)
+
+
 def measure_resamples(
-    measured: Callable[[Contingency], tuple[Drawn, ...]],
+    measured: Callable[[Contingency], tuple[D, ...]],
     test: Contingency,
     n_resamples: int,
     *,
     random_state: Any,
     n_jobs: int | None,
-) -> tuple[Drawn, ...]:
+) -> tuple[D, ...]:
     """Measure resamples of the audited rows, in chunks that fit into memory.
 
     Many rows that cannot be tallied are resampled in blocks.
@@ -142,7 +144,7 @@ def measure_resamples(
     blocks = divided_into_blocks(cells, np.random.default_rng(seed))
     sizes = chunks(n_resamples, cells.n_cells if blocks is None else blocks.n)
 
-    def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[Drawn, ...]:
+    def draw(n_draws: int, stream: np.random.SeedSequence) -> tuple[D, ...]:
         rng = np.random.default_rng(stream)
         if blocks is None:
             return measured(cells.resample(n_draws, random_state=rng))
@@ -156,7 +158,7 @@ def measure_resamples(
         total=n_resamples,
         each=max(sizes),
     )
-    return tuple(map(Drawn.joined, zip(*parts, strict=True)))
+    return tuple(map(draws_of_all, zip(*parts, strict=True)))
 
 
 class PairEnds(NamedTuple):
