@@ -1,10 +1,11 @@
-"""Texts: words that name a group masked, and labels read from captions and answers.
+"""Texts: words that name a group masked, labels read from captions, and answers to questions.
 
 The metrics on texts are in ``skbiasamp.metrics``.
 """
 
 from skbiasamp.text._gender import gender_words
 from skbiasamp.text._masker import WordMasker
+from skbiasamp.text.answers import answer_scores, read_answers
 from skbiasamp.text.labeler import WordListLabeler
 
-__all__ = ["WordListLabeler", "WordMasker", "gender_words"]
+__all__ = ["WordListLabeler", "WordMasker", "answer_scores", "gender_words", "read_answers"]
