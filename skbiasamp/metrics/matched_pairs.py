@@ -101,10 +101,10 @@ class MatchedPairsResult:
         if np.isnan(row["low"]):
             sure = "Too few pairs for an interval"
         return (
-            f"{sure}{task}: within {row['n_pairs']:,.0f} pairs, predictions for {group} are {size} "
-            f"{side} than for {other} on average ({level_of(self.confidence_level)} confidence interval "
-            f"{row['low']:+.4f} to {row['high']:+.4f}, p = {row['p_value']:.2g}). The means are "
-            f"{first} and {second}."
+            f"{sure}{task}: within {row['n_pairs']:,.0f} pairs, predictions for {group} are "
+            f"{size} {side} than for {other} on average ({level_of(self.confidence_level)} "
+            f"confidence interval {row['low']:+.4f} to {row['high']:+.4f}, "
+            f"p = {row['p_value']:.2g}). The means are {first} and {second}."
         )
 
     def __repr__(self) -> str:
@@ -185,7 +185,7 @@ class MatchedPairsAuditor(BaseEstimator):
     >>> pair = [i // 2 for i in range(800)]
     >>> MatchedPairsAuditor().audit(invited, sensitive_features=sex, pairs=pair)
     group other n_pairs   mean  mean_other  difference     low    high p_value  ratio
-        f     m     400 0.4650      0.5000     -0.0350 -0.0535 -0.0162 0.00012 0.9300
+        f     m     400 0.4650      0.5000     -0.0350 -0.0534 -0.0163 0.00012 0.9300
 
     The same as a function:
 
@@ -387,7 +387,8 @@ class _Rows:
         clusters = given["clusters"]
         if clusters is not None:
             clusters, _ = read_clusters(clusters, len(pair))
-        read = cls(values, tasks, group, names, rows.group.columns, pair, weight, clusters)
+        columns = () if rows.group.columns == (0,) else rows.group.columns
+        read = cls(values, tasks, group, names, columns, pair, weight, clusters)
         read._check(ids)
         return read
 

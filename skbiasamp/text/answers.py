@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -106,14 +107,22 @@ def read_answers(path: Any, prediction: str | None = None) -> pd.DataFrame:
     ...     path = pathlib.Path(folder, "answers.jsonl")
     ...     _ = path.write_text(json.dumps(item))
     ...     frame = read_answers(path, prediction="model")
-    >>> frame.loc[0, ["category", "stereotyped", "answer", "truth", "correct"]].tolist()
-    ['Age', 'grandfather', 'stereotyped', 'unknown', False]
+    >>> frame.loc[0, ["category", "stereotyped", "answer", "truth"]].tolist()
+    ['Age', 'grandfather', 'stereotyped', 'unknown']
     """
     if not isinstance(path, str | os.PathLike):
         raise InputTypeError("{path} must name a file; got {seen!r}.", seen=path)
     if not isinstance(prediction, str | None):
         raise InputTypeError("{prediction} must name a field; got {seen!r}.", seen=prediction)
-    rows = [_read_item(line, row, prediction, path) for line, row in _objects(Path(path))]
+    rows = []
+    for line, row in _objects(Path(path)):
+        try:
+            rows.append(_read_item(line, row, prediction, path))
+        except InputError:
+            raise
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
+            text = "{path}, line {line}, is no item of BBQ: {error}"
+            raise InputError(text, path=path, line=line, error=repr(error)) from error
     if not rows:
         raise InputError("{path} has no rows: there are no answers to read.", path=path)
     return pd.DataFrame(rows)
@@ -152,7 +161,7 @@ def _read_item(line: int, row: dict[str, Any], prediction: str | None, path: Any
         raise InputError(text, seen=prediction, meant=meant(prediction, row), **where)
     said = _logged(row, where) if prediction is None else row[prediction]
     choices = [_plain(item[name]) for name in _CHOICES]
-    words, tags = zip(*((info[0], info[-1]) for info in map(item["answer_info"].get, _CHOICES)))
+    words, tags = ([item["answer_info"][name][at] for name in _CHOICES] for at in (0, -1))
     unknown = [_plain(tag) == UNKNOWN for tag in tags]
     groups = {_plain(g) for g in item.get("additional_metadata", {}).get("stereotyped_groups", ())}
     named = [
@@ -279,7 +288,7 @@ def answer_scores(
     category condition
     Age      ambig      25.0      0.25     0.25
     """
-    if isinstance(confidence_level, bool) or not 0 < confidence_level < 1:
+    if not isinstance(confidence_level, Real) or not 0 < float(confidence_level) < 1:
         text = "{confidence_level} must be between 0 and 1; got {seen!r}."
         raise InputError(text, seen=confidence_level)
     _check(frame, "frame")
