@@ -278,7 +278,7 @@ class MatchedPairsAuditor(BaseEstimator):
             np.stack([np.bincount(rows.pair, side * by, len(rows.weight)) for side in (own, other)])
             for by in (1.0, x)
         )
-        both: Array = (n > 0).all(axis=0)
+        both: Array = np.all(n > 0, axis=0)
         w, total = rows.weight[both], rows.weight[both].sum()
         row: dict[str, Any] = {
             "n_pairs": total,

@@ -132,7 +132,7 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines, with their numbers."""
     try:
         opener = gzip.open if path.suffix == ".gz" else open
-        with opener(path, "rt", encoding="utf-8") as file:  # type: ignore[operator]
+        with opener(path, "rt", encoding="utf-8") as file:
             for line, text in enumerate(file, 1):
                 if text.strip():
                     row = json.loads(text)
@@ -388,4 +388,6 @@ def _interval(
     reach = np.nan
     if n > 1:
         reach = stats.t.isf((1 - level) / 2, n - 1) * np.sqrt(n / (n - 1) * (sums @ sums))
-    return {f"{name}low": value - reach, f"{name}high": value + reach}
+    largest = 100 * (1 + bool(name))  # of a score, and of a difference of two
+    low, high = (float(np.clip(value + way * reach, -largest, largest)) for way in (-1, 1))
+    return {f"{name}low": low, f"{name}high": high}
