@@ -23,6 +23,7 @@ from skbiasamp.metrics import LabelAuditor as LabelAuditor
 from skbiasamp.metrics import LeakageAuditor as LeakageAuditor
 from skbiasamp.metrics import LICAuditor as LICAuditor
 from skbiasamp.metrics import MALSAuditor as MALSAuditor
+from skbiasamp.metrics import MatchedPairsAuditor as MatchedPairsAuditor
 from skbiasamp.metrics import MultiAttributeAuditor as MultiAttributeAuditor
 from skbiasamp.metrics import NumericAuditor as NumericAuditor
 from skbiasamp.metrics import PercentageAuditor as PercentageAuditor

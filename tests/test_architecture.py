@@ -198,7 +198,7 @@ def test_the_gate_sees_a_second_meaning(tmp_path):
 
 METRICS = {"directional", "mals", "multi-attribute", "numeric", "leakage", "dpa", "lic", "dbac"}
 METRICS |= {"bias disparity", "differential fairness"}
-METRICS |= {"percentage amplification", "label amplification"}
+METRICS |= {"percentage amplification", "label amplification", "matched pairs"}
 AUDITORS = {name for name in skbiasamp.__all__ if name.endswith("Auditor")}
 READERS = ["report", "cli", "results", "plotting"]
 # The auditor of a Display whose user names none, and that of the value whose parts are exact.

@@ -310,7 +310,8 @@ def test_balanced_labels_cannot_be_amplified_and_the_sentence_says_what_to_do():
     exact = {"value": 0.0, "low": 0.0, "high": 0.0}
     assert a_result(pairs=[("f", 1, 0, 0.1, 0.01)], **exact).sentence == (
         "Cannot amplify (labels are balanced): no group is associated with a task in the labels, "
-        "so there is nothing to amplify. Leakage and DPA also measure balanced labels."
+        "so there is nothing to amplify. Leakage and DPA also measure balanced labels, and "
+        "MatchedPairsAuditor rows that come in matched pairs."
     )
 
 

@@ -16,6 +16,11 @@ from skbiasamp.metrics.label import LabelAuditor, label_amplification
 from skbiasamp.metrics.leakage import LeakageAuditor, dataset_leakage, leakage_amplification
 from skbiasamp.metrics.lic import LICAuditor, lic_amplification
 from skbiasamp.metrics.mals import MALSAuditor, mals_amplification
+from skbiasamp.metrics.matched_pairs import (
+    MatchedPairsAuditor,
+    MatchedPairsResult,
+    matched_difference,
+)
 from skbiasamp.metrics.multi_attribute import MultiAttributeAuditor, multi_attribute_amplification
 from skbiasamp.metrics.numeric import NumericAuditor, numeric_amplification
 from skbiasamp.metrics.options import Option
@@ -33,6 +38,8 @@ __all__ = [
     "LabelAuditor",
     "LeakageAuditor",
     "MALSAuditor",
+    "MatchedPairsAuditor",
+    "MatchedPairsResult",
     "MultiAttributeAuditor",
     "NumericAuditor",
     "Option",
@@ -50,6 +57,7 @@ __all__ = [
     "leakage_amplification",
     "lic_amplification",
     "mals_amplification",
+    "matched_difference",
     "multi_attribute_amplification",
     "numeric_amplification",
     "percentage_amplification",

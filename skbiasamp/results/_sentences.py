@@ -65,7 +65,7 @@ def _verdict(result: AuditResult, *, rates: bool, what: str, amount: str, cannot
         return (
             f"{BALANCED.capitalize()}: no group is associated with a task in the "
             f"{reference_labels(result)}, so there is nothing to amplify. Leakage and DPA also "
-            "measure balanced labels"
+            "measure balanced labels, and MatchedPairsAuditor rows that come in matched pairs"
             if not cannot
             else f"{CANNOT.capitalize()}: {cannot}, so there is nothing to amplify"
         )

@@ -1,4 +1,4 @@
-"""Texts: words that name a group masked, and labels read from captions and answers.
+"""Texts: words that name a group masked, labels read from captions, and answers to questions.
 
 The metrics on texts are in ``skbiasamp.metrics``.
 """
@@ -6,6 +6,15 @@ The metrics on texts are in ``skbiasamp.metrics``.
 from skbiasamp.text._columns import LabelledTexts, label_columns
 from skbiasamp.text._gender import gender_words
 from skbiasamp.text._masker import WordMasker
+from skbiasamp.text.answers import answer_scores, read_answers
 from skbiasamp.text.labeler import WordListLabeler
 
-__all__ = ["LabelledTexts", "WordListLabeler", "WordMasker", "gender_words", "label_columns"]
+__all__ = [
+    "LabelledTexts",
+    "WordListLabeler",
+    "WordMasker",
+    "answer_scores",
+    "gender_words",
+    "label_columns",
+    "read_answers",
+]

@@ -1,0 +1,507 @@
+"""Matched pairs: rows that differ only in their group, compared within each pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import pandas as pd
+from scipy import stats
+from sklearn.base import BaseEstimator
+
+from skbiasamp._input.checks import Array, check_frame_columns
+from skbiasamp._input.containers import to_native
+from skbiasamp._input.errors import InputError, InputTypeError, meant, quote, speaking
+from skbiasamp._input.labels import codes_of
+from skbiasamp._input.reader import read_clusters
+from skbiasamp._utils.compat import Interval, StrOptions
+from skbiasamp._utils.formatting import group_of, level_of, points, printable, rate, task_of
+from skbiasamp._utils.random import chunks, generator
+from skbiasamp._utils.warnings import UncertaintyWarning, warn
+from skbiasamp.counts.engines import names_of
+from skbiasamp.counts.frames import read_labels
+from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
+from skbiasamp.inference.intervals import agreeing
+from skbiasamp.metrics.inputs import opened_rows
+from skbiasamp.results.pair_tables import row_of
+
+# Names of columns of a frame, and the arguments in whose place they are.
+_COLUMNS = {
+    "prediction": "y_pred",
+    "sensitive": "sensitive_features",
+    "pair": "pairs",
+    "weight": "sample_weight",
+    "cluster": "clusters",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MatchedPairsResult:
+    """Differences between groups within matched pairs. `MatchedPairsAuditor.audit` returns it.
+
+    .. versionadded:: 0.1
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for each two groups and task: ``group`` and ``other``, ``n_pairs`` that have both
+        and ``n_unmatched`` that have one of them, in how many pairs the group is ``higher`` and
+        ``lower``, the ``mean`` of each, and their ``ratio`` with its interval. ``difference`` is
+        the mean over pairs of group minus other, with ``standard_error``, interval (``low``,
+        ``high``), ``p_value``, ``p_adjusted`` and the ``test``.
+    confidence_level : float
+        Level of the intervals.
+    group_columns : tuple
+        Names of the sensitive columns, empty if they have none.
+    percent : bool
+        Whether predictions are 0 or 1, so that means are shares.
+
+    Examples
+    --------
+    >>> from skbiasamp import MatchedPairsAuditor
+    >>> invited = [1, 1, 1, 0, 0, 0, 0, 0]
+    >>> name = ["Emily", "Lakisha"] * 4
+    >>> advert = [1, 1, 2, 2, 3, 3, 4, 4]
+    >>> result = MatchedPairsAuditor().audit(invited, sensitive_features=name, pairs=advert)
+    >>> float(result)
+    0.25
+    """
+
+    table: pd.DataFrame
+    confidence_level: float
+    group_columns: tuple[Any, ...] = ()
+    percent: bool = True
+
+    def __float__(self) -> float:
+        if len(self.table) > 1:
+            text = "There are {n} differences, and a number is one of them: read {table}."
+            raise InputError(text, n=len(self.table))
+        return float(self.table["difference"].iloc[0])
+
+    @property
+    def sentence(self) -> str:
+        """What the table says of each two groups and task."""
+        return " ".join(self._of_row(row_of(self.table, i)) for i in range(len(self.table)))
+
+    def _of_row(self, row: dict[str, Any]) -> str:
+        group, other = (group_of(row[name], self.group_columns) for name in ("group", "other"))
+        task = f", '{task_of(row['task'])}'" if self.table["task"].nunique() > 1 else ""
+        if not row["n_pairs"]:
+            return f"No pair has both {group} and {other}."
+        difference, means = row["difference"], (row["mean"], row["mean_other"])
+        side = "lower" if difference < 0 else "higher"
+        size = points(difference) if self.percent else f"{abs(difference):.4g}"
+        first, second = (rate(one) if self.percent else f"{one:.4g}" for one in means)
+        sure = "No clear difference" if row["low"] <= 0 <= row["high"] else "A difference"
+        if np.isnan(row["low"]):
+            sure = "Too few pairs for an interval"
+        return (
+            f"{sure}{task}: within {row['n_pairs']:,.0f} pairs, predictions for {group} are "
+            f"{size} {side} than for {other} on average ({level_of(self.confidence_level)} "
+            f"confidence interval {row['low']:+.4f} to {row['high']:+.4f}, "
+            f"p = {row['p_value']:.2g}). The means are {first} and {second}."
+        )
+
+    def __repr__(self) -> str:
+        shown = ["group", "other", "n_pairs", "mean", "mean_other", "difference", "low", "high"]
+        shown += ["p_value", "ratio"]
+        if self.table["task"].nunique() > 1:
+            shown.insert(2, "task")
+        form: dict[str, Any] = {"p_value": "{:.2g}".format, "n_pairs": "{:,.0f}".format}
+        text = self.table[shown].to_string(
+            index=False, float_format="{:.4f}".format, formatters=form, na_rep="-"
+        )
+        return printable(text)
+
+
+class MatchedPairsAuditor(BaseEstimator):
+    r"""Audit matched pairs: rows that differ in nothing but their group.
+
+    Use it for prompts in which only the name was swapped, for paired testers, and for any labels
+    that were balanced by design, where metrics of amplification have nothing to measure. No true
+    labels are needed.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    pos_label : label, default=None
+        The positive class, if predictions are classes. None: numbers (0 and 1, or scores) are
+        averaged as they are; of two other classes, the one that sorts last is positive.
+    confidence_level : float, default=0.95
+        Level of the confidence intervals.
+    n_resamples : int, default=999
+        Number of random sign swaps, if the test is no exact one.
+    adjust : {"holm", "fdr", None}, default="holm"
+        How the p-values of the table are adjusted for its number of rows. "holm": Holm. "fdr":
+        Benjamini and Hochberg. None: not at all.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed or generator of the sign swaps.
+
+    See Also
+    --------
+    skbiasamp.metrics.matched_difference : The difference of two groups as a function.
+    skbiasamp.selection_rates : Rates of groups that are not matched.
+
+    Notes
+    -----
+    The value is the mean over pairs of the mean prediction of one group minus that of the other,
+    the first group that sorts minus the next. A pair may have several rows of each group.
+
+    If predictions are 0 or 1 and pairs have one row of each group, the test is McNemar's exact one:
+    only pairs whose two predictions differ count. Otherwise the groups of whole pairs are swapped
+    at random, which changes the sign of their difference. Intervals are Agresti and Min's, which
+    add two pairs, if predictions are 0 or 1, and otherwise those of Student's t.
+
+    Rows with the same name share what this name evokes, in whatever pair they are. Pass names as
+    `clusters`: the standard error is then that of pairs and names (two-way), and test and interval
+    are those of Student's t with as many degrees of freedom as there are names, or pairs, less one.
+
+    This is no counterfactual fairness. A name tells class, age and region along with the group,
+    so a difference within pairs is one between names (or voices, or photos) and not the effect of
+    the group alone.
+
+    References
+    ----------
+    .. [1] Bertrand, Mullainathan. Are Emily and Greg more employable than Lakisha and Jamal?
+       American Economic Review 94(4), 2004.
+    .. [2] Agresti, Min. Simple improved confidence intervals for comparing matched proportions.
+       Statistics in Medicine 24(5), 2005.
+    .. [3] Cameron, Gelbach, Miller. Robust inference with multiway clustering. Journal of
+       Business and Economic Statistics 29(2), 2011.
+
+    Examples
+    --------
+    In 14 of 400 pairs, only the man is invited.
+
+    >>> from skbiasamp import MatchedPairsAuditor
+    >>> invited = [0, 1] * 14 + [1, 1] * 186 + [0, 0] * 200
+    >>> sex = ["f", "m"] * 400
+    >>> pair = [i // 2 for i in range(800)]
+    >>> MatchedPairsAuditor().audit(invited, sensitive_features=sex, pairs=pair)
+    group other n_pairs   mean  mean_other  difference     low    high p_value  ratio
+        f     m     400 0.4650      0.5000     -0.0350 -0.0534 -0.0163 0.00012 0.9300
+
+    The same as a function:
+
+    >>> from skbiasamp.metrics import matched_difference
+    >>> matched_difference(invited, sensitive_features=sex, pairs=pair)
+    -0.035
+    """
+
+    metric = "matched pairs"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "adjust": [StrOptions({"holm", "fdr"}), None],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(
+        self,
+        *,
+        pos_label: Any = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 999,
+        adjust: str | None = "holm",
+        random_state: Any = None,
+    ) -> None:
+        self.pos_label = pos_label
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.adjust = adjust
+        self.random_state = random_state
+
+    def audit(
+        self,
+        y_pred: Any,
+        *,
+        sensitive_features: Any = None,
+        pairs: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        **columns: Any,
+    ) -> MatchedPairsResult:
+        """Compare the groups within pairs, with intervals and tests.
+
+        Parameters
+        ----------
+        y_pred : array-like of shape (n_samples,) or (n_samples, n_tasks), or frame
+            Decisions (0 and 1, or classes) or scores. Or a data frame or file with all columns.
+        sensitive_features : array-like of shape (n_samples,) or (n_samples, n_features)
+            The sensitive feature, or several, whose combinations make groups.
+        pairs : array-like of shape (n_samples,)
+            An id a row: rows of one pair (or block of more rows) have the same.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Whole weights, the same for all rows of a pair, which counts as so many pairs.
+        clusters : array-like of shape (n_samples,), default=None
+            A second id a row, such as the name. Rows with the same are not independent.
+        **columns : column name
+            If `y_pred` is a frame: `prediction`, `sensitive`, `pair`, `weight` and `cluster`
+            name its columns.
+
+        Returns
+        -------
+        result : MatchedPairsResult
+        """
+        self._validate_params()
+        given = {
+            "y_pred": y_pred,
+            "sensitive_features": sensitive_features,
+            "pairs": pairs,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        rows = _Rows.read(_read_columns(given, columns), self.pos_label)
+        rng = generator(self.random_state)
+        table = pd.DataFrame(list(self._compared(rows, rng)))
+        at = list(table).index("p_value") + 1
+        table.insert(at, "p_adjusted", adjust_p_values(table["p_value"], self.adjust))
+        return MatchedPairsResult(table, self.confidence_level, rows.columns, rows.binary)
+
+    def _compared(self, rows: _Rows, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+        for (i, group), (j, other) in combinations(enumerate(rows.names), 2):
+            for task, values in zip(rows.tasks, rows.values.T, strict=True):
+                names = {"group": group, "other": other, "task": task}
+                yield names | self._two_groups(rows, rows.group == i, rows.group == j, values, rng)
+
+    def _two_groups(
+        self, rows: _Rows, own: Array, other: Array, x: Array, rng: np.random.Generator
+    ) -> dict[str, Any]:
+        """Return a row of the table: `own` rows compared with `other` rows."""
+        n, sums = (
+            np.stack([np.bincount(rows.pair, side * by, len(rows.weight)) for side in (own, other)])
+            for by in (1.0, x)
+        )
+        both: Array = np.all(n > 0, axis=0)
+        w, total = rows.weight[both], rows.weight[both].sum()
+        row: dict[str, Any] = {
+            "n_pairs": total,
+            "n_unmatched": rows.weight[(n > 0).sum(axis=0) == 1].sum(),
+        }
+        if not total:
+            numbers = ("mean", "mean_other", "difference", "standard_error", "low", "high")
+            empty = dict.fromkeys((*numbers, "p_value", "ratio", "ratio_low", "ratio_high"), np.nan)
+            return {**row, "higher": 0.0, "lower": 0.0, **empty, "test": ""}
+        means = sums[:, both] / n[:, both]
+        d = means[0] - means[1]
+        d[np.abs(d) <= 1e-12] = 0.0  # of sums of floats
+        value, gained, lost = w @ d / total, w[d > 0].sum(), w[d < 0].sum()
+        overall = (sums[:, both] @ w) / (n[:, both] @ w)
+        # Each row's influence on the difference, and on the logarithm of the ratio.
+        chosen = (own | other) & both[rows.pair]
+        side, pair = np.where(own, 0, 1)[chosen], rows.pair[chosen]
+        sign, x = 1 - 2 * side, x[chosen]
+        influence = sign * (x - (means @ w / total)[side]) / n[side, pair] / total
+        variance, df = rows.variance(influence, chosen)
+        level, se = self.confidence_level, np.sqrt(variance)
+        reach = stats.t.isf((1 - level) / 2, df) if df else np.nan
+        low, high = value - reach * se, value + reach * se
+        if rows.clusters is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                p_value = 2 * stats.t.sf(np.abs(value) / se, df) if value else 1.0
+            test = "t of pairs and clusters"
+        else:
+            if rows.binary:
+                squares = w @ d**2 + 1 - total * value * (value * total / (total + 2))
+                z = stats.norm.isf((1 - level) / 2) * np.sqrt(squares) / (total + 2)
+                low, high = (value * total / (total + 2) + z * way for way in (-1, 1))
+                low, high = min(max(low, -1.0), value), max(min(high, 1.0), value)
+            if rows.binary and (n[:, both] == 1).all():
+                ends, changed = (np.array(low), np.array(high)), (gained, lost, total)
+                how: dict[str, Any] = {"confidence_level": level}
+                tested = bounds_and_tests(np.array(value), ends, np.array(1.0), changed, **how)
+                low, high, p_value = map(float, tested)
+                test = "McNemar"
+            else:
+                p_value = float(agreeing(_swapped(d, w, self.n_resamples, rng), low, high, level))
+                test = "sign swaps"
+        row |= {"higher": gained, "lower": lost, "mean": overall[0], "mean_other": overall[1]}
+        row |= {"difference": value, "standard_error": se, "low": low, "high": high}
+        row |= {"p_value": p_value, "test": test}
+        row |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), np.nan)
+        if overall[1] > 0 and x.min() >= 0:
+            row["ratio"] = overall[0] / overall[1]
+            if overall[0] > 0:
+                scale = (n[:, both] @ w * overall)[side]
+                variance, df = rows.variance(sign * (x - overall[side]) / scale, chosen)
+                times = np.exp(reach * np.sqrt(variance))
+                row |= {"ratio_low": row["ratio"] / times, "ratio_high": row["ratio"] * times}
+        return row
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows as numbers: values (rows × tasks), groups, pairs with their weights, clusters."""
+
+    values: Array
+    tasks: tuple[Any, ...]
+    group: Array
+    names: tuple[Any, ...]
+    columns: tuple[Any, ...]
+    pair: Array
+    weight: Array
+    clusters: Array | None
+
+    @property
+    def binary(self) -> bool:
+        """Whether predictions are 0 or 1."""
+        return bool(np.isin(self.values, (0, 1)).all())
+
+    @classmethod
+    def read(cls, given: dict[str, Any], pos_label: Any) -> _Rows:
+        for name in ("y_pred", "pairs"):
+            if given[name] is None:
+                raise InputError("{name} is None: pass it for every row.", name=name)
+        ids, y_pred = given["pairs"], to_native(given["y_pred"], "y_pred")
+        numbers = pos_label is None and all(
+            pd.api.types.is_numeric_dtype(kind)
+            for kind in (y_pred.dtypes if isinstance(y_pred, pd.DataFrame) else [y_pred.dtype])
+        )
+        labels = {name: given[name] for name in ("sensitive_features", "sample_weight")}
+        how: dict[str, Any] = {"numbers": numbers, "pos_label": pos_label, "apart": True}
+        with speaking(y_true="y_pred", clusters="pairs"):
+            rows = read_labels(y_pred, None, clusters=ids, max_groups=None, **labels, **how)
+        assert rows.task is not None and rows.clusters is not None
+        values = rows.task.labels.dense(slice(None), float)
+        tasks = rows.task.names
+        if rows.task.one_label and len(tasks) == 2:
+            at = tasks.index(pos_label) if pos_label is not None else 1
+            values, tasks = values[:, [at]], (tasks[at],)
+        distinct = np.unique(values)
+        if len(distinct) == 2 and set(distinct) != {0, 1} and (distinct == np.rint(distinct)).all():
+            text = "{y_pred} holds {low:g} and {high:g}: pass {pos_label}, or 0 and 1."
+            raise InputError(text, low=distinct[0], high=distinct[1])
+        pair = rows.clusters[0].astype(np.int64)
+        weight = np.zeros(len(rows.clusters[1]))
+        weight[pair] = rows.weight
+        if (weight[pair] != rows.weight).any() or (weight != np.rint(weight)).any():
+            text = "{sample_weight} must be whole, and the same for all rows of a pair."
+            raise InputError(text)
+        group, names = codes_of(rows.group), rows.group.names
+        clusters = given["clusters"]
+        if clusters is not None:
+            clusters, _ = read_clusters(clusters, len(pair))
+        columns = () if rows.group.columns == (0,) else rows.group.columns
+        read = cls(values, tasks, group, names, columns, pair, weight, clusters)
+        read._check(ids)
+        return read
+
+    def _check(self, ids: Any) -> None:
+        """Raise if no pair has two groups, and warn of pairs that have one."""
+        present = np.zeros((len(self.weight), len(self.names)), bool)
+        present[self.pair, self.group] = True
+        alone = present.sum(axis=1) < 2
+        if not alone.any():
+            return
+        _, first = np.unique(self.pair, return_index=True)
+        named = quote(np.asarray(to_native(ids, "pairs"))[first[alone]].tolist(), 3)
+        if alone.all():
+            text = (
+                "{pairs} must give rows of two groups one id; each pair, such as {named}, has one."
+            )
+            raise InputError(text, named=named)
+        warn(
+            f"{alone.sum():,} of {len(alone):,} pairs have rows of one group only and are left "
+            f"out: {named}.",
+            UncertaintyWarning,
+        )
+
+    def variance(self, influence: Array, chosen: Array) -> tuple[float, int]:
+        """Return the variance of a sum of influences of rows, and its degrees of freedom."""
+        pair = self.pair[chosen]
+        times = self.weight[pair]
+        of_pairs, n = _by(pair, influence, self.weight)
+        if self.clusters is None:
+            return of_pairs, n - 1
+        cluster = self.clusters[chosen]
+        _, first, cell = np.unique(
+            pair * (cluster.max() + 1) + cluster, return_index=True, return_inverse=True
+        )
+        of_clusters, m = _by(cluster, influence * times, np.ones(cluster.max() + 1))
+        of_both, _ = _by(cell, influence, times[first])
+        return max(of_pairs, of_pairs + of_clusters - of_both), min(n, m) - 1
+
+
+def _by(code: Array, influence: Array, times: Array) -> tuple[float, int]:
+    """Return the variance of sums by clusters that are there so many times, and their number."""
+    sums = np.bincount(code, influence, len(times))
+    n = int(times[np.unique(code)].sum())
+    return (float(times @ sums**2) * n / (n - 1) if n > 1 else np.nan), n
+
+
+def _swapped(d: Array, w: Array, n_resamples: int, rng: np.random.Generator) -> float:
+    """Return the p-value of random signs of differences; equal ones are drawn together."""
+    sizes, at = np.unique(np.abs(d), return_inverse=True)
+    n = np.bincount(at, w).astype(np.int64)
+    least, more = abs(w @ d) * (1 - 1e-12), 0
+    for size in chunks(n_resamples, len(n)):
+        drawn = (2 * rng.binomial(n, 0.5, (size, len(n))) - n) @ sizes
+        more += int((np.abs(drawn) >= least).sum())
+    return (1 + more) / (1 + n_resamples)
+
+
+def _read_columns(given: dict[str, Any], columns: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns of a frame or file in place of arguments, if columns are named."""
+    for name in columns:
+        if name not in _COLUMNS:
+            text = "got an unexpected keyword argument {seen!r}{meant}"
+            raise InputTypeError(text, seen=name, meant=meant(name, _COLUMNS))
+    columns = {name: one for name, one in columns.items() if one is not None}
+    if not columns:
+        return given
+    frame, *labels = given.values()
+    check_frame_columns(columns, labels)
+    read = dict.fromkeys(given)
+    with opened_rows(frame, columns) as (rows, _):
+        table = nw.from_native(rows).lazy()
+        for name, column_s in columns.items():
+            part = table.select(*names_of(column_s)).collect()
+            alone = name != "sensitive" and len(part.columns) == 1
+            read[_COLUMNS[name]] = (part[part.columns[0]] if alone else part).to_native()
+    return read
+
+
+def matched_difference(
+    y_pred: Any, *, sensitive_features: Any, pairs: Any, pos_label: Any = None
+) -> float:
+    """Compute the mean difference of two groups within matched pairs.
+
+    This is the value of `MatchedPairsAuditor`, without confidence interval and test.
+
+    .. versionadded:: 0.1
+
+    Parameters
+    ----------
+    y_pred : array-like of shape (n_samples,)
+        Decisions (0 and 1, or classes) or scores.
+    sensitive_features : array-like of shape (n_samples,)
+        The sensitive feature, with two groups.
+    pairs : array-like of shape (n_samples,)
+        An id a row: rows of one pair have the same.
+    pos_label : label, default=None
+        The positive class, if predictions are classes.
+
+    Returns
+    -------
+    value : float
+        The first group that sorts minus the next.
+
+    See Also
+    --------
+    skbiasamp.MatchedPairsAuditor : The value with table, interval and test.
+
+    Examples
+    --------
+    >>> from skbiasamp.metrics import matched_difference
+    >>> invited, sex = [1, 1, 0, 1], ["f", "m", "f", "m"]
+    >>> matched_difference(invited, sensitive_features=sex, pairs=["a", "a", "b", "b"])
+    -0.5
+    """
+    auditor = MatchedPairsAuditor(pos_label=pos_label, n_resamples=2, random_state=0)
+    return float(auditor.audit(y_pred, sensitive_features=sensitive_features, pairs=pairs))

@@ -1,0 +1,261 @@
+"""Matched pairs: differences, tests and intervals, against data and numbers that are known."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+
+from skbiasamp import MatchedPairsAuditor
+from skbiasamp._input.errors import InputError
+from skbiasamp.inference import UncertaintyWarning
+from skbiasamp.metrics import matched_difference
+
+DATA = Path(os.environ.get("SKBIASAMP_DATA", "missing"))
+RESUMES = DATA / "resume_callbacks.csv.gz"
+needs_data = pytest.mark.skipif(not RESUMES.exists(), reason="needs SKBIASAMP_DATA")
+
+
+def audited(values, groups, pairs, *, auditor=None, **more):
+    auditor = auditor or MatchedPairsAuditor(random_state=0)
+    return auditor.audit(values, sensitive_features=groups, pairs=pairs, **more)
+
+
+def of_two(values, **more):
+    """Audit pairs of one row of each group: `values` are pairs × 2."""
+    values = np.asarray(values)
+    groups, pairs = ["a", "b"] * len(values), np.repeat(np.arange(len(values)), 2)
+    return audited(values.ravel(), groups, pairs, **more)
+
+
+def first(result, name):
+    return result.table[name].iloc[0]
+
+
+@needs_data
+def test_the_resumes_of_bertrand_and_mullainathan():
+    frame = pd.read_csv(RESUMES)
+    columns = {"prediction": "received_callback", "sensitive": "race", "pair": "job_ad_id"}
+    auditor = MatchedPairsAuditor(random_state=0)
+    (row,) = auditor.audit(frame, **columns).table.to_dict("records")
+    # Table 1 of the paper, and its regression with a mean for each advertisement.
+    assert (row["group"], row["other"], row["n_pairs"]) == ("black", "white", 1323)
+    assert (round(row["mean_other"], 4), round(row["mean"], 4)) == (0.0965, 0.0645)
+    assert round(row["mean_other"] - row["mean"], 4) == 0.0320
+    assert round(row["ratio"], 3) == 0.668
+    assert (round(row["difference"], 4), round(row["standard_error"], 4)) == (-0.0325, 0.0063)
+    assert row["p_value"] <= 0.001
+    named = auditor.audit(frame, **columns, cluster="firstname").table.iloc[0]
+    assert named["difference"] == row["difference"]
+    assert named["standard_error"] > row["standard_error"]
+    polars = auditor.audit(pl.from_pandas(frame[list(columns.values())]), **columns)
+    assert polars.table.iloc[0].to_dict() == row
+
+
+def test_the_table_of_400_pairs_of_which_14_change():
+    result = of_two([[0, 1]] * 14 + [[1, 1]] * 186 + [[0, 0]] * 200)
+    row = result.table.iloc[0]
+    assert row["test"] == "McNemar"
+    assert row["p_value"] == pytest.approx(2 * 0.5**14)
+    assert float(result) == row["difference"] == -14 / 400
+    assert row["ratio"] == pytest.approx(186 / 200)
+    # The logarithm of a ratio of paired shares has the variance (b + c) / ((a + b)(a + c)).
+    se = np.sqrt(14 / (186 * 200))
+    z = stats.norm.isf(0.025)
+    assert row["ratio_low"] == pytest.approx(0.93 * np.exp(-z * se), rel=0.01)
+    assert result.sentence.startswith("A difference: within 400 pairs, predictions for a are 3.5")
+
+
+def test_the_interval_is_agresti_and_min_s():
+    row = of_two([[0, 1]] * 8 + [[1, 0]] * 20 + [[1, 1]] * 30 + [[0, 0]] * 42).table.iloc[0]
+    # By hand: half a pair is added to each of the four kinds.
+    centre, spread = 12 / 102, np.sqrt(29 - 12**2 / 102) / 102
+    z = stats.norm.isf(0.025)
+    np.testing.assert_allclose(
+        [row["low"], row["high"]], [centre - z * spread, centre + z * spread]
+    )
+    assert row["p_value"] == pytest.approx(stats.binomtest(8, 28).pvalue)
+
+
+def test_pairs_that_never_change_have_an_interval():
+    row = of_two([[1, 1]] * 50 + [[0, 0]] * 50).table.iloc[0]
+    assert (row["difference"], row["p_value"], row["ratio"]) == (0, 1, 1)
+    assert -0.03 < row["low"] < 0 < row["high"] < 0.03
+
+
+def test_scores_have_the_t_interval_and_sign_swaps():
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(40, 1)) + rng.normal([0.3, 0], 0.5, size=(40, 2))
+    row = of_two(scores, auditor=MatchedPairsAuditor(n_resamples=4999, random_state=1)).table.iloc[
+        0
+    ]
+    expected = stats.ttest_rel(*scores.T)
+    interval = expected.confidence_interval()
+    np.testing.assert_allclose([row["low"], row["high"]], interval)
+    assert row["test"] == "sign swaps"
+    difference = scores[:, 0] - scores[:, 1]
+    permuted = stats.permutation_test(
+        (difference,), np.mean, permutation_type="samples", n_resamples=4999, rng=2
+    )
+    assert row["p_value"] == pytest.approx(permuted.pvalue, abs=0.01)
+    assert np.isnan(row["ratio"])
+
+
+def test_blocks_of_several_rows_count_once_each():
+    values, groups = [1, 0, 1, 1, 0, 0], list("aabaab")
+    pairs = [1, 1, 1, 2, 2, 2]
+    result = audited(values, groups, pairs)
+    # Pair 1: 1/2 − 1; pair 2: 1/2 − 0.
+    assert float(result) == 0
+    assert (first(result, "mean"), first(result, "mean_other")) == (0.5, 0.5)
+    assert (first(result, "higher"), first(result, "lower")) == (1, 1)
+    assert first(result, "test") == "sign swaps"
+
+
+def test_a_weight_counts_as_so_many_pairs():
+    values = np.array([[0, 1], [1, 1], [1, 0], [0, 0]])
+    weight = np.array([5, 3, 2, 7])
+    weighted = of_two(values, sample_weight=np.repeat(weight, 2))
+    repeated = of_two(np.repeat(values, weight, axis=0))
+    pd.testing.assert_frame_equal(weighted.table, repeated.table)
+    scores = values + np.array([[0.5, 0], [0.25, 0], [0, 0], [0, 0.125]])
+    names = np.arange(8) % 3
+    weighted = of_two(scores, sample_weight=np.repeat(weight, 2), clusters=names)
+    again = np.repeat(names.reshape(4, 2), weight, axis=0).ravel()
+    repeated = of_two(np.repeat(scores, weight, axis=0), clusters=again)
+    pd.testing.assert_frame_equal(weighted.table, repeated.table)
+
+
+def test_the_two_way_variance_is_that_of_pairs_plus_names_minus_both():
+    rng = np.random.default_rng(3)
+    values, names = rng.normal(size=60), rng.integers(0, 7, 60)
+    groups, pairs = np.tile([0, 1], 30), np.repeat(np.arange(30), 2)
+    row = audited(values, groups, pairs, clusters=names).table.iloc[0]
+    centred = values - np.array([values[groups == g].mean() for g in (0, 1)])[groups]
+    influence = np.where(groups == 0, 1, -1) * centred / 30
+
+    def variance(ids):
+        sums = pd.Series(influence).groupby(ids).sum()
+        return (sums**2).sum() * len(sums) / (len(sums) - 1)
+
+    parts = [variance(pairs), variance(names), variance(pairs * 7 + names)]
+    expected = np.sqrt(max(parts[0], parts[0] + parts[1] - parts[2]))
+    assert row["standard_error"] == pytest.approx(expected)
+    reach = stats.t.isf(0.025, 6) * expected
+    assert row["high"] - row["difference"] == pytest.approx(reach)
+    alone = audited(values, groups, pairs, clusters=pairs).table.iloc[0]
+    plain = audited(values, groups, pairs).table.iloc[0]
+    assert alone["standard_error"] == pytest.approx(plain["standard_error"])
+
+
+def test_three_groups_are_compared_two_by_two():
+    values, groups = [1, 0, 0, 1, 1, 0, 1, 0, 0], list("abc") * 3
+    table = audited(values, groups, np.repeat([1, 2, 3], 3)).table
+    assert list(zip(table["group"], table["other"], strict=True)) == [
+        ("a", "b"),
+        ("a", "c"),
+        ("b", "c"),
+    ]
+    np.testing.assert_allclose(table["difference"], [2 / 3, 1, 1 / 3])
+    assert (table["p_adjusted"] >= table["p_value"]).all()
+    with pytest.raises(InputError, match="There are 3 differences"):
+        matched_difference(values, sensitive_features=groups, pairs=np.repeat([1, 2, 3], 3))
+
+
+def test_classes_and_several_tasks():
+    groups, pairs = ["f", "m"] * 2, [1, 1, 2, 2]
+    said = ["yes", "no", "no", "no"]
+    assert matched_difference(said, sensitive_features=groups, pairs=pairs) == 0.5
+    how = {"sensitive_features": groups, "pairs": pairs, "pos_label": "no"}
+    assert matched_difference(said, **how) == -0.5
+    assert matched_difference([1, 2, 2, 2], **how | {"pos_label": 2}) == -0.5
+    two = pd.DataFrame({"hire": [1, 0, 0, 0], "call": [1, 1, 1, 0]})
+    table = audited(two, groups, pairs).table
+    assert dict(zip(table["task"], table["difference"], strict=True)) == {"hire": 0.5, "call": 0.5}
+
+
+def test_the_order_of_rows_and_the_ids_change_nothing():
+    rng = np.random.default_rng(0)
+    values, groups = rng.integers(0, 2, 60), np.tile(list("ab"), 30)
+    pairs, order = np.repeat(np.arange(15), 4), rng.permutation(60)
+    table = audited(values, groups, pairs).table
+    names = np.array([f"pair {i}" for i in pairs])
+    again = audited(values[order], groups[order], names[order]).table
+    pd.testing.assert_frame_equal(table, again, rtol=1e-12)
+
+
+def test_pairs_of_one_group_are_named_and_counted():
+    with pytest.warns(UncertaintyWarning, match=r"2 of 4 pairs have rows .* left out: 7 and 9\."):
+        result = audited([1, 0, 1, 1, 1, 0], list("ababab"), [5, 5, 7, 8, 8, 9])
+    assert (first(result, "n_pairs"), first(result, "n_unmatched")) == (2, 2)
+    assert float(result) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (
+            {"pairs": [1, 2, 3, 4]},
+            r"pairs must give rows of two groups one id.*1, 2, 3 and 1 more, has",
+        ),
+        ({"pairs": [1, 1, None, 2]}, "pairs has no id in 1 row"),
+        ({"pairs": None}, "pairs is None"),
+        ({"pairs": [1, 1]}, "pairs"),
+        ({"y_pred": [1, 2, 2, 1]}, "y_pred holds 1 and 2: pass pos_label, or 0 and 1"),
+        ({"y_pred": [1, 0, np.nan, 1]}, "y_pred has missing or infinite values"),
+        ({"sensitive_features": ["a", "b", None, "b"]}, "sensitive_features"),
+        ({"sample_weight": [1, 2, 1, 1]}, "the same for all rows of a pair"),
+        ({"sample_weight": [1.5, 1.5, 1, 1]}, "must be whole"),
+        ({"clusters": [1, 2, None, 1]}, "clusters has no id in 1 row"),
+        ({"pear": "x"}, r"'pear'. Did you mean 'pair'\?|'pear'"),
+    ],
+)
+def test_bad_input_is_named(changed, says):
+    given = {"y_pred": [1, 0, 0, 1], "sensitive_features": list("abab"), "pairs": [1, 1, 2, 2]}
+    given |= changed
+    with pytest.raises(InputError, match=says):
+        MatchedPairsAuditor().audit(given.pop("y_pred"), **given)
+
+
+def covered(make, n_sets, **more):
+    """Return how often the interval has 0, in data sets without an effect."""
+    rows = [
+        of_two(*make(np.random.default_rng(seed)), **more).table.iloc[0] for seed in range(n_sets)
+    ]
+    return np.mean([row["low"] <= 0 <= row["high"] for row in rows])
+
+
+def test_a_model_without_an_effect_is_found_to_have_none():
+    def binary(rng):
+        chance = rng.beta(1, 4, size=(120, 1))
+        return ((rng.random((120, 2)) < chance).astype(int),)
+
+    def scores(rng):
+        return (rng.exponential(size=(25, 1)) * (1 + rng.random((25, 2))),)
+
+    quick = MatchedPairsAuditor(n_resamples=199, random_state=0)
+    for make in (binary, scores):
+        assert covered(make, 120, auditor=quick) >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 120)
+
+
+def test_names_that_matter_are_a_second_cluster():
+    """Thirty names a group, each with its own effect: pairs alone are far too sure."""
+
+    def outcomes(seed):
+        rng = np.random.default_rng(seed)
+        name = np.stack([rng.integers(0, 30, 300), 30 + rng.integers(0, 30, 300)], axis=1)
+        values = rng.normal(size=(300, 1)) + rng.normal(size=60)[name] + rng.normal(size=(300, 2))
+        return values, name.ravel()
+
+    quick = MatchedPairsAuditor(n_resamples=2, random_state=0)
+    inside = []
+    for seed in range(100):
+        values, names = outcomes(seed)
+        rows = [of_two(values, clusters=c, auditor=quick).table.iloc[0] for c in (None, names)]
+        inside.append([row["low"] <= 0 <= row["high"] for row in rows])
+    plain, clustered = np.mean(inside, axis=0)
+    assert plain < 0.7
+    assert clustered >= 0.95 - 2 * np.sqrt(0.05 * 0.95 / 100)
