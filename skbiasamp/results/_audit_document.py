@@ -41,8 +41,8 @@ from skbiasamp.results._audit_tables import (
     bars_of,
     groups_table,
     interval_of,
-    pairs_table,
     rates_table,
+    strongest_pairs,
     summary_table,
     word_tables,
 )
@@ -395,7 +395,7 @@ def _metric(name: str, result: AuditResult, key: str) -> Section:
             ),
             Figures(_word(result), SIDE_OF[result.verdict], numbers),
             Text(result.sentence),
-            pairs_table(f"pairs{key.removeprefix('audit')}", title, result),
+            strongest_pairs(f"pairs{key.removeprefix('audit')}", title, result),
             *word_tables(f"words{key.removeprefix('audit')}", result),
         ],
         key,

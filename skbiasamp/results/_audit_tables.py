@@ -79,7 +79,7 @@ def summary_table(
     return Table.of(rows, columns, mark, first="Metric", axis=axis, **options)
 
 
-def pairs_table(table_id: str, name: str, result: AuditResult) -> Table | None:
+def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | None:
     """Return a result's pairs, strongest first."""
     if not len(result.table):
         return None
