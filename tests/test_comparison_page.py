@@ -9,7 +9,7 @@ import pytest
 from test_page import ATTACK, Reading, assert_alone, assert_sound, hostile_audit, parts, shown
 
 import skbiasamp
-from skbiasamp import DirectionalAuditor, MultiAttributeAuditor
+from skbiasamp import DirectionalAuditor, MultiAttributeAuditor, NumericAuditor
 from skbiasamp._utils.formatting import SIDE_OF
 from skbiasamp.render.document import Section, Table
 from skbiasamp.results import ComparisonReport
@@ -213,6 +213,19 @@ def disagreeing():
     )
 
 
+def test_changes_of_numbers_are_shown_in_the_unit_of_the_value():
+    """Wages of men are raised by 60, which is 0.17 of their standard deviation."""
+    rng = np.random.default_rng(0)
+    sex = np.repeat(["f", "m"], 200)
+    wage = 3000 + 500 * (sex == "m") + rng.normal(0, 250, 400)
+    models = {"old": wage, "new": wage + 60 * (sex == "m")}
+    auditor = NumericAuditor(reference="test", random_state=0, n_resamples=99)
+    report = skbiasamp.compare(wage, models, sensitive_features=sex, auditors=[auditor])
+    cells = " ".join(Reading(report.to_html()).texts("td"))
+    assert f"{60 / wage.std():+.4f}" in cells
+    assert "+60.0000" not in cells
+
+
 def test_metrics_that_disagree_are_named_and_explained():
     report = disagreeing()
     assert report["directional A->T"].verdict("new") == "amplifies less"
@@ -226,6 +239,9 @@ def test_metrics_that_disagree_are_named_and_explained():
     page = " ".join(Reading(report.to_html()).texts("p"))
     assert f"Metrics disagree. {note.replace('->', '→')}" in page
     assert "Metrics disagree." in " ".join(repr(report).split())
+    numbers = report.summary.filter(like="difference").stack()
+    assert len(numbers) > 3
+    assert all(f" {number:+.4f}" in repr(report) for number in numbers)
     assert "Metrics disagree." in report.to_markdown()
     assert "Metrics disagree." in report._repr_html_()
 

@@ -267,8 +267,10 @@ def test_all_that_was_found_is_on_the_page(plain):
         ("JSON schema", "skbiasamp.AuditReport/2"),
     } <= record  # fmt: skip
     assert not {"n_resamples", "confidence_level", "ties"} & set(read.texts("dt"))  # defaults
+    assert not {"rows", "not measured", "n train"} & set(read.texts("dt"))  # said above, or nothing
+    assert "None" not in read.texts("dd")
     facts = dict(zip(read.texts("dt"), read.texts("dd"), strict=True))
-    assert facts["Rows"] == plain.context["rows"]
+    assert facts["Rows"] == plain.context["rows"] == "800 rows, 2 groups, 1 task"
     assert facts["Training labels"] == "none given: the audited labels are used instead"
 
 

@@ -679,6 +679,10 @@ def test_metrics_that_disagree_are_explained():
     printed = " ".join(repr(report).split())
     assert f"Findings and what to do next 1. Different directions. {finding}" in printed
     assert printed.count(finding.text) == 1
+    # Every line of text is indented, also those that a long sentence goes on in.
+    verdict = repr(report).partition("\n\n")[2].partition("\n\n")[0].splitlines()
+    assert len(verdict) > 3
+    assert all(line.startswith("  ") and len(line) <= 96 for line in verdict[1:])
 
 
 def test_a_model_worse_than_chance_is_said(monkeypatch):
@@ -1202,10 +1206,10 @@ def test_json_gives_the_report_back(everything):
 def test_a_report_of_another_schema_is_refused(amplified):
     content = amplified.to_dict() | {"schema": "skbiasamp.AuditReport/99"}
     with pytest.raises(
-        ValueError, match=r"'skbiasamp.AuditReport/2'; got 'skbiasamp.AuditReport/99'"
+        ValueError, match=r"AuditReport/2: field 'schema' holds 'skbiasamp.AuditReport/99'"
     ):
         AuditReport.from_dict(content)
-    with pytest.raises(ValueError, match=r"schema must be .*; got nothing"):
+    with pytest.raises(ValueError, match=r"field 'schema' holds nothing"):
         AuditReport.from_json("{}")
 
 

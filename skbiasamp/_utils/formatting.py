@@ -16,6 +16,8 @@ AMPLIFIES_MORE, AMPLIFIES_LESS = "amplifies more", "amplifies less"
 NO_DIFFERENCE = "no clear difference"
 NO_EFFECT, CANNOT, NOT_MEASURED = "no clear effect", "cannot amplify", "not measured"
 BALANCED = f"{CANNOT} (labels are balanced)"
+# The verdicts with a limit.
+WITHIN, ABOVE, INCONCLUSIVE = "within the limit", "above the limit", "inconclusive"
 ASSOCIATION = "the association between group and task in its labels"
 ALARM, NO_ALARM = "alarm", "no alarm"
 DIRECTION_OF = {
@@ -26,7 +28,8 @@ DIRECTION_OF = {
 SIDE_OF = {
     **dict.fromkeys((ALARM, AMPLIFIES, AMPLIFIES_MORE, REVEALS_MORE), "above"),
     **dict.fromkeys((REDUCES, REVERSES, AMPLIFIES_LESS, REVEALS_LESS), "below"),
-    **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE), "across"),
+    **dict.fromkeys((NO_ALARM, NO_EFFECT, NO_DIFFERENCE, WITHIN, INCONCLUSIVE), "across"),
+    ABOVE: "above",
     CANNOT: "zero",
     NOT_MEASURED: "undefined",
 }

@@ -192,7 +192,12 @@ def _audited(options: argparse.Namespace, named: list[Named], texts: Texts | Non
         return {"y_true": count_rows(rows, {}, labels, train, joint, **how)}
 
     arguments, files = _read(options, named, texts, read)
-    report = skbiasamp.audit(**arguments, model_name=options.model_name)
+    report = skbiasamp.audit(
+        **arguments,
+        favourable=options.favourable,
+        limit=options.limit,
+        model_name=options.model_name,
+    )
     report.data_files.extend(files)
     if texts is not None:
         report.findings.extend(texts.findings)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from skbiasamp._utils.formatting import (
+    ABOVE,
     AMPLIFIES,
     ASSOCIATION,
     BALANCED,
@@ -21,6 +22,7 @@ from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
     level_of,
+    listed,
     metric_name,
     name_of,
     number,
@@ -54,7 +56,7 @@ from skbiasamp.results._content import (
     short,
 )
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results._report import REPORT_SCHEMA, AuditReport, Finding
+from skbiasamp.results._report import AuditReport, Finding
 from skbiasamp.results._result import AuditResult
 from skbiasamp.results._selection_document import selection_tables
 
@@ -131,9 +133,8 @@ _TERMS = {
     "advantage.",
 }
 _RATIO = (
-    "Impact ratio: selection rate divided by the highest of any group. Simultaneous intervals hold "
-    "for all groups of a task together, whichever of them truly has the highest rate. A low ratio "
-    "is a disadvantage only if it is an advantage to be selected; if not, it is the reverse."
+    "Impact ratio: {rate} divided by the highest of any group. Simultaneous intervals hold for all "
+    "groups of a task together, whichever of them truly has the highest rate. {wanted}"
 )
 
 
@@ -169,7 +170,7 @@ def audit_document(report: AuditReport) -> Document:
             ],
             "limits",
         ),
-        record(context, REPORT_SCHEMA, report.data_files, settings),
+        record(context, report._schema, report.data_files, settings),
         _glossary(results, numbered, context),
     ]
     return document_of(
@@ -273,12 +274,17 @@ def _opening(
     else:
         sure += ". 0 means no change. " + ("Measured" if p == "–" else f"p-value {p},")
         sure += f" from {count(result.n_samples)} rows."
+    compared = report._compared
+    word = _word(result) if compared is None else compared.word
+    # A verdict with a limit stands before what was found.
+    found = [] if compared is None else [Text(compared.against(report.limit), "Limit:")]
     card = Card(
-        _word(result),
-        SIDE_OF[result.verdict],
-        result.sentence,
+        word,
+        SIDE_OF[result.verdict if word in (BALANCED, ABOVE) else word],
+        report.verdict,
         headline=_headline(result, context),
         texts=[
+            *found,
             *([Text(rest)] if rest else []),
             Text(
                 sure,
@@ -429,11 +435,28 @@ def _errors(report: AuditReport, rows: list[dict[str, Any]], context: dict[str, 
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     ratios = rates is not None and "Impact ratio" in rates.columns
-    ratio = Text(_RATIO, quiet=True) if ratios else None
+    ratio = Text(_ratio(context), quiet=True) if ratios else None
     # The last one is of all columns together: the rates have it.
     tables = [groups, rates, ratio, *selection[:-1]]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"
     return Section(title, [explained, *tables], "errors", only="page")
+
+
+def _ratio(context: Mapping[str, Any]) -> str:
+    """Return what impact ratios compare."""
+    favourable = context.get("favourable")
+    if favourable is None:
+        return _RATIO.format(
+            rate="selection rate",
+            wanted="A low ratio is a disadvantage only if it is an advantage to be selected; if "
+            "not, it is the reverse. favourable= names the class that people want.",
+        )
+    names = favourable if isinstance(favourable, list) else [favourable]
+    wanted = listed([f"'{task_of(name)}'" for name in names])
+    return _RATIO.format(
+        rate=f"the share of a group for which {wanted} is predicted",
+        wanted=f"A low ratio is a disadvantage: {wanted} was declared as what people want.",
+    )
 
 
 # --------------------------------------------------------------------------- limits and terms

@@ -33,7 +33,7 @@ from skbiasamp.render.document import (
     Text,
 )
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._comparison_report import COMPARISON_REPORT_SCHEMA, ComparisonReport
+from skbiasamp.results._comparison_report import ComparisonReport
 from skbiasamp.results._content import (
     LIMITS,
     Cells,
@@ -124,7 +124,7 @@ def comparison_document(report: ComparisonReport) -> Document:
                 only="page",
             ),
             Section(LIMITS, [_limits(report, context)], "limits", only="page"),
-            record(context, COMPARISON_REPORT_SCHEMA, report.data_files, settings),
+            record(context, report._schema, report.data_files, settings),
         ],
     )
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
-from skbiasamp._io import schema
+from skbiasamp._io.json import Count, Name, table_reader
 from skbiasamp._utils.formatting import (
     DIRECTION_OF,
     NOT_MEASURED,
@@ -19,10 +19,11 @@ from skbiasamp._utils.formatting import (
 )
 from skbiasamp.render.document import Document
 from skbiasamp.results._comparison import ComparisonResult
-from skbiasamp.results._json import COUNT, NAME, NUMBER, as_json
-from skbiasamp.results._report import CONTEXT, DATA_FILES, Report, _frame_of
+from skbiasamp.results._json import PAIR, may_lack
+from skbiasamp.results._report import Context, DataFile, Report
 
-COMPARISON_REPORT_SCHEMA = "skbiasamp.ComparisonReport/1"
+_ACCURACY = {"model": str, "accuracy": float, "difference": float}
+_RATES = {"model": str, **PAIR, **may_lack(Name, "impact_ratio_interval")}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -64,11 +65,29 @@ class ComparisonReport(Report[ComparisonResult]):
     {'new': 'amplifies more'}
     """
 
+    _schema = "skbiasamp.ComparisonReport/1"
+    _last = (
+        "context",
+        "reference",
+        "primary",
+        "verdicts",
+        "notes",
+        "results",
+        "accuracy",
+        "rates",
+        "data_files",
+    )
+    _always = ("accuracy", "rates", "context")
+
     results: dict[str, ComparisonResult]
-    accuracy: pd.DataFrame = field(default_factory=pd.DataFrame)
-    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
-    context: dict[str, Any] = field(default_factory=dict)
-    data_files: list[dict[str, Any]] = field(default_factory=list)
+    accuracy: Annotated[pd.DataFrame, table_reader(_ACCURACY, rest=float)] = field(
+        default_factory=pd.DataFrame
+    )
+    rates: Annotated[pd.DataFrame, table_reader(_RATES, rest=Count)] = field(
+        default_factory=pd.DataFrame
+    )
+    context: Context = field(default_factory=dict)
+    data_files: list[DataFile] = field(default_factory=list)
 
     @property
     def reference(self) -> str:
@@ -170,41 +189,14 @@ class ComparisonReport(Report[ComparisonResult]):
         ]
         return pd.DataFrame(rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python objects: NaN is None, tuples of names are lists.
-
-        Returns
-        -------
-        content : dict
-        """
-        return {
-            "schema": COMPARISON_REPORT_SCHEMA,
-            "context": as_json(self.context),
-            "reference": self.reference,
-            "primary": self.primary,
-            "verdicts": self.verdicts,
-            "notes": self.notes,
-            "results": {name: result.to_dict() for name, result in self.results.items()},
-            "accuracy": as_json(self.accuracy),
-            "rates": as_json(self.rates),
-            "data_files": [dict(one) for one in self.data_files],
-        }
-
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> ComparisonReport:
-        read = _FIELDS(held, field)
-        del read["schema"]
-        if not read["results"]:
-            raise schema.wrong(f"{field}.results".strip("."), "an object with a comparison", {})
-        report = cls(**read)
+    def _wrong_field(self) -> str | None:
+        if not self.results:
+            return "results"
         pairs: dict[str, list[tuple[str, str]]] = {}
-        for row in report.rates.to_dict("records"):
+        for row in self.rates.to_dict("records"):
             pairs.setdefault(row["model"], []).append((str(row["group"]), str(row["task"])))
-        for model, own in pairs.items():
-            if own != pairs.get(report.reference):
-                expected = f"the same pairs of group and task for {model!r} as for the reference"
-                raise schema.wrong(f"{field}.rates".strip("."), expected, own)
-        return report
+        alike = all(own == pairs.get(self.reference) for own in pairs.values())
+        return None if alike else "rates"
 
     def to_document(self) -> Document:
         """Return what the report says as plain data, which renderers show.
@@ -216,27 +208,3 @@ class ComparisonReport(Report[ComparisonResult]):
         from skbiasamp.results._comparison_document import comparison_document
 
         return comparison_document(self)
-
-
-_FIELDS = schema.record(
-    {
-        "schema": schema.value(
-            repr(COMPARISON_REPORT_SCHEMA), lambda held: held == COMPARISON_REPORT_SCHEMA
-        ),
-        "results": schema.dict_of(ComparisonResult._checked),
-        "accuracy": _frame_of(
-            schema.record(
-                {"model": schema.TEXT, "accuracy": NUMBER, "difference": NUMBER}, rest=NUMBER
-            )
-        ),
-        "rates": _frame_of(
-            schema.record(
-                {"model": schema.TEXT, "group": NAME, "task": NAME},
-                {"impact_ratio_interval": NAME},  # says what it holds for
-                rest=COUNT,
-            )
-        ),
-        "context": CONTEXT,
-    },
-    {"data_files": DATA_FILES},
-)

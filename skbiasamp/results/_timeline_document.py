@@ -43,7 +43,7 @@ from skbiasamp.results._content import (
     shown,
 )
 from skbiasamp.results._json import as_json, records
-from skbiasamp.results.timeline import TIMELINE_SCHEMA, WATCHED, Timeline
+from skbiasamp.results.timeline import WATCHED, Timeline
 
 _MOST_NAMES = 6
 _MOST_NOTES = 500
@@ -134,7 +134,7 @@ def timeline_document(timeline: Timeline) -> Document:
             ),
             record(
                 context,
-                TIMELINE_SCHEMA,
+                timeline._schema,
                 context.get("data_files", []),
                 [Section(f"{metric}: parameters", [Terms(settings)])],
             ),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
 import pandas as pd
 
 from skbiasamp._input.checks import check_option
-from skbiasamp._io import schema
+from skbiasamp._io.json import Count, Level, Share, object_reader, one_of, table_reader
 from skbiasamp._utils.formatting import (
     ALARM,
     NO_ALARM,
@@ -23,40 +23,24 @@ from skbiasamp._utils.formatting import (
     task_of,
 )
 from skbiasamp.render.document import Document
-from skbiasamp.results._json import COUNT, NAME, NUMBER, SHARE, OfMetric, as_json, records
-from skbiasamp.results._report import CONTEXT
+from skbiasamp.results._json import PAIR, OfKind, OfMetric
+from skbiasamp.results._report import Context
 from skbiasamp.results._shown import Paged
 
-TIMELINE_SCHEMA = "skbiasamp.Timeline/1"
-PERIOD_COLUMNS = (
-    "period",
-    "value",
-    "low",
-    "high",
-    "n",
-    "expected",
-    "difference",
-    "p_adjusted",
-    "alarm",
-    "cause",
-    "onset",
-    "role",
-    "version",
-)
-PAIR_COLUMNS = (
-    "period",
-    "group",
-    "task",
-    "value",
-    "n",
-    "expected",
-    "difference",
-    "p_adjusted",
-    "alarm",
-    "onset",
-)
 # What a period is in a watch.
 REFERENCE, WATCHED, BEFORE, EMPTY = "reference", "watched", "before the reference", "no rows"
+_CHANGE = {"expected": float, "difference": float, "p_adjusted": Share, "alarm": bool}
+_PERIODS = {
+    **{"period": str, "value": float, "low": float, "high": float, "n": Count, **_CHANGE},
+    **{"cause": str, "onset": str | None},
+    "role": Annotated[str, one_of(REFERENCE, WATCHED, BEFORE, EMPTY)],
+    "version": str | None,
+}
+_PAIRS = {"period": str, **PAIR, "value": float, "n": Count, **_CHANGE, "onset": str | None}
+PERIOD_COLUMNS, PAIR_COLUMNS = tuple(_PERIODS), tuple(_PAIRS)
+_REFERENCE = {"name": str, "periods": list[str], "value": float, "low": float, "high": float}
+_REFERENCE |= {"n": Count}
+_NOTE = {"period": str | None, "text": str}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,19 +111,22 @@ class Timeline(Paged, OfMetric):
     ('alarm', '2026-04')
     """
 
+    _schema = "skbiasamp.Timeline/1"
+    _last = ("verdict", "first_alarm", "onset", "sentence", "periods", "pairs")
+
     metric: str
     direction: str | None
-    periods: pd.DataFrame
-    pairs: pd.DataFrame
-    reference: Mapping[str, Any]
-    alpha: float
-    confidence_level: float | None
-    notes: list[dict[str, Any]] = field(default_factory=list)
-    context: dict[str, Any] = field(default_factory=dict)
+    periods: Annotated[pd.DataFrame, table_reader(_PERIODS)]
+    pairs: Annotated[pd.DataFrame, table_reader(_PAIRS)]
+    reference: Annotated[Mapping[str, Any], object_reader(_REFERENCE)]
+    alpha: Level
+    confidence_level: Share | None
+    notes: list[Annotated[dict[str, Any], object_reader(_NOTE)]] = field(default_factory=list)
+    context: Context = field(default_factory=dict)
     params: dict[str, Any] = field(default_factory=dict)
-    kind: str = "signed"
+    kind: OfKind = "signed"
     question: str = ""
-    group_columns: tuple[Any, ...] = ()
+    group_columns: tuple[Hashable, ...] = ()
 
     @property
     def _watched(self) -> pd.DataFrame:
@@ -246,38 +233,6 @@ class Timeline(Paged, OfMetric):
         check_option("pairs", pairs, (True, False))
         return (self.pairs if pairs else self.periods).copy()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python objects: NaN is None, tuples of names are lists.
-
-        Returns
-        -------
-        content : dict
-        """
-        content = {
-            one.name: as_json(getattr(self, one.name))
-            for one in fields(self)
-            if one.name not in ("periods", "pairs")
-        }
-        return {
-            "schema": TIMELINE_SCHEMA,
-            **content,
-            "verdict": self.verdict,
-            "first_alarm": self.first_alarm,
-            "onset": self.onset,
-            "sentence": self.sentence,
-            "periods": records(self.periods),
-            "pairs": records(self.pairs),
-        }
-
-    @classmethod
-    def _checked(cls, held: Any, field: str) -> Timeline:
-        read = _FIELDS(held, field)
-        del read["schema"]
-        for name, columns in (("periods", PERIOD_COLUMNS), ("pairs", PAIR_COLUMNS)):
-            schema.of_intervals(read[name], name, (("low", "high"),))
-            read[name] = pd.DataFrame(read[name], columns=list(columns)).infer_objects()
-        return cls(**read)
-
     def to_document(self) -> Document:
         """Return what the watch says as plain data, which renderers show.
 
@@ -291,55 +246,3 @@ class Timeline(Paged, OfMetric):
 
 
 _MOST = 3
-_NUMBERS = {
-    "value": NUMBER,
-    "n": COUNT,
-    "expected": NUMBER,
-    "difference": NUMBER,
-    "p_adjusted": SHARE,
-    "alarm": schema.TRUTH,
-    "onset": schema.optional(schema.TEXT),
-}
-_PERIOD = schema.record(
-    {
-        "period": schema.TEXT,
-        **_NUMBERS,
-        "low": NUMBER,
-        "high": NUMBER,
-        "cause": schema.TEXT,
-        "role": schema.one_of(REFERENCE, WATCHED, BEFORE, EMPTY),
-        "version": schema.optional(schema.TEXT),
-    }
-)
-_PAIR = schema.record({"period": schema.TEXT, "group": NAME, "task": NAME, **_NUMBERS})
-_FIELDS = schema.record(
-    {
-        "schema": schema.value(repr(TIMELINE_SCHEMA), lambda held: held == TIMELINE_SCHEMA),
-        "metric": schema.TEXT,
-        "direction": schema.optional(schema.TEXT),
-        "periods": schema.list_of(_PERIOD),
-        "pairs": schema.list_of(_PAIR),
-        "reference": schema.record(
-            {
-                "name": schema.TEXT,
-                "periods": schema.list_of(schema.TEXT),
-                "value": NUMBER,
-                "low": NUMBER,
-                "high": NUMBER,
-                "n": COUNT,
-            }
-        ),
-        "alpha": schema.number(0, 1),
-        "confidence_level": schema.optional(schema.number(0, 1)),
-    },
-    {
-        "notes": schema.list_of(
-            schema.record({"period": schema.optional(schema.TEXT), "text": schema.TEXT})
-        ),
-        "context": CONTEXT,
-        "params": schema.dict_of(schema.ANYTHING),
-        "kind": schema.one_of("signed", "size", "attack"),
-        "question": schema.TEXT,
-        "group_columns": lambda held, field: tuple(schema.list_of(schema.name)(held, field)),
-    },
-)
