@@ -22,7 +22,6 @@ from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
     level_of,
-    listed,
     metric_name,
     name_of,
     number,
@@ -44,6 +43,7 @@ from skbiasamp.results._audit_tables import (
     groups_table,
     interval_of,
     rates_table,
+    ratios_read,
     strongest_pairs,
     summary_table,
     word_tables,
@@ -132,10 +132,6 @@ _TERMS = {
     "Below 0.8 it fails the four-fifths rule of US employment guidelines, if being selected is an "
     "advantage.",
 }
-_RATIO = (
-    "Impact ratio: {rate} divided by the highest of any group. Simultaneous intervals hold for all "
-    "groups of a task together, whichever of them truly has the highest rate. {wanted}"
-)
 
 
 def audit_document(report: AuditReport) -> Document:
@@ -435,28 +431,11 @@ def _errors(report: AuditReport, rows: list[dict[str, Any]], context: dict[str, 
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     ratios = rates is not None and "Impact ratio" in rates.columns
-    ratio = Text(_ratio(context), quiet=True) if ratios else None
+    ratio = Text(ratios_read(context), quiet=True) if ratios else None
     # The last one is of all columns together: the rates have it.
     tables = [groups, rates, ratio, *selection[:-1]]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"
     return Section(title, [explained, *tables], "errors", only="page")
-
-
-def _ratio(context: Mapping[str, Any]) -> str:
-    """Return what impact ratios compare."""
-    favourable = context.get("favourable")
-    if favourable is None:
-        return _RATIO.format(
-            rate="selection rate",
-            wanted="A low ratio is a disadvantage only if it is an advantage to be selected; if "
-            "not, it is the reverse. favourable= names the class that people want.",
-        )
-    names = favourable if isinstance(favourable, list) else [favourable]
-    wanted = listed([f"'{task_of(name)}'" for name in names])
-    return _RATIO.format(
-        rate=f"the share of a group for which {wanted} is predicted",
-        wanted=f"A low ratio is a disadvantage: {wanted} was declared as what people want.",
-    )
 
 
 # --------------------------------------------------------------------------- limits and terms
