@@ -22,7 +22,6 @@ from skbiasamp._utils.formatting import (
     SIDE_OF,
     group_of,
     level_of,
-    listed,
     metric_name,
     name_of,
     number,
@@ -43,8 +42,9 @@ from skbiasamp.results._audit_tables import (
     bars_of,
     groups_table,
     interval_of,
-    pairs_table,
     rates_table,
+    ratios_read,
+    strongest_pairs,
     summary_table,
     word_tables,
 )
@@ -132,10 +132,6 @@ _TERMS = {
     "Below 0.8 it fails the four-fifths rule of US employment guidelines, if being selected is an "
     "advantage.",
 }
-_RATIO = (
-    "Impact ratio: {rate} divided by the highest of any group. Simultaneous intervals hold for all "
-    "groups of a task together, whichever of them truly has the highest rate. {wanted}"
-)
 
 
 def audit_document(report: AuditReport) -> Document:
@@ -401,7 +397,7 @@ def _metric(name: str, result: AuditResult, key: str) -> Section:
             ),
             Figures(_word(result), SIDE_OF[result.verdict], numbers),
             Text(result.sentence),
-            pairs_table(f"pairs{key.removeprefix('audit')}", title, result),
+            strongest_pairs(f"pairs{key.removeprefix('audit')}", title, result),
             *word_tables(f"words{key.removeprefix('audit')}", result),
         ],
         key,
@@ -435,7 +431,7 @@ def _errors(report: AuditReport, rows: list[dict[str, Any]], context: dict[str, 
     if groups is None and rates is None:
         explained = Text("Not measured: the report has no rates.")
     ratios = rates is not None and "Impact ratio" in rates.columns
-    ratio = Text(_ratio(context), quiet=True) if ratios else None
+    ratio = Text(ratios_read(context), quiet=True) if ratios else None
     # The last one is of all columns together: the rates have it.
     tables = [groups, rates, ratio, *selection[:-1]]
     title = "Rows of each group" if kind == "texts" else "Who bears the errors?"

@@ -13,6 +13,7 @@ from skbiasamp._utils.formatting import (
     amount,
     group_of,
     growth,
+    listed,
     metric_name,
     number,
     p_value,
@@ -45,6 +46,10 @@ from skbiasamp.results._selection_document import TOGETHER, hold_together
 
 _MOST_BARS = 6  # groups of the picture
 _UNCOUNTED = "adds 0"
+_RATIO = (
+    "Impact ratio: {rate} divided by the highest of any group. Simultaneous intervals hold for all "
+    "groups of a task together, whichever of them truly has the highest rate. {wanted}"
+)
 
 
 def interval_of(result: AuditResult) -> str:
@@ -79,7 +84,7 @@ def summary_table(
     return Table.of(rows, columns, mark, first="Metric", axis=axis, **options)
 
 
-def pairs_table(table_id: str, name: str, result: AuditResult) -> Table | None:
+def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | None:
     """Return a result's pairs, strongest first."""
     if not len(result.table):
         return None
@@ -258,6 +263,23 @@ def rates_table(
         first=heading,
         marks=marks,
         axis=Axis.around((row.get(end) for row in rows for end in edges), percent=True),
+    )
+
+
+def ratios_read(context: Mapping[str, Any]) -> str:
+    """Return what impact ratios compare."""
+    favourable = context.get("favourable")
+    if favourable is None:
+        return _RATIO.format(
+            rate="selection rate",
+            wanted="A low ratio is a disadvantage only if it is an advantage to be selected; if "
+            "not, it is the reverse. favourable= names the class that people want.",
+        )
+    names = favourable if isinstance(favourable, list) else [favourable]
+    wanted = listed([f"'{task_of(name)}'" for name in names])
+    return _RATIO.format(
+        rate=f"the share of a group for which {wanted} is predicted",
+        wanted=f"A low ratio is a disadvantage: {wanted} was declared as what people want.",
     )
 
 
