@@ -41,6 +41,7 @@ from skbiasamp.render.document import (
 )
 from skbiasamp.results._audit_tables import (
     bars_of,
+    columns_table,
     groups_table,
     interval_of,
     pairs_table,
@@ -296,7 +297,8 @@ def _opening(
             ),
         ],
     )
-    return [card, bars_of(result, rates, context.get("group_columns", ()))]
+    bars = bars_of(result, rates, context.get("group_columns", ()))
+    return [card, bars, columns_table(report.by_column, result)]
 
 
 def _word(result: AuditResult) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pandas as pd
+
 from skbiasamp._utils.formatting import (
     AMPLIFIES,
     NO_EFFECT,
@@ -14,6 +16,7 @@ from skbiasamp._utils.formatting import (
     group_of,
     growth,
     metric_name,
+    name_of,
     number,
     p_value,
     rate,
@@ -77,6 +80,40 @@ def summary_table(
     axis = Axis.around(end for row in rows for end in row[2])
     options = {"caption": "", "marks": "Estimate and interval", **options}
     return Table.of(rows, columns, mark, first="Metric", axis=axis, **options)
+
+
+def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | None:
+    """Return the metric by each sensitive column alone, and by their combinations."""
+    if by_column.empty:
+        return None
+    rows = records(by_column)
+    numbers = {key: as_json(getattr(combined, key)) for key in ("estimate", "low", "high")}
+    rows.append(
+        {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
+        | {"groups": combined.table["group"].nunique(), **numbers}
+    )
+    columns: Cells = {
+        "Verdict": lambda row: verdict_cell(row["verdict"]),
+        "Groups": shown("groups", count),
+        "Estimate": shown("estimate"),
+        "Interval": lambda row: Cell(ends(row["low"], row["high"]) or "–", row["low"]),
+        "Adjusted p": shown("p_adjusted", p_value),
+    }
+
+    def mark(row: dict[str, Any]) -> dict[str, Any]:
+        drawn = interval_mark(row["estimate"], row["low"], row["high"])
+        return drawn | {"name": name_of(row["column"]), "side": SIDE_OF[row["verdict"]]}
+
+    return Table.of(
+        rows,
+        columns,
+        mark,
+        id="columns-table",
+        caption="Each sensitive column by itself. Its verdict is adjusted for their number",
+        first="Sensitive column",
+        marks="Estimate and interval",
+        axis=Axis.around(row[end] for row in rows for end in ("estimate", "low", "high")),
+    )
 
 
 def pairs_table(table_id: str, name: str, result: AuditResult) -> Table | None:
