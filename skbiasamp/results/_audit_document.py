@@ -297,7 +297,7 @@ def _opening(
             ),
         ],
     )
-    bars = bars_of(result, rates, context.get("group_columns", ()))
+    bars = bars_of(result, rates, records(report.groups), context.get("group_columns", ()))
     return [card, bars, columns_table(report.by_column, result)]
 
 

@@ -301,8 +301,13 @@ def rates_table(
 # --------------------------------------------------------------------------- the picture
 
 
-def bars_of(result: AuditResult, rates: list[dict[str, Any]], columns: Any) -> Bars | None:
-    """Return rates of the task that is affected most, by group, or None without predictions."""
+def bars_of(
+    result: AuditResult, rates: list[dict[str, Any]], groups: list[dict[str, Any]], columns: Any
+) -> Bars | None:
+    """Return rates of the task that is affected most, by group, or None without predictions.
+
+    Of many groups, those are shown in which most rows changed, the largest first.
+    """
     ends = ("base_rate", "predicted_rate")
     known = [row for row in rates if all(row.get(end) is not None for end in ends)]
     if not known:
@@ -311,8 +316,12 @@ def bars_of(result: AuditResult, rates: list[dict[str, Any]], columns: Any) -> B
     rows = [row for row in known if row["task"] == pair["task"]] or [
         row for row in known if row["task"] == known[0]["task"]
     ]
-    largest = sorted(rows, key=lambda row: (row["group"] != pair["group"], -_change(row)))
-    largest = largest[:_MOST_BARS]
+    sizes = {str(group["group"]): group["n"] for group in groups}
+    rows = [row | {"n": sizes.get(str(row["group"]), 0)} for row in rows]
+    n_rows = len(rows)
+    if n_rows > 2:
+        rows.sort(key=lambda row: (row["group"] != pair["group"], -row["n"] * _change(row)))
+        rows = sorted(rows[:_MOST_BARS], key=lambda row: -row["n"])
     is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
     of_task = records(result.table[is_of_task])
     pairs = {repr((one["group"], one["task"])): one for one in of_task}
@@ -323,10 +332,10 @@ def bars_of(result: AuditResult, rates: list[dict[str, Any]], columns: Any) -> B
     return Bars(
         f"How often is each group labelled “{task_of(rows[0]['task'])}”, and how often is it "
         "predicted so?",
-        [_bar(row, pairs, result, columns) for row in rows if row in largest],
-        Axis.around((row[end] for row in largest for end in ends), percent=True).high,
+        [_bar(row, pairs, result, columns) for row in rows],
+        Axis.around((row[end] for row in rows for end in ends), percent=True).high,
         gap,
-        len(rows) - len(largest),
+        n_rows - len(rows),
     )
 
 
@@ -341,7 +350,8 @@ def _bar(
     verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
     change = f"{number((after - before) * 100, '+.1f')} percentage points"
     side = SIDE_OF.get(verdict, "across")
-    return Bar(group_of(row["group"], columns), before, after, change, verdict, side)
+    name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
+    return Bar(name, before, after, change, verdict, side)
 
 
 def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:
