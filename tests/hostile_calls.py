@@ -32,6 +32,7 @@ from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 
 from skbiasamp import DirectionalAuditor
+from skbiasamp.metrics.base import INTERNAL
 from skbiasamp.plotting import ComparisonDisplay
 
 # A call of them opens the network, or is of what users do not make.
@@ -45,6 +46,7 @@ LEFT_OUT = {
     "MLPBundle",
     "Pairs",
     "of_rows",
+    *INTERNAL,
 }
 QUICK = {
     "interval": [None, "analytic", "bootstrap"],

@@ -28,9 +28,19 @@ def read(name):
     return KINDS[name].from_json(FOLDER / f"{name}.json")
 
 
-@pytest.mark.parametrize("name", [name for name in KINDS if name != "cells_tasks"])
+NEWER = {"report_compas": "by_column"}  # tables that these files do not have
+
+
+@pytest.mark.parametrize("name", [name for name in KINDS if name not in {"cells_tasks", *NEWER}])
 def test_what_was_read_is_written_again_byte_for_byte(name):
     assert read(name).to_json() + "\n" == (FOLDER / f"{name}.json").read_text()
+
+
+@pytest.mark.parametrize(("name", "newer"), NEWER.items())
+def test_tables_that_are_newer_are_empty(name, newer):
+    content = json.loads(read(name).to_json())
+    assert content.pop(newer)["data"] == []
+    assert content == json.loads((FOLDER / f"{name}.json").read_text())
 
 
 def test_one_sum_of_squares_is_read_as_a_list_of_one():

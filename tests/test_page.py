@@ -444,8 +444,8 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
     assert "“1”" in picture.caption
     assert picture.end == 1
     f, m = picture.bars
-    assert (f.name, f.before, f.after) == ("f", 0.75, 0.85)
-    assert (m.name, m.before, m.after) == ("m", 0.25, 0.175)
+    assert (f.name, f.before, f.after) == ("f (400 rows)", 0.75, 0.85)
+    assert (m.name, m.before, m.after) == ("m (400 rows)", 0.25, 0.175)
     assert [bar.change for bar in (f, m)] == ["+10.0 percentage points", "−7.5 percentage points"]
     # More of what is frequent and less of what is rare: both amplify.
     assert [bar.verdict for bar in (f, m)] == ["amplifies", "amplifies"]
@@ -459,8 +459,8 @@ def test_the_picture_has_the_rates_of_the_pair_affected_most(plain):
         ("label", None, "25.00%"), ("kept", None, "17.50%"), ("removed", "17.50%", "7.50%"),
     ]  # fmt: skip
     text = Reading(plain.to_html()).texts("figure")[0]
-    assert "f ▲ predicted more often: +10.0 percentage points labels 75.0 %" in text
-    assert "m ▼ predicted less often: −7.5 percentage points labels 25.0 %" in text
+    assert "f (400 rows) ▲ predicted more often: +10.0 percentage points labels 75.0 %" in text
+    assert "m (400 rows) ▼ predicted less often: −7.5 percentage points labels 25.0 %" in text
     assert "The difference between the groups grows from 50.0 to 67.5 percentage points." in text
 
 
@@ -481,6 +481,27 @@ def test_the_picture_shows_six_groups_and_says_how_many_more_there_are(plain):
         content[table] |= {"data": [[i, *row[1:]] for i in range(9)], "index": list(range(9))}
     picture = part_of(content, Bars)
     assert (len(picture.bars), picture.n_left_out) == (6, 3)
+
+
+def test_the_picture_shows_the_groups_in_which_most_rows_changed():
+    """A group of five rows changes most in per cent, and is not where people are affected."""
+    sizes = {"a": 5, "b": 300, "c": 2000, "d": 400, "e": 500, "f": 600, "g": 700, "h": 800}
+    group = np.repeat(list(sizes), list(sizes.values()))
+    place = np.concatenate([np.arange(n) / n for n in sizes.values()])
+    share = np.where(np.isin(group, ["c", "e", "g"]), 0.5, 0.3)
+    labels = (place < share).astype(int)
+    predicted = place < np.where(group == "a", 1.0, share + 0.1)
+    report = skbiasamp.audit(
+        labels, predicted.astype(int), sensitive_features=group,
+        auditors=DirectionalAuditor(reference="test", interval="analytic"),
+    )  # fmt: skip
+    changed = (predicted != labels).astype(int)
+    rows = {name: changed[group == name].sum() for name in sizes}
+    affected = report["directional A->T"].affected["group"]
+    most = sorted(sizes, key=lambda name: (name != affected, -rows[name]))[:6]
+    shown = [bar.name.split(" ")[0] for bar in part_of(report, Bars).bars]
+    assert shown == sorted(most, key=lambda name: -sizes[name])
+    assert "a" not in shown
 
 
 def test_without_predictions_of_the_task_there_is_no_picture():

@@ -377,6 +377,35 @@ def test_the_favourable_class_decides_what_ratios_compare():
         skbiasamp.audit(truth, predicted, **how, auditors=auditors, favourable="repaid")
 
 
+def test_each_sensitive_column_has_a_verdict_of_its_own():
+    """Only education is amplified; the p-values count that two columns were looked at."""
+    rng = np.random.default_rng(3)
+    n = 4000
+    columns = {"sex": rng.choice(["f", "m"], n), "education": rng.choice(["uni", "school"], n)}
+    uni = columns["education"] == "uni"
+    truth = (rng.random(n) < 0.2 + 0.2 * uni).astype(int)
+    changed = rng.random(n) < 0.1
+    predicted = np.where(changed, uni, truth).astype(int)
+    groups = pd.DataFrame(columns)
+    report = skbiasamp.audit(truth, predicted, sensitive_features=groups, random_state=0)
+    table = report.by_column.set_index("column")
+    for name in columns:
+        alone = skbiasamp.DirectionalAuditor(reference="test", random_state=0).audit(
+            truth, predicted, sensitive_features=groups[[name]]
+        )
+        assert table.loc[name, ["estimate", "low", "high"]].tolist() == list(alone.judged)
+        assert table.loc[name, "p_value"] == alone.p_value
+    p = table["p_value"]
+    assert p["sex"] > p["education"]
+    assert table["p_adjusted"].tolist() == [p["sex"], 2 * p["education"]]
+    assert table["verdict"].tolist() == ["no clear effect", "amplifies"]
+    again = skbiasamp.AuditReport.from_json(report.to_json())
+    pd.testing.assert_frame_equal(again.by_column, report.by_column)
+    assert "all columns together" in report.to_html()
+    one = skbiasamp.audit(truth, predicted, sensitive_features=groups["sex"], random_state=0)
+    assert one.by_column.empty
+
+
 def test_tasks_that_nobody_calls_favourable_have_no_ratio():
     rng = np.random.default_rng(0)
     tasks = pd.DataFrame(rng.integers(0, 2, (400, 2)), columns=["hired", "fined"])

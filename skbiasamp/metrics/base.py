@@ -35,6 +35,23 @@ from skbiasamp.results import (
     reference_labels,
 )
 
+# Methods that other packages of skbiasamp call: no part of the public API.
+INTERNAL = frozenset(
+    {
+        "audit_counts",
+        "count_audited",
+        "count_models",
+        "estimate_of",
+        "for_report",
+        "is_associated",
+        "learn_reference",
+        "learn_signs",
+        "pairs_of",
+        "rows_of_pairs",
+        "values_of_draws",
+    }
+)
+
 
 class BaseAuditor(ABC, WithOptions):
     """What all auditors share: training labels in, audits out.

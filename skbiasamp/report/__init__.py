@@ -13,6 +13,7 @@ from skbiasamp._utils.progress import progress
 from skbiasamp._utils.warnings import collected
 from skbiasamp.counts.contingency import Contingency
 from skbiasamp.metrics.inputs import count_labels, opened_rows, read_train
+from skbiasamp.report._by_column import audit_columns
 from skbiasamp.report._compare import compare
 from skbiasamp.report._groups import describe_groups
 from skbiasamp.report._selection import selection_rates, selection_table
@@ -223,7 +224,13 @@ def audit(
     # Of one sensitive column the rates say it all.
     several = reads == "labels" and test.has("task_pred") and isinstance(test.groups[0], tuple)
     selection = selection_table(test, favourable=favourable) if several else pd.DataFrame()
-    report = AuditReport(results, by_group, rates, context=context, selection=selection)
+    by_column = pd.DataFrame()
+    if several and own is None and test.summed != "tasks" and chosen[0][0].kind == "signed":
+        with collected():
+            by_column = audit_columns(chosen[0][0], train, test, random_state)
+    report = AuditReport(
+        results, by_group, rates, context=context, selection=selection, by_column=by_column
+    )
     report.data_files.extend(described_files(audited_files, training_files))
     n_given = None if sample_weight is None else len(sample_weight)
     report.findings.extend(findings_of(Seen(report, test, train, scored, n_given, reads)))

@@ -25,12 +25,14 @@ def audit_columns(
     parts = [_merged(cells) for cells in (test, *(() if train is None else (train,)))]
     rows = []
     for name, audited in parts[0].items():
-        learned = None if train is None else parts[1][name]
+        learned = None if train is None else parts[1].get(name)
         result = readied(auditor, learned, random_state).audit(audited)
         numbers = {key: getattr(result, key) for key in ("estimate", "low", "high", "p_value")}
         rows.append(
             {"column": name, "groups": len(audited.groups), **numbers, "verdict": result.verdict}
         )
+    if not rows:
+        return pd.DataFrame()
     table = pd.DataFrame(rows)
     adjusted = table["p_adjusted"] = adjust_p_values(table["p_value"].to_numpy())
     level = 0.95 if auditor.confidence_level is None else auditor.confidence_level
@@ -44,4 +46,5 @@ def _merged(cells: Contingency) -> dict[str, Contingency]:
     return {
         name: with_merged_groups(cells, into, tuple(categories), (name,))
         for name, categories, into in columns
+        if len(categories) > 1
     }

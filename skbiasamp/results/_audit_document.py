@@ -40,6 +40,7 @@ from skbiasamp.render.document import (
 )
 from skbiasamp.results._audit_tables import (
     bars_of,
+    columns_table,
     groups_table,
     interval_of,
     rates_table,
@@ -292,7 +293,8 @@ def _opening(
             ),
         ],
     )
-    return [card, bars_of(result, rates, context.get("group_columns", ()))]
+    bars = bars_of(result, rates, records(report.groups), context.get("group_columns", ()))
+    return [card, bars, columns_table(report.by_column, result)]
 
 
 def _word(result: AuditResult) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import pandas as pd
+
 from skbiasamp._utils.formatting import (
     AMPLIFIES,
     NO_EFFECT,
@@ -15,6 +17,7 @@ from skbiasamp._utils.formatting import (
     growth,
     listed,
     metric_name,
+    name_of,
     number,
     p_value,
     rate,
@@ -82,6 +85,40 @@ def summary_table(
     axis = Axis.around(end for row in rows for end in row[2])
     options = {"caption": "", "marks": "Estimate and interval", **options}
     return Table.of(rows, columns, mark, first="Metric", axis=axis, **options)
+
+
+def columns_table(by_column: pd.DataFrame, combined: AuditResult) -> Table | None:
+    """Return the metric by each sensitive column alone, and by their combinations."""
+    if by_column.empty:
+        return None
+    rows = records(by_column)
+    numbers = {key: as_json(getattr(combined, key)) for key in ("estimate", "low", "high")}
+    rows.append(
+        {"column": "all columns together", "p_adjusted": None, "verdict": combined.verdict}
+        | {"groups": combined.table["group"].nunique(), **numbers}
+    )
+    columns: Cells = {
+        "Verdict": lambda row: verdict_cell(row["verdict"]),
+        "Groups": shown("groups", count),
+        "Estimate": shown("estimate"),
+        "Interval": lambda row: Cell(ends(row["low"], row["high"]) or "–", row["low"]),
+        "Adjusted p": shown("p_adjusted", p_value),
+    }
+
+    def mark(row: dict[str, Any]) -> dict[str, Any]:
+        drawn = interval_mark(row["estimate"], row["low"], row["high"])
+        return drawn | {"name": name_of(row["column"]), "side": SIDE_OF[row["verdict"]]}
+
+    return Table.of(
+        rows,
+        columns,
+        mark,
+        id="columns-table",
+        caption="Each sensitive column by itself. Its verdict is adjusted for their number",
+        first="Sensitive column",
+        marks="Estimate and interval",
+        axis=Axis.around(row[end] for row in rows for end in ("estimate", "low", "high")),
+    )
 
 
 def strongest_pairs(table_id: str, name: str, result: AuditResult) -> Table | None:
@@ -286,8 +323,13 @@ def ratios_read(context: Mapping[str, Any]) -> str:
 # --------------------------------------------------------------------------- the picture
 
 
-def bars_of(result: AuditResult, rates: list[dict[str, Any]], columns: Any) -> Bars | None:
-    """Return rates of the task that is affected most, by group, or None without predictions."""
+def bars_of(
+    result: AuditResult, rates: list[dict[str, Any]], groups: list[dict[str, Any]], columns: Any
+) -> Bars | None:
+    """Return rates of the task that is affected most, by group, or None without predictions.
+
+    Of many groups, those are shown in which most rows changed, the largest first.
+    """
     ends = ("base_rate", "predicted_rate")
     known = [row for row in rates if all(row.get(end) is not None for end in ends)]
     if not known:
@@ -296,8 +338,12 @@ def bars_of(result: AuditResult, rates: list[dict[str, Any]], columns: Any) -> B
     rows = [row for row in known if row["task"] == pair["task"]] or [
         row for row in known if row["task"] == known[0]["task"]
     ]
-    largest = sorted(rows, key=lambda row: (row["group"] != pair["group"], -_change(row)))
-    largest = largest[:_MOST_BARS]
+    sizes = {str(group["group"]): group["n"] for group in groups}
+    rows = [row | {"n": sizes.get(str(row["group"]), 0)} for row in rows]
+    n_rows = len(rows)
+    if n_rows > 2:
+        rows.sort(key=lambda row: (row["group"] != pair["group"], -row["n"] * _change(row)))
+        rows = sorted(rows[:_MOST_BARS], key=lambda row: -row["n"])
     is_of_task = [as_json(task) == rows[0]["task"] for task in result.table["task"]]
     of_task = records(result.table[is_of_task])
     pairs = {repr((one["group"], one["task"])): one for one in of_task}
@@ -308,10 +354,10 @@ def bars_of(result: AuditResult, rates: list[dict[str, Any]], columns: Any) -> B
     return Bars(
         f"How often is each group labelled “{task_of(rows[0]['task'])}”, and how often is it "
         "predicted so?",
-        [_bar(row, pairs, result, columns) for row in rows if row in largest],
-        Axis.around((row[end] for row in largest for end in ends), percent=True).high,
+        [_bar(row, pairs, result, columns) for row in rows],
+        Axis.around((row[end] for row in rows for end in ends), percent=True).high,
         gap,
-        len(rows) - len(largest),
+        n_rows - len(rows),
     )
 
 
@@ -326,7 +372,8 @@ def _bar(
     verdict = _verdict_of(pairs.get(repr((row["group"], row["task"]))), result)
     change = f"{number((after - before) * 100, '+.1f')} percentage points"
     side = SIDE_OF.get(verdict, "across")
-    return Bar(group_of(row["group"], columns), before, after, change, verdict, side)
+    name = f"{group_of(row['group'], columns)} ({count(row['n'])} rows)"
+    return Bar(name, before, after, change, verdict, side)
 
 
 def _verdict_of(pair: dict[str, Any] | None, result: AuditResult) -> str:

@@ -32,6 +32,9 @@ _RATES = table_reader(PAIR | RATES)
 _GROUPS = table_reader({"group": Name, "n": Count, "share": Share, **RATES})
 _SELECTED = {"by": str, "category": Name, "task": Name, "n": Count, "selected": Count, **RATES}
 _SELECTION = table_reader(_SELECTED | may_lack(Share, "share") | may_lack(bool, "counted"))
+_NUMBERS = dict.fromkeys(("estimate", "low", "high"), float)
+_TESTED = dict.fromkeys(("p_value", "p_adjusted"), Share)
+_BY_COLUMN = table_reader({"column": str, "groups": Count, **_NUMBERS, **_TESTED, "verdict": str})
 
 R = TypeVar("R")
 
@@ -124,6 +127,10 @@ class AuditReport(Report[AuditResult]):
     selection : DataFrame
         Selection rates and impact ratios of each sensitive column and of their combinations, if
         there are several: the table of `skbiasamp.selection_rates`.
+    by_column : DataFrame
+        The first metric by each sensitive column alone, if there are several: estimate, interval,
+        p-value adjusted for the number of columns (Holm), and the verdict by it. The results are
+        about the combinations of all columns.
     findings : list of Finding
         What to know before these numbers are used.
     context : dict
@@ -160,6 +167,7 @@ class AuditReport(Report[AuditResult]):
         "groups",
         "rates",
         "selection",
+        "by_column",
         "findings",
     )
     _always = ("groups", "rates", "findings", "context")
@@ -171,6 +179,7 @@ class AuditReport(Report[AuditResult]):
     context: Context = field(default_factory=dict)
     data_files: list[DataFile] = field(default_factory=list)
     selection: Annotated[pd.DataFrame, _SELECTION] = field(default_factory=pd.DataFrame)
+    by_column: Annotated[pd.DataFrame, _BY_COLUMN] = field(default_factory=pd.DataFrame)
 
     @property
     def primary(self) -> str | None:

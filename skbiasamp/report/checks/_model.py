@@ -116,8 +116,7 @@ class Threshold(Check):
             f"The model predicts '{task_of(test.tasks[first])}' for "
             f"{rate(predicted[first] / test.total)} of the rows, and "
             f"{rate(base[first] / test.total)} are labelled so.{more} A decision threshold away "
-            "from the base rate changes the rates of all groups, which can look like "
-            "amplification or reduction.",
+            "from the base rate changes the rates of all groups.",
             f"Predict each task as often as it is labelled{advice}, and audit again.",
         )
 
