@@ -440,23 +440,6 @@ def _errors(report: AuditReport, rows: list[dict[str, Any]], context: dict[str, 
     return Section(title, [explained, *tables], "errors", only="page")
 
 
-def _ratio(context: Mapping[str, Any]) -> str:
-    """Return what impact ratios compare."""
-    favourable = context.get("favourable")
-    if favourable is None:
-        return _RATIO.format(
-            rate="selection rate",
-            wanted="A low ratio is a disadvantage only if it is an advantage to be selected; if "
-            "not, it is the reverse. favourable= names the class that people want.",
-        )
-    names = favourable if isinstance(favourable, list) else [favourable]
-    wanted = listed([f"'{task_of(name)}'" for name in names])
-    return _RATIO.format(
-        rate=f"the share of a group for which {wanted} is predicted",
-        wanted=f"A low ratio is a disadvantage: {wanted} was declared as what people want.",
-    )
-
-
 # --------------------------------------------------------------------------- limits and terms
 
 
