@@ -137,7 +137,7 @@ def own_of(of):
     if "Display" in of:
         return _drawn(of)
     if of.startswith(("matched_difference", "MatchedPairsAuditor")):
-        half, columns = len(SEX) // 2, ["job", "bogus", None]
+        half = len(SEX) // 2
         rows = {
             "pairs": [[*range(half)] * 2],
             "sensitive_features": [SEX],
@@ -146,7 +146,6 @@ def own_of(of):
         return rows | {
             "sample_weight": [None],
             "clusters": [None, JOB],
-            "pair": columns,
             "pos_label": [None],
         }
     if of in ("read_answers", "answer_scores"):
