@@ -3,6 +3,9 @@
 import copy
 import functools
 import inspect
+import json
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +18,7 @@ from hostile import (
     FRAME,
     FRAMES,
     HIRED,
+    JOB,
     LABELS,
     MODEL_SAYS,
     OF_ANY_ROWS,
@@ -30,6 +34,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
+from test_answers import ITEM, answers_to_items
 
 from skbiasamp import DirectionalAuditor
 from skbiasamp.metrics.base import INTERNAL
@@ -139,6 +144,23 @@ def own_of(of):
         return {"folder": ["store"], "period": ["2026-03", "2026-02"], "source": [None, "a"]}
     if "Display" in of:
         return _drawn(of)
+    if of.startswith(("matched_difference", "MatchedPairsAuditor")):
+        half = len(SEX) // 2
+        rows = {
+            "pairs": [[*range(half)] * 2],
+            "sensitive_features": [SEX],
+            "y_pred": [HIRED, PREDICTED, SOFT],
+        }
+        return rows | {
+            "sample_weight": [None],
+            "clusters": [None, JOB],
+            "pos_label": [None],
+        }
+    if of in ("read_answers", "answer_scores"):
+        path = Path(tempfile.mkdtemp(), "answers.jsonl")
+        path.write_text(json.dumps(ITEM | {"model": 1}), encoding="utf-8")
+        answers = {"path": [path], "prediction": ["model"], "frame": [answers_to_items()]}
+        return answers | {"reference": [None, answers_to_items()], "confidence_level": [0.9]}
     return {
         "required_rows": {"effect": [0.1], "changed": [0.3]},
         "assert_amplification": {

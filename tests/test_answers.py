@@ -38,7 +38,9 @@ def written(folder, *rows):
     return path
 
 
-def answers(n_templates=4, *, polarity="neg", condition="disambig", said="stereotyped", truth=None):
+def answers_to_items(
+    n_templates=4, *, polarity="neg", condition="disambig", said="stereotyped", truth=None
+):
     """Return two items a template, all with one answer."""
     n = 2 * n_templates
     frame = pd.DataFrame({"item": range(n), "template": np.arange(n) // 2, "category": "Age"})
@@ -116,10 +118,10 @@ def test_samples_of_lm_evaluation_harness_are_read(tmp_path):
 
 
 def test_scores_by_hand():
-    assert answer_scores(answers()).loc[("Age", "disambig"), "bias"] == 100
-    against = answers(polarity="nonneg")
+    assert answer_scores(answers_to_items()).loc[("Age", "disambig"), "bias"] == 100
+    against = answers_to_items(polarity="nonneg")
     assert answer_scores(against).loc[("Age", "disambig"), "bias"] == -100
-    frame = answers(condition="ambig")
+    frame = answers_to_items(condition="ambig")
     frame.loc[:1, "answer"], frame.loc[2, "answer"] = "unknown", "other"
     frame["correct"] = frame["answer"] == "unknown"
     row = answer_scores(frame).loc[("Age", "ambig")]
@@ -131,19 +133,21 @@ def test_scores_by_hand():
         8,
         4,
     )
-    truths = pd.concat([answers(), answers(truth="stereotyped").assign(item=range(8, 16))])
+    truths = pd.concat(
+        [answers_to_items(), answers_to_items(truth="stereotyped").assign(item=range(8, 16))]
+    )
     row = answer_scores(truths).loc[("Age", "disambig")]
     assert (row["accuracy_biased"], row["accuracy_against"]) == (1, 0)
 
 
 def test_a_model_that_names_no_group_has_no_score():
-    row = answer_scores(answers(said="unknown")).iloc[0]
+    row = answer_scores(answers_to_items(said="unknown")).iloc[0]
     assert row[["bias", "low", "high"]].isna().all()
     assert row["unknown"] == 1
 
 
 def test_two_models_are_compared_item_by_item():
-    before, after = answers(10), answers(10)
+    before, after = answers_to_items(10), answers_to_items(10)
     before.loc[:9, "answer"] = after.loc[4:13, "answer"] = "other"
     row = answer_scores(after.sample(frac=1, random_state=0), before).iloc[0]
     assert (row["newly_biased"], row["no_longer_biased"], row["difference"]) == (4, 4, 0)
@@ -157,7 +161,7 @@ def drawn(seed, n_templates=25, size=20, shared=2.0):
     rng = np.random.default_rng(seed)
     template = np.repeat(np.arange(n_templates), size)
     chance = 1 / (1 + np.exp(-shared * rng.normal(size=n_templates)[template]))
-    frame = answers(len(template) // 2).assign(template=template)
+    frame = answers_to_items(len(template) // 2).assign(template=template)
     named = np.where(rng.random(len(frame)) < chance, "stereotyped", "other")
     answer = np.where(rng.random(len(frame)) < 0.3, "unknown", named)
     return frame.assign(answer=answer, condition="ambig", correct=answer == "unknown")
@@ -189,8 +193,8 @@ def test_items_without_one_stereotyped_group_leave_the_bias_score(tmp_path):
     [
         (ITEM | {"model": 1}, "mode", "line 1, has no field 'mode': did you mean 'model'"),
         (ITEM | {"model": 1}, None, "prediction must name the field .*'model'"),
-        ({"model": 1}, "model", "is no item of BBQ: it has no 'context_condition'"),
-        (ITEM | {"model": 3}, "model", "choice 3, and choices are 0, 1 and 2"),
+        ({"model": 1}, "model", "is no item of BBQ: KeyError"),
+        (ITEM | {"model": 3}, "model", "the answer is 3, and choices are 0, 1 and 2"),
         (ITEM | {"answer_info": [], "model": 1}, "model", "is no item of BBQ"),
         ({"doc": ITEM}, None, "no 'filtered_resps'"),
         ([], "model", "line 1 is no JSON object"),
@@ -215,7 +219,7 @@ def test_files_that_cannot_be_read(tmp_path):
 
 
 def test_bad_frames_are_named():
-    frame = answers()
+    frame = answers_to_items()
     other = frame.assign(item=range(1, 9))
     for bad, more, says in [
         (frame.drop(columns="answer"), {}, "frame has no column 'answer'"),
@@ -224,7 +228,7 @@ def test_bad_frames_are_named():
         (frame.iloc[:0], {}, "frame must be a data frame of answers"),
         ([1], {}, "frame must be a data frame of answers"),
         (frame, {"reference": other}, "frame and reference must have the same items"),
-        (pd.concat([frame, frame]), {"reference": frame}, "frame has two answers to one item"),
+        (pd.concat([frame, frame]), {"reference": frame}, "the same items, each of them once"),
         (frame, {"confidence_level": 95}, "confidence_level must be between 0 and 1"),
     ]:
         with pytest.raises(InputError, match=says):

@@ -199,7 +199,7 @@ def test_pairs_of_one_group_are_named_and_counted():
     [
         (
             {"pairs": [1, 2, 3, 4]},
-            r"pairs must give rows of two groups one id.*1, 2, 3 and 1 more, has",
+            r"pairs must give rows of two groups one id; each of 1, 2, 3 and 1 more has",
         ),
         ({"pairs": [1, 1, None, 2]}, "pairs has no id in 1 row"),
         ({"pairs": None}, "pairs is None"),

@@ -9,6 +9,8 @@ from functools import wraps
 from os import PathLike
 from typing import Any, ParamSpec, TypeVar
 
+import narwhals.stable.v2 as nw
+
 from skbiasamp._input.checks import (
     check_frame_columns,
     check_train,
@@ -110,6 +112,17 @@ def opened_rows(rows: Any, columns: dict[str, Any]) -> Iterator[tuple[Any, list[
             yield read
     else:
         yield rows, []
+
+
+def read_columns(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
+    """Return columns of a frame or of files by what they are: tables of sensitive features."""
+    with opened_rows(frame, columns) as (rows, _):
+        table = nw.from_native(rows).lazy()
+        read = {what: table.select(*names_of(named)).collect() for what, named in columns.items()}
+    return {
+        what: (part if what == "sensitive" else part[part.columns[0]]).to_native()
+        for what, part in read.items()
+    }
 
 
 def read_train(

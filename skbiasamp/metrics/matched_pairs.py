@@ -8,7 +8,6 @@ from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -23,11 +22,10 @@ from skbiasamp._utils.compat import Interval, StrOptions
 from skbiasamp._utils.formatting import group_of, level_of, points, printable, rate, task_of
 from skbiasamp._utils.random import chunks, generator
 from skbiasamp._utils.warnings import UncertaintyWarning, warn
-from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.frames import read_labels
 from skbiasamp.inference.hypothesis_tests import adjust_p_values, bounds_and_tests
 from skbiasamp.inference.intervals import agreeing
-from skbiasamp.metrics.inputs import opened_rows
+from skbiasamp.metrics.inputs import read_columns
 from skbiasamp.results.pair_tables import row_of
 
 # Names of columns of a frame, and the arguments in whose place they are.
@@ -38,6 +36,9 @@ _COLUMNS = {
     "weight": "sample_weight",
     "cluster": "clusters",
 }
+_NUMBERS = ["n_pairs", "n_unmatched", "higher", "lower", "mean", "mean_other", "difference",
+            "standard_error", "low", "high", "p_value", "p_adjusted", "ratio", "ratio_low",
+            "ratio_high"]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -250,18 +251,12 @@ class MatchedPairsAuditor(BaseEstimator):
         result : MatchedPairsResult
         """
         self._validate_params()
-        given = {
-            "y_pred": y_pred,
-            "sensitive_features": sensitive_features,
-            "pairs": pairs,
-            "sample_weight": sample_weight,
-            "clusters": clusters,
-        }
+        labels = (y_pred, sensitive_features, pairs, sample_weight, clusters)
+        given = dict(zip(_COLUMNS.values(), labels, strict=True))
         rows = _Rows.read(_read_columns(given, columns), self.pos_label)
         rng = generator(self.random_state)
         table = pd.DataFrame(list(self._compared(rows, rng)))
-        at = list(table).index("p_value") + 1
-        table.insert(at, "p_adjusted", adjust_p_values(table["p_value"], self.adjust))
+        table["p_adjusted"] = adjust_p_values(table["p_value"], self.adjust)
         return MatchedPairsResult(table, self.confidence_level, rows.columns, rows.binary)
 
     def _compared(self, rows: _Rows, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
@@ -280,14 +275,10 @@ class MatchedPairsAuditor(BaseEstimator):
         )
         both: Array = np.all(n > 0, axis=0)
         w, total = rows.weight[both], rows.weight[both].sum()
-        row: dict[str, Any] = {
-            "n_pairs": total,
-            "n_unmatched": rows.weight[(n > 0).sum(axis=0) == 1].sum(),
-        }
+        row: dict[str, Any] = dict.fromkeys(_NUMBERS, np.nan) | {"test": ""}
+        row["n_pairs"], row["n_unmatched"] = total, rows.weight[np.sum(n > 0, axis=0) == 1].sum()
         if not total:
-            numbers = ("mean", "mean_other", "difference", "standard_error", "low", "high")
-            empty = dict.fromkeys((*numbers, "p_value", "ratio", "ratio_low", "ratio_high"), np.nan)
-            return {**row, "higher": 0.0, "lower": 0.0, **empty, "test": ""}
+            return row
         means = sums[:, both] / n[:, both]
         d = means[0] - means[1]
         d[np.abs(d) <= 1e-12] = 0.0  # of sums of floats
@@ -324,7 +315,6 @@ class MatchedPairsAuditor(BaseEstimator):
         row |= {"higher": gained, "lower": lost, "mean": overall[0], "mean_other": overall[1]}
         row |= {"difference": value, "standard_error": se, "low": low, "high": high}
         row |= {"p_value": p_value, "test": test}
-        row |= dict.fromkeys(("ratio", "ratio_low", "ratio_high"), np.nan)
         if overall[1] > 0 and x.min() >= 0:
             row["ratio"] = overall[0] / overall[1]
             if overall[0] > 0:
@@ -384,8 +374,7 @@ class _Rows:
             text = "{sample_weight} must be whole, and the same for all rows of a pair."
             raise InputError(text)
         group, names = codes_of(rows.group), rows.group.names
-        clusters = given["clusters"]
-        if clusters is not None:
+        if (clusters := given["clusters"]) is not None:
             clusters, _ = read_clusters(clusters, len(pair))
         columns = () if rows.group.columns == (0,) else rows.group.columns
         read = cls(values, tasks, group, names, columns, pair, weight, clusters)
@@ -402,9 +391,7 @@ class _Rows:
         _, first = np.unique(self.pair, return_index=True)
         named = quote(np.asarray(to_native(ids, "pairs"))[first[alone]].tolist(), 3)
         if alone.all():
-            text = (
-                "{pairs} must give rows of two groups one id; each pair, such as {named}, has one."
-            )
+            text = "{pairs} must give rows of two groups one id; each of {named} has one group."
             raise InputError(text, named=named)
         warn(
             f"{alone.sum():,} of {len(alone):,} pairs have rows of one group only and are left "
@@ -452,19 +439,13 @@ def _read_columns(given: dict[str, Any], columns: dict[str, Any]) -> dict[str, A
         if name not in _COLUMNS:
             text = "got an unexpected keyword argument {seen!r}{meant}"
             raise InputTypeError(text, seen=name, meant=meant(name, _COLUMNS))
-    columns = {name: one for name, one in columns.items() if one is not None}
+    columns = {name: column for name, column in columns.items() if column is not None}
+    frame, *labels = given.values()
     if not columns:
         return given
-    frame, *labels = given.values()
     check_frame_columns(columns, labels)
-    read = dict.fromkeys(given)
-    with opened_rows(frame, columns) as (rows, _):
-        table = nw.from_native(rows).lazy()
-        for name, column_s in columns.items():
-            part = table.select(*names_of(column_s)).collect()
-            alone = name != "sensitive" and len(part.columns) == 1
-            read[_COLUMNS[name]] = (part[part.columns[0]] if alone else part).to_native()
-    return read
+    read = read_columns(frame, columns)
+    return {argument: read.get(name) for name, argument in _COLUMNS.items()}
 
 
 def matched_difference(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 
@@ -23,8 +22,7 @@ from skbiasamp._input.errors import InputError, Role, quote, speaking
 from skbiasamp._utils.docstrings import filling
 from skbiasamp.counts.cells import naming_side
 from skbiasamp.counts.contingency import Contingency, SideName, is_contingency
-from skbiasamp.counts.engines import names_of
-from skbiasamp.metrics.inputs import count_labels, opened_rows
+from skbiasamp.metrics.inputs import count_labels, read_columns
 from skbiasamp.report._groups import (
     ERRORS,
     TaskRows,
@@ -272,17 +270,10 @@ def selection_rates(
 
 def _read(frame: Any, columns: dict[str, Any]) -> dict[str, Any]:
     """Return the columns of a frame or file as arguments."""
-    roles = {"prediction": "y_pred", "target": "y_true", "weight": "sample_weight"}
-    roles |= {"cluster": "clusters"}
-    found = dict.fromkeys(("y_true", "sample_weight", "clusters", "sensitive_features"))
-    with opened_rows(frame, columns) as (rows, _):
-        held = nw.from_native(rows).lazy()
-        for name, column_s in columns.items():
-            names = names_of(column_s)
-            read = held.select(*names).collect()
-            one = read if name == "sensitive" else read[names[0]]  # a frame keeps its name
-            found[roles.get(name, "sensitive_features")] = one.to_native()
-    return found
+    read = read_columns(frame, columns)
+    names = ("y_pred", "y_true", "sample_weight", "clusters", "sensitive_features")
+    options = ("prediction", "target", "weight", "cluster", "sensitive")
+    return {name: read.get(option) for name, option in zip(names, options, strict=True)}
 
 
 def _selected(scores: Any, weight: Any, threshold: float | None) -> Array:

@@ -21,14 +21,12 @@ from skbiasamp.text.labeler import NO_LABEL
 
 GROUP, OTHER, UNKNOWN = "stereotyped", "other", "unknown"
 _CHOICES = ("ans0", "ans1", "ans2")
-_ITEM = ("context_condition", "question_polarity", "category", "answer_info", "label", *_CHOICES)
 _COLUMNS = ("item", "template", "category", "condition", "polarity", "answer", "correct")
 # What BBQ and its users call "unknown".
 _UNKNOWN = (
     "unknown, cannot answer, can't answer, can't be determined, cannot be determined, not known, "
     "not enough info, not enough information, not answerable, undetermined"
 )
-_BAD_CHOICE = "{path}, line {line}: the answer is choice {seen!r}, and choices are 0, 1 and 2."
 
 
 def _plain(text: Any) -> str:
@@ -148,14 +146,9 @@ def _read_item(line: int, row: dict[str, Any], prediction: str | None, path: Any
     item, where = row, {"path": path, "line": line}
     if isinstance(row.get("doc"), dict):
         item = row["doc"]
-    lacking = [name for name in _ITEM if name not in item]
-    if lacking:
-        text = "{path}, line {line}, is no item of BBQ: it has no {lacking}."
-        raise InputError(text, lacking=quote(lacking), **where)
     if prediction is None and item is row:
         text = "{prediction} must name the field with the model's answer; {path} has {known}."
-        known = [name for name in row if name not in (*_ITEM, "context", "question")]
-        raise InputError(text, path=path, known=quote(known, 9))
+        raise InputError(text, path=path, known=quote(list(row)[::-1]))
     if prediction is not None and prediction not in row:
         text = "{path}, line {line}, has no field {seen!r}{meant}"
         raise InputError(text, seen=prediction, meant=meant(prediction, row), **where)
@@ -175,7 +168,8 @@ def _read_item(line: int, row: dict[str, Any], prediction: str | None, path: Any
     ]
     if isinstance(said, int) and not isinstance(said, bool):
         if said not in (0, 1, 2):
-            raise InputError(_BAD_CHOICE, seen=said, **where)
+            text = "{path}, line {line}: the answer is {seen!r}, and choices are 0, 1 and 2."
+            raise InputError(text, seen=said, **where)
         at: int | None = said
     else:
         at = _choice(_plain(said), choices, [_plain(word) for word in words], unknown)
@@ -296,16 +290,13 @@ def answer_scores(
     if reference is not None:
         _check(reference, "reference")
         on = [*keys, "template", "item", "polarity"]
-        for name, rows in (("frame", frame), ("reference", reference)):
-            if rows.duplicated(on).any():
-                raise InputError("{name} has two answers to one item.", name=name)
-        after = reference.set_index(on)
+        both = frame[on].merge(reference, "left", on, indicator=True)
         if (
-            len(after) != len(frame)
-            or not pd.MultiIndex.from_frame(frame[on]).isin(after.index).all()
+            len({len(rows) for rows in (frame, reference, both)}) > 1
+            or (both["_merge"] != "both").any()
         ):
-            raise InputError("{frame} and {reference} must have the same items.")
-        reference = after.loc[pd.MultiIndex.from_frame(frame[on])].reset_index()
+            raise InputError("{frame} and {reference} must have the same items, each of them once.")
+        reference = both
     table = []
     for names, at in frame.groupby(keys, sort=True).indices.items():
         rows = frame.iloc[at]
