@@ -15,12 +15,12 @@ from skbiasamp._input.errors import InputError, InputTypeError, quote
 from skbiasamp._input.labels import Codes, Side
 from skbiasamp._utils.docstrings import filling
 from skbiasamp._utils.formatting import (
+    REVERSES,
     group_of,
     listed,
     name_of,
     p_value,
     rate,
-    side_of_zero,
     task_of,
 )
 from skbiasamp._utils.random import generator
@@ -29,6 +29,7 @@ from skbiasamp.counts.cells import distinct, labels_of, side_of, sides_of, with_
 from skbiasamp.counts.contingency import Contingency, is_contingency
 from skbiasamp.counts.engines import names_of
 from skbiasamp.counts.several_models import side_of_model
+from skbiasamp.inference.hypothesis_tests import adjust_p_values
 from skbiasamp.inference.independent_signs import signs_beside, signs_of
 from skbiasamp.inference.influence import covariances_of
 from skbiasamp.inference.value_parts import (
@@ -219,6 +220,7 @@ def explain(
     change.loc[0, ["low", "high"]] = audit.low, audit.high  # as wide as few changed rows need
     tables: dict[str, Any] = {"change": change, "change_by_task": _by_task(by_task, test.tasks)}
     findings: list[str] = []
+    verdicts = {"gap": audit.verdict}
     if scored:
         stages = [LABEL, SCORE, ROUNDED, DECISION]
         steps = zip(("scores", "rounding", "threshold"), stages, stages[1:], strict=False)
@@ -229,13 +231,14 @@ def explain(
     if names[1]:
         added = {name: sums.of_stratum(i) for i, name in enumerate(strata)}
         tables["strata"] = _table(_over_tasks(parts.summing(added)))
-        tables["conditional"] = _conditional(sums)
+        tables["conditional"], inverted = _conditional(sums)
+        verdicts |= {"within strata": REVERSES} if inverted else {}
         tables["gaps"] = _gaps(sums, cells.groups, cells.tasks)
         tables["rates"] = _rates(sums, cells.groups, cells.tasks)
         findings += _of_overlap(sums, strata, names[1])
         findings += _reversals(sums, cells.groups, cells.tasks, names)
     context = {"sensitive": names[0], "given": names[1], "confidence_level": LEVEL}
-    context |= {"n_samples": test.total, "n_resamples": N_RESAMPLES}
+    context |= {"verdicts": verdicts, "n_samples": test.total, "n_resamples": N_RESAMPLES}
     return Explanation(audit, **tables, findings=findings, context=context)
 
 
@@ -432,10 +435,10 @@ def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
     each = table.drop_duplicates("task")
     wrong = each[each["p_value"] * len(each) < 1 - LEVEL]
     if len(wrong):
-        which = listed([task_of(task) for task in wrong["task"][:3]])
+        which = listed([f"task {task_of(task)}" for task in wrong["task"][:3]])
         more = f" and {len(wrong) - 3} more" * (len(wrong) > 3)
         yield (
-            f"The scores are not calibrated for {which}{more} (smallest p-value "
+            f"The scores are not calibrated for {which}{more} (smallest p-value: "
             f"{p_value(wrong['p_value'].min())}). Scores, rounding and threshold then describe the "
             "decisions. They do not say what calibrated scores would change."
         )
@@ -444,8 +447,8 @@ def _uncalibrated(table: pd.DataFrame) -> Iterator[str]:
 # --------------------------------------------------------------------------- strata
 
 
-def _conditional(sums: StrataSums) -> pd.DataFrame:
-    """Return the parts of the amplification within strata."""
+def _conditional(sums: StrataSums) -> tuple[pd.DataFrame, bool]:
+    """Return the parts of the amplification within strata, and whether it is a reversal."""
     both = {"within strata": True, "no overlap": False}
     labels = {name: sums.within(LABEL, shared=shared) for name, shared in both.items()}
     changes = {
@@ -459,7 +462,10 @@ def _conditional(sums: StrataSums) -> pd.DataFrame:
     total = changes["within strata"] + changes["no overlap"]
     parts["shift"] = mean_of_pairs(published, sums.shift_within() * some)
     parts["selection"] = mean_of_pairs(published - sign, total * some)
-    return _table(_over_tasks(parts))
+    table = _table(_over_tasks(parts))
+    predicted = mean_of_pairs(sign, sums.within(DECISION, shared=True) * some).sum(axis=1)
+    inverted = table["high"][0] < 0 and _row("", predicted)["high"] < 0
+    return table, bool(inverted)
 
 
 def _compared(sums: StrataSums) -> list[tuple[int, int]]:
@@ -521,13 +527,21 @@ def _of_overlap(sums: StrataSums, strata: Names, columns: Names) -> Iterator[str
 def _reversals(
     sums: StrataSums, groups: Names, tasks: Names, names: tuple[Names, Names]
 ) -> Iterator[str]:
-    """Say where groups differ in one direction overall, and in the other within strata."""
+    """Say where groups differ in one direction overall, and in the other within strata.
+
+    Both differences must be certain, for all groups and tasks together (Holm).
+    """
+    pairs = _compared(sums)
+    own, other = (np.array(each) for each in zip(*pairs, strict=True))
     for of, stage in (("labels", LABEL), ("predictions", DECISION)):
-        rates = [sums.rate(stage), sums.standardised(stage)]
-        for group, other in _compared(sums):
-            for i, task in enumerate(tasks):
-                rows = [_row("", each[:, group, i] - each[:, other, i]) for each in rates]
-                if {side_of_zero(**row) for row in rows} == {"above", "below"}:
-                    shown = [group_of(groups[k], names[0]) for k in (group, other)]
-                    whole, within = (row["value"] for row in rows)
-                    yield reversal(task, shown, of, whole, within, name_of(list(names[1])))
+        rates = np.stack([sums.rate(stage), sums.standardised(stage)])
+        apart = rates[:, :, own] - rates[:, :, other]
+        whole, within = apart[:, 0]
+        error = np.nan_to_num(apart[:, 1:]).std(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            least = (np.abs(apart[:, 0]) / error).min(axis=0)
+        p_values = adjust_p_values(2 * stats.norm.sf(np.nan_to_num(least)), "holm")
+        for i, j in np.argwhere((p_values < 1 - LEVEL) & (whole * within < 0)):
+            shown = [group_of(groups[k], names[0]) for k in pairs[i]]
+            column = name_of(list(names[1]))
+            yield reversal(tasks[j], shown, of, float(whole[i, j]), float(within[i, j]), column)
